@@ -87,13 +87,9 @@ impl Comparisons {
         let warm_up = GenerationSettings { max_tokens: WARM_UP.min(settings.max_tokens), ..settings.clone() };
         let plain = GenerationSettings { drafting: Drafting::Off, ..settings.clone() };
         let written = async {
-            writer
-                .write(Prompt { messages: messages.clone(), resume: None, settings: warm_up.into() })
-                .await?;
-            let plain = writer
-                .write(Prompt { messages: messages.clone(), resume: None, settings: plain.into() })
-                .await?;
-            Ok((plain, writer.write(Prompt { messages, resume: None, settings: settings.into() }).await?))
+            writer.write(Prompt::new(messages.clone(), warm_up)).await?;
+            let plain = writer.write(Prompt::new(messages.clone(), plain)).await?;
+            Ok((plain, writer.write(Prompt::new(messages, settings)).await?))
         };
         let (plain, drafted) = match written.await {
             Ok(both) => both,

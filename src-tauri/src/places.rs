@@ -1,16 +1,10 @@
 //! Where the app keeps its files, by the customs of the system it runs on.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
-use foretoken_models::Location;
+use foretoken_models::{APP_FOLDER, Location};
 use foretoken_protocol::{Place, PlaceKind};
-
-/// The name of the app's folders.
-const FOLDER: &str = "dev.foretoken.Foretoken";
-/// The engine program, which lies beside the app's own.
-const ENGINE: &str = "foretoken-engine";
 
 /// The app's files.
 #[derive(Debug, Clone)]
@@ -34,7 +28,7 @@ pub(crate) struct Places {
 impl Places {
     /// The places of the person who runs the app; `None` if the system names no home folder.
     pub(crate) fn of_this_person() -> Option<Self> {
-        let folders = ProjectDirs::from_path(PathBuf::from(FOLDER))?;
+        let folders = ProjectDirs::from_path(PathBuf::from(APP_FOLDER))?;
         Some(Self {
             settings: folders.config_dir().join("settings.json"),
             chats: folders.data_dir().join("chats.sqlite"),
@@ -68,19 +62,12 @@ impl Places {
 
 #[cfg(target_os = "macos")]
 fn log_folder(_folders: &ProjectDirs) -> Option<PathBuf> {
-    Some(directories::UserDirs::new()?.home_dir().join("Library/Logs").join(FOLDER))
+    Some(directories::UserDirs::new()?.home_dir().join("Library/Logs").join(APP_FOLDER))
 }
 
 #[cfg(not(target_os = "macos"))]
 fn log_folder(folders: &ProjectDirs) -> Option<PathBuf> {
     Some(folders.state_dir().unwrap_or(folders.data_local_dir()).to_owned())
-}
-
-/// The engine program.
-pub(crate) fn engine_program() -> std::io::Result<PathBuf> {
-    let mut name = OsString::from(ENGINE);
-    name.push(std::env::consts::EXE_SUFFIX);
-    Ok(std::env::current_exe()?.with_file_name(name))
 }
 
 /// The folder of the built-in model: in the app's resources, or in the source tree where the app was not bundled. Its

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
     ChatMessage, Counters, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
-    MAX_DEPTH, ModelInfo, PositionStats, ReplyStats, Request, RequestId, Role, Sampling, TokenLogprobs,
+    MAX_DEPTH, ModelInfo, PositionStats, ReplyStats, Request, RequestId, Role, Sampling, StopScope,
+    TokenLogprobs,
 };
 use foretoken_tests::drafted::{draft_config, write_draft};
 use foretoken_tests::fixtures::{demo_draft_model, demo_model, endless_model, write_demo_with_value};
@@ -154,7 +155,7 @@ impl Engine {
     fn first_text(&mut self, expected: RequestId) -> String {
         loop {
             match self.next_about(Some(expected)) {
-                Event::Waiting { .. } | Event::Reading { .. } => {}
+                Event::Prepared { .. } | Event::Waiting { .. } | Event::Reading { .. } => {}
                 Event::Tokens { tokens, .. } => {
                     assert!(!tokens.is_empty());
                     return tokens.into_iter().map(|token| token.text).collect();
@@ -167,8 +168,13 @@ impl Engine {
     /// Reads on to the end of a reply.
     fn end(&mut self, expected: RequestId) -> Ended {
         let (mut text, mut logprobs, mut waited) = (String::new(), Vec::new(), Vec::new());
+        let mut prompt_tokens = None;
         loop {
             match self.next_about(Some(expected)) {
+                Event::Prepared { tokens, .. } => {
+                    assert!(waited.is_empty() && text.is_empty());
+                    prompt_tokens = Some(tokens);
+                }
                 Event::Waiting { ahead, .. } => {
                     assert!(text.is_empty());
                     waited.push(ahead);
@@ -182,6 +188,9 @@ impl Engine {
                 }
                 Event::Live { .. } => {}
                 Event::Finished { reason, stats, .. } => {
+                    if let Some(prompt_tokens) = prompt_tokens.filter(|_| reason != FinishReason::Cancelled) {
+                        assert_eq!(prompt_tokens, stats.prompt_tokens);
+                    }
                     return Ended { reason, stats: *stats, text, logprobs, waited };
                 }
                 other => panic!("{other:?} in reply {expected}"),
@@ -190,9 +199,12 @@ impl Engine {
     }
 
     fn failure(&mut self, expected: Option<RequestId>) -> ErrorReport {
-        match self.next_about(expected) {
-            Event::Failed { error, .. } => error,
-            other => panic!("{other:?} where a failure is due"),
+        loop {
+            match self.next_about(expected) {
+                Event::Prepared { .. } => {}
+                Event::Failed { error, .. } => return error,
+                other => panic!("{other:?} where a failure is due"),
+            }
         }
     }
 
@@ -224,6 +236,7 @@ fn id_of(event: &Event) -> Option<RequestId> {
         Event::Loading { id, .. }
         | Event::Loaded { id, .. }
         | Event::Counted { id, .. }
+        | Event::Prepared { id, .. }
         | Event::Waiting { id, .. }
         | Event::Reading { id, .. }
         | Event::Tokens { id, .. }
@@ -250,21 +263,42 @@ fn generate_with(id: RequestId, max_tokens: u32, drafting: Drafting) -> Request 
         stop: Vec::new(),
     };
     let question = ChatMessage { role: Role::User, content: "Tell me a story.".into() };
-    Request::Generate { id, messages: vec![question], resume: None, settings, logprobs: None }
+    Request::Generate {
+        id,
+        messages: vec![question],
+        resume: None,
+        settings,
+        logprobs: None,
+        stop_scope: StopScope::All,
+    }
 }
 
 /// More text than any model here reads, which takes a while to be cut into tokens.
 fn endless_question(id: RequestId) -> Request {
     let Request::Generate { settings, .. } = generate(id, 8) else { unreachable!() };
     let question = ChatMessage { role: Role::User, content: "A bell rings. ".repeat(500_000) };
-    Request::Generate { id, messages: vec![question], resume: None, settings, logprobs: None }
+    Request::Generate {
+        id,
+        messages: vec![question],
+        resume: None,
+        settings,
+        logprobs: None,
+        stop_scope: StopScope::All,
+    }
 }
 
 /// A prompt that takes a while to be read.
 fn long_question(id: RequestId, max_tokens: u32) -> Request {
     let Request::Generate { settings, .. } = generate(id, max_tokens) else { unreachable!() };
     let question = ChatMessage { role: Role::User, content: "A bell rings. ".repeat(500) };
-    Request::Generate { id, messages: vec![question], resume: None, settings, logprobs: None }
+    Request::Generate {
+        id,
+        messages: vec![question],
+        resume: None,
+        settings,
+        logprobs: None,
+        stop_scope: StopScope::All,
+    }
 }
 
 #[test]
@@ -278,7 +312,7 @@ fn a_reply_goes_on_while_another_ones_prompt_is_made() {
         match engine.next().expect("the engine answers") {
             Event::Failed { id: Some(3), error } => break error,
             Event::Tokens { id: 2, .. } => meanwhile += 1,
-            Event::Live { id: 2, .. } => {}
+            Event::Live { id: 2, .. } | Event::Prepared { .. } => {}
             other => panic!("{other:?}: nobody overtakes, and the reply need not end first"),
         }
     };
@@ -358,7 +392,14 @@ fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
         };
         let settings = GenerationSettings { thinking: true, ..settings };
         let sampling = settings.sampling;
-        engine.send(&Request::Generate { id, messages, resume: None, settings, logprobs: Some(0) });
+        engine.send(&Request::Generate {
+            id,
+            messages,
+            resume: None,
+            settings,
+            logprobs: Some(0),
+            stop_scope: StopScope::All,
+        });
         let (mut tokens, mut from_drafts) = (0, 0);
         let (reason, stats) = loop {
             match engine.next_about(Some(id)) {
@@ -467,11 +508,12 @@ fn heartbeats_come_while_something_is_done_and_only_then() {
 fn heartbeats_come_while_a_prompt_is_made() {
     let mut engine = Engine::with_endless_model();
     engine.heartbeats = 0;
-    let Request::Generate { id, mut messages, resume, settings, logprobs } = generate(2, 8) else {
+    let Request::Generate { id, mut messages, resume, settings, logprobs, stop_scope } = generate(2, 8)
+    else {
         unreachable!()
     };
     messages[0].content = "A bell. ".repeat(1_000_000);
-    engine.send(&Request::Generate { id, messages, resume, settings, logprobs });
+    engine.send(&Request::Generate { id, messages, resume, settings, logprobs, stop_scope });
     assert_eq!(engine.failure(Some(2)).code, "prompt_too_long");
     assert!(engine.heartbeats > 0);
 }
@@ -646,7 +688,14 @@ fn a_draft_model_is_loaded_with_its_target_or_left_out() {
 fn log_probabilities_come_with_the_tokens() {
     let mut engine = Engine::with_endless_model();
     let Request::Generate { id, messages, resume, settings, .. } = generate(2, 20) else { unreachable!() };
-    engine.send(&Request::Generate { id, messages, resume, settings, logprobs: Some(2) });
+    engine.send(&Request::Generate {
+        id,
+        messages,
+        resume,
+        settings,
+        logprobs: Some(2),
+        stop_scope: StopScope::All,
+    });
     engine.generate(3, 20);
     let (with, without) = (engine.end(2), engine.end(3));
     assert_eq!((with.logprobs.len(), without.logprobs.len()), (20, 0));

@@ -58,7 +58,7 @@ impl Answering {
         let with_versions =
             |message: Message| Ok(BranchMessage { versions: store.versions(message.id)?, message });
         let added: Result<_, ChatsError> = before.into_iter().chain([reply]).map(with_versions).collect();
-        let prompt = Prompt { messages: conversation(store, question)?, resume: None, settings };
+        let prompt = Prompt::new(conversation(store, question)?, settings);
         Ok(Begun { chat, added: added?, prompt, thought_seconds: 0.0 })
     }
 
@@ -221,7 +221,7 @@ impl Conversations {
                     thought_through,
                 };
                 let resume = (partial != PartialReply::default()).then_some(partial);
-                let prompt = Prompt { messages: conversation(store, question)?, resume, settings };
+                let prompt = Prompt { resume, ..Prompt::new(conversation(store, question)?, settings) };
                 let added = vec![BranchMessage { versions: store.versions(message.id)?, message }];
                 Ok(Begun { chat, added, prompt, thought_seconds: thought.unwrap_or_default().seconds })
             })

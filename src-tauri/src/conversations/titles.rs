@@ -81,8 +81,7 @@ impl Conversations {
             stop: Vec::new(),
         };
         let mut replies = self.replies.watch();
-        let mut generation =
-            self.engine.generate(Prompt { messages, resume: None, settings: settings.into() });
+        let mut generation = self.engine.generate(Prompt::new(messages, settings));
         let mut answer = String::new();
         let ended = loop {
             tokio::select! {

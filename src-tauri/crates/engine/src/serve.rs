@@ -252,7 +252,9 @@ impl Server {
     }
 
     fn generate(&mut self, request: Request) -> io::Result<()> {
-        let Request::Generate { id, messages, resume, settings, logprobs } = request else { return Ok(()) };
+        let Request::Generate { id, messages, resume, settings, logprobs, stop_scope } = request else {
+            return Ok(());
+        };
         let at = Instant::now();
         if self.replies().any(|other| other == id) {
             let error = ErrorReport {
@@ -265,7 +267,7 @@ impl Server {
         }
         let Some(session) = &self.session else { return self.out.fail(id, &no_model()) };
         let chat = Chat { messages, resume, thinking: settings.thinking };
-        let asked = Asked { id, settings, logprobs, at };
+        let asked = Asked { id, settings, logprobs, stop_scope, at };
         let found = self.found.clone();
         let send = move |ticket, prompt| _ = found.send(InboxMessage::Prepared(ticket, prompt));
         match self.preparing.begin(asked, chat, session.prompter().clone(), send) {
@@ -276,7 +278,11 @@ impl Server {
 
     /// Lets the model write a reply whose prompt has been made.
     fn submit(&mut self, asked: Asked, prompt: PreparedPrompt) -> io::Result<()> {
-        let Asked { id, settings, logprobs, at } = asked;
+        let Asked { id, settings, logprobs, stop_scope, at } = asked;
+        if let (Some(session), Ok(prompt)) = (&self.session, &prompt) {
+            let (tokens, context) = (prompt.ids.len() as u32, session.info.context_length);
+            self.out.send(&Event::Prepared { id, tokens, context })?;
+        }
         if let (Some(session), Some(learned)) = (&mut self.session, &mut self.learned)
             && session.is_idle()
             && let Some(state) = learned.renewed()
@@ -286,7 +292,8 @@ impl Server {
         let submitted = match &mut self.session {
             None => Err(no_model()),
             Some(session) => prompt.and_then(|prompt| {
-                session.submit(id, ReplyRequest { prompt, settings, logprobs, calls: false, asked: at })
+                let (calls, asked) = (false, at);
+                session.submit(id, ReplyRequest { prompt, settings, logprobs, calls, stop_scope, asked })
             }),
         };
         match submitted {

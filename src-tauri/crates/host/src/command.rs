@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretoken_protocol::{
     ChatMessage, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision, ModelInfo, PartialReply,
-    RequestId,
+    RequestId, StopScope,
 };
 use tokio::sync::oneshot;
 
@@ -42,6 +42,18 @@ pub struct Prompt {
     pub resume: Option<PartialReply>,
     /// How to write it.
     pub settings: SettingsFor,
+    /// What its stop texts are looked for in.
+    pub stop_scope: StopScope,
+    /// Tell how likely each token was, and this many most likely ones in its place.
+    pub logprobs: Option<u32>,
+}
+
+impl Prompt {
+    /// The chat `messages`, to be answered as `settings` say.
+    pub fn new(messages: Vec<ChatMessage>, settings: impl Into<SettingsFor>) -> Self {
+        let (settings, stop_scope) = (settings.into(), StopScope::default());
+        Self { messages, resume: None, settings, stop_scope, logprobs: None }
+    }
 }
 
 /// How a reply is written by the model that comes to write it, which may still have to be loaded when it is asked for.

@@ -22,7 +22,7 @@ pub struct Begun {
 pub enum ReplyProgress {
     /// The engine was asked for it. Comes first, unless it never comes to that.
     Begun(Box<Begun>),
-    /// What the engine says of it: [`Event::Waiting`], [`Event::Reading`], [`Event::Tokens`] and [`Event::Live`], then
+    /// What the engine says of it: [`Event::Prepared`], [`Event::Waiting`], [`Event::Reading`], [`Event::Tokens`] and [`Event::Live`], then
     /// [`Event::Finished`] or [`Event::Failed`], which end it. The supervisor says these two itself of a reply that it
     /// does not ask the engine for.
     Event(Event),
@@ -33,7 +33,12 @@ pub enum ReplyProgress {
 impl ReplyProgress {
     /// Whether the next one of its kind says all that it says.
     fn is_figure(&self) -> bool {
-        matches!(self, Self::Event(Event::Waiting { .. } | Event::Reading { .. } | Event::Live { .. }))
+        matches!(
+            self,
+            Self::Event(
+                Event::Prepared { .. } | Event::Waiting { .. } | Event::Reading { .. } | Event::Live { .. }
+            )
+        )
     }
 }
 

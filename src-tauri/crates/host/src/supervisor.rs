@@ -259,7 +259,8 @@ impl Supervisor {
         };
         let Job { id, prompt, progress } = job;
         let settings = prompt.settings.of(&model);
-        let room = ENTRIES_A_TOKEN * u64::from(settings.max_tokens) + LAST_ENTRIES;
+        let a_token = ENTRIES_A_TOKEN + u64::from(prompt.logprobs.is_some());
+        let room = a_token * u64::from(settings.max_tokens) + LAST_ENTRIES;
         let begun = Begun { model, settings: settings.clone() };
         progress.send(ReplyProgress::Begun(Box::new(begun)));
         self.running.insert(id, Running { progress, room, cancelled: None });
@@ -268,7 +269,8 @@ impl Supervisor {
             messages: prompt.messages,
             resume: prompt.resume,
             settings,
-            logprobs: None,
+            logprobs: prompt.logprobs,
+            stop_scope: prompt.stop_scope,
         });
     }
 

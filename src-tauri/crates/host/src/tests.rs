@@ -64,8 +64,12 @@ async fn read(mut generation: Generation) -> (String, ReplyProgress) {
                     );
                 }
                 ReplyProgress::Begun(_)
-                | ReplyProgress::Event(Event::Waiting { .. } | Event::Reading { .. } | Event::Live { .. }) => {
-                }
+                | ReplyProgress::Event(
+                    Event::Prepared { .. }
+                    | Event::Waiting { .. }
+                    | Event::Reading { .. }
+                    | Event::Live { .. },
+                ) => {}
                 end => return end,
             }
         }

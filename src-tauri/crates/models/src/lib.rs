@@ -31,7 +31,7 @@ pub use hub::{
     SearchQuery, Token, TokenSource,
 };
 pub use import::{FoundModel, Origin, Places, find_models, import_folder};
-pub use location::Location;
+pub use location::{APP_FOLDER, Location};
 pub use machine::Machine;
 pub use queue::{ItemState, Queue, QueueItem, QueueOptions};
 pub use speed::{ExpectedSpeed, MeasuredSpeed, Range, TokenCost, expected_speed};

@@ -10,7 +10,7 @@ use crate::disk::{read_json, write_json};
 use crate::{Library, LibraryError};
 
 /// The name of the app's folders.
-const APP: &str = "dev.foretoken.Foretoken";
+pub const APP_FOLDER: &str = "dev.foretoken.Foretoken";
 
 /// Where the library is: in the folder that a file names, or in a default folder as long as that file names none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ struct Chosen {
 impl Location {
     /// The location for the person who runs the program; `None` if the system names no home folder.
     pub fn of_this_person() -> Option<Self> {
-        let folders = ProjectDirs::from_path(PathBuf::from(APP))?;
+        let folders = ProjectDirs::from_path(PathBuf::from(APP_FOLDER))?;
         Some(Self::new(folders.config_dir(), folders.data_dir()))
     }
 

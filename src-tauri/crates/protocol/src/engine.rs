@@ -6,7 +6,7 @@ use specta::Type;
 
 use crate::{
     ChatMessage, Counters, ErrorReport, FinishReason, GenerationSettings, KvPrecision, LiveStats, ModelInfo,
-    Part, PartialReply, ReplyStats, TokenLogprobs,
+    Part, PartialReply, ReplyStats, StopScope, TokenLogprobs,
 };
 
 /// Chosen by whoever asks; answers carry it.
@@ -35,7 +35,7 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         draft_model: Option<String>,
     },
-    /// Writes a reply. Answered by `Waiting`, `Reading`, `Tokens` and `Live`, then `Finished` or `Failed`.
+    /// Writes a reply. Answered by `Prepared`, `Waiting`, `Reading`, `Tokens` and `Live`, then `Finished` or `Failed`.
     Generate {
         /// Names the request.
         id: RequestId,
@@ -50,6 +50,9 @@ pub enum Request {
         /// [`MAX_TOP_LOGPROBS`](crate::MAX_TOP_LOGPROBS).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         logprobs: Option<u32>,
+        /// Where the texts of [`GenerationSettings::stop`] end it.
+        #[serde(default)]
+        stop_scope: StopScope,
     },
     /// Counts the tokens of texts as the loaded model reads them. Answered by `Counted` or `Failed`.
     Count {
@@ -127,6 +130,15 @@ pub enum Event {
         /// The tokens of each text.
         tokens: Vec<u32>,
     },
+    /// The prompt is made, and is read next unless it is too long.
+    Prepared {
+        /// The `Generate` request.
+        id: RequestId,
+        /// Tokens of the prompt.
+        tokens: u32,
+        /// Tokens that the model can read and write in all.
+        context: u32,
+    },
     /// Others must end, or their prompts be read, before the prompt is. Sent again when the number changes.
     Waiting {
         /// The `Generate` request.
@@ -194,7 +206,7 @@ mod tests {
     fn the_lines_about_a_request_are_these() {
         let token = TokenText { text: "Hi".into(), part: Part::Answer, draft_position: Some(1) };
         let own = TokenText { text: "\n".into(), part: Part::Thinking, draft_position: None };
-        let logprob = TokenLogprob { id: 7, text: "Hi".into(), logprob: -0.5 };
+        let logprob = TokenLogprob { id: 7, text: "Hi".into(), bytes: vec![72, 105], logprob: -0.5 };
         let logprobs = TokenLogprobs { token: logprob.clone(), top: vec![logprob] };
         let live =
             LiveStats { tokens_per_second: 12.5, tokens_per_pass: 1.5, acceptance: None, passes: vec![0, 1] };
@@ -205,6 +217,10 @@ mod tests {
         );
         for (event, line) in [
             (Event::Counted { id: 3, tokens: vec![5, 0] }, r#"{"type":"counted","id":3,"tokens":[5,0]}"#),
+            (
+                Event::Prepared { id: 3, tokens: 9, context: 64 },
+                r#"{"type":"prepared","id":3,"tokens":9,"context":64}"#,
+            ),
             (Event::Waiting { id: 3, ahead: 2 }, r#"{"type":"waiting","id":3,"ahead":2}"#),
             (Event::Reading { id: 3, done: 5, total: 9 }, r#"{"type":"reading","id":3,"done":5,"total":9}"#),
             (
@@ -218,8 +234,8 @@ mod tests {
                 Event::Tokens { id: 3, tokens: vec![token], logprobs: vec![logprobs] },
                 concat!(
                     r#"{"type":"tokens","id":3,"tokens":[{"text":"Hi","part":"answer","draft_position":1}],"#,
-                    r#""logprobs":[{"id":7,"text":"Hi","logprob":-0.5,"#,
-                    r#""top":[{"id":7,"text":"Hi","logprob":-0.5}]}]}"#
+                    r#""logprobs":[{"id":7,"text":"Hi","bytes":[72,105],"logprob":-0.5,"#,
+                    r#""top":[{"id":7,"text":"Hi","bytes":[72,105],"logprob":-0.5}]}]}"#
                 ),
             ),
             (

@@ -55,7 +55,7 @@ pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, SettingsPage
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{
     AcceptanceRule, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,
-    MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Sampling,
+    MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Sampling, StopScope,
 };
 pub use stats::{
     Counters, DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats,

@@ -12,6 +12,9 @@ pub struct TokenLogprob {
     pub id: u32,
     /// What it reads by itself; a character may need several tokens.
     pub text: String,
+    /// The bytes of it, which with those of its neighbours make up characters.
+    #[serde(default)]
+    pub bytes: Vec<u8>,
     /// Natural logarithm of its probability by the model's own distribution, before penalties, temperature and filters.
     pub logprob: f32,
 }

@@ -142,6 +142,17 @@ impl Sampling {
     }
 }
 
+/// What stop texts are looked for in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopScope {
+    /// All that the model writes, its thinking and its tags included.
+    #[default]
+    All,
+    /// The answer alone.
+    Answer,
+}
+
 /// Everything that shapes one reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 pub struct GenerationSettings {

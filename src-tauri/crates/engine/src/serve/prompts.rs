@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Instant;
 
-use foretoken_protocol::{ChatMessage, GenerationSettings, PartialReply, RequestId};
+use foretoken_protocol::{ChatMessage, GenerationSettings, PartialReply, RequestId, StopScope};
 
 use crate::error::EngineError;
 use crate::text::{Prompter, TokenPrompt};
@@ -17,6 +17,7 @@ pub(super) struct Asked {
     pub(super) id: RequestId,
     pub(super) settings: GenerationSettings,
     pub(super) logprobs: Option<u32>,
+    pub(super) stop_scope: StopScope,
     pub(super) at: Instant,
 }
 
@@ -131,7 +132,7 @@ mod tests {
             thinking: false,
             stop: Vec::new(),
         };
-        Asked { id, settings, logprobs: None, at: Instant::now() }
+        Asked { id, settings, logprobs: None, stop_scope: StopScope::All, at: Instant::now() }
     }
 
     fn prompt(token: u32) -> Prepared {

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use foretoken_protocol::{
-    Drafting, FinishReason, GenerationSettings, LiveStats, ReplyStats, Sampling, TokenLogprob, TokenLogprobs,
-    TokenText,
+    Drafting, FinishReason, GenerationSettings, LiveStats, ReplyStats, Sampling, StopScope, TokenLogprob,
+    TokenLogprobs, TokenText,
 };
 
 use super::{Session, TokenPrompt};
@@ -32,6 +32,8 @@ pub struct ReplyRequest {
     pub logprobs: Option<u32>,
     /// Whether the prompt offers tools: calls of them are then looked for in the answer, which ends behind them.
     pub calls: bool,
+    /// Where stop texts end it.
+    pub stop_scope: StopScope,
     /// When it was asked for.
     pub asked: Instant,
 }
@@ -111,7 +113,14 @@ pub(super) struct Writer {
 impl ReplyRequest {
     /// A request of this moment.
     pub fn new(prompt: TokenPrompt, settings: GenerationSettings) -> Self {
-        Self { prompt, settings, logprobs: None, calls: false, asked: Instant::now() }
+        Self {
+            prompt,
+            settings,
+            logprobs: None,
+            calls: false,
+            stop_scope: StopScope::All,
+            asked: Instant::now(),
+        }
     }
 }
 
@@ -119,8 +128,9 @@ impl Session {
     /// Takes in a request for a reply; [`Session::pump`] writes it, beside all others. `id` must be new.
     pub fn submit(&mut self, id: ReplyId, request: ReplyRequest) -> Result<(), EngineError> {
         self.check(&request)?;
-        let ReplyRequest { prompt, settings, logprobs, calls, asked } = request;
-        let mut text = ReplyText::new(self.tokenizer().clone(), prompt.start, settings.stop)?;
+        let ReplyRequest { prompt, settings, logprobs, calls, stop_scope, asked } = request;
+        let stops = (settings.stop, stop_scope);
+        let mut text = ReplyText::new(self.tokenizer().clone(), prompt.start, stops)?;
         if calls {
             text = text.with_calls(self.tokenizer());
         }
@@ -340,7 +350,12 @@ impl Writer {
 }
 
 fn readable(id: u32, logprobs: &Logprobs, tokenizer: &Tokenizer) -> TokenLogprobs {
-    let entry = |id, logprob| TokenLogprob { id, text: tokenizer.decode(&[id]), logprob };
+    let entry = |id, logprob| TokenLogprob {
+        id,
+        text: tokenizer.decode(&[id]),
+        bytes: tokenizer.token_bytes(id).into(),
+        logprob,
+    };
     TokenLogprobs {
         token: entry(id, logprobs.emitted),
         top: logprobs.top.iter().map(|&(id, logprob)| entry(id, logprob)).collect(),

@@ -1,7 +1,7 @@
 //! The text of one reply, from its token ids: decoded as they come, cut at stop texts, divided into thinking and
 //! answer, and searched for calls of tools.
 
-use foretoken_protocol::{Part, TokenText};
+use foretoken_protocol::{Part, StopScope, TokenText};
 
 use super::thinking::{CLOSE, OPEN, Tags};
 use super::tool_calls::TAG_TOKENS;
@@ -14,6 +14,7 @@ use super::{
 pub struct ReplyText {
     decoder: StreamDecoder,
     stops: StopMatcher,
+    stop_scope: StopScope,
     split: ThinkingSplit,
     /// The tokens that open and close a thinking block, where the vocabulary has them.
     tags: Option<[(u32, &'static str); 2]>,
@@ -41,15 +42,19 @@ pub enum ReplyEnd {
 }
 
 impl ReplyText {
-    /// A reply that begins as `start` says and ends before any of the stop texts, which are looked for in all that the
-    /// model writes, tags included.
-    pub fn new(tokenizer: Tokenizer, start: ReplyStart, stops: Vec<String>) -> Result<Self, TextError> {
+    /// A reply that begins as `start` says and ends before any of the stop texts where they are looked for.
+    pub fn new(
+        tokenizer: Tokenizer,
+        start: ReplyStart,
+        (stops, stop_scope): (Vec<String>, StopScope),
+    ) -> Result<Self, TextError> {
         let tag = |text| Some((tokenizer.token_id(text)?, text));
         let tags = tag(OPEN).zip(tag(CLOSE)).map(|(open, close)| [open, close]);
         let split = ThinkingSplit::new(start, tags.map_or(Tags::Text, |_| Tags::At(Vec::new())));
         Ok(Self {
             decoder: StreamDecoder::new(tokenizer),
             stops: StopMatcher::new(stops)?,
+            stop_scope,
             split,
             tags,
             parser: None,
@@ -97,13 +102,9 @@ impl ReplyText {
         if let Some(tag) = tag {
             self.split.expect_tag(self.length - tag.len());
         }
-        let outcome = self.stops.push(&decoded);
-        let mut pieces = self.split.push(&outcome.text);
-        if outcome.stopped {
-            pieces.extend(self.split.finish());
-        }
+        let (mut pieces, stopped) = self.split_and_stop(&decoded);
         pieces = self.parse(pieces);
-        let mut end = outcome.stopped.then_some(ReplyEnd::With);
+        let mut end = stopped.then_some(ReplyEnd::With);
         if let Some(parser) = &mut self.parser {
             if parser.has_ended() {
                 let left = parser.beyond().to_owned() + &self.stops.finish();
@@ -115,7 +116,7 @@ impl ReplyText {
                     end = Some(ReplyEnd::Before);
                     self.late = left.get(..earlier).unwrap_or_default().to_owned();
                 }
-            } else if outcome.stopped {
+            } else if stopped {
                 pieces.extend(written(parser.finish(), &mut self.calls));
             }
         }
@@ -130,10 +131,18 @@ impl ReplyText {
     /// out, and the continuation writes the whole character.
     pub fn finish(&mut self, cut: bool) -> Vec<TokenText> {
         let decoded = if cut { String::new() } else { self.decoder.finish() };
-        let mut text = self.stops.push(&decoded).text;
-        text.push_str(&self.stops.finish());
-        let mut pieces = self.split.push(&text);
-        pieces.extend(self.split.finish());
+        let mut pieces = self.split_and_stop(&decoded).0;
+        match self.stop_scope {
+            StopScope::All => {
+                pieces.extend(self.split.push(&self.stops.finish()));
+                pieces.extend(self.split.finish());
+            }
+            StopScope::Answer => {
+                let rest = self.split.finish();
+                pieces.extend(self.stop_answer(rest).0);
+                pieces.extend(Some((Part::Answer, self.stops.finish())).filter(|(_, text)| !text.is_empty()));
+            }
+        }
         pieces = self.parse(pieces);
         if let Some(parser) = &mut self.parser {
             pieces.extend(written(parser.finish(), &mut self.calls));
@@ -143,6 +152,43 @@ impl ReplyText {
             pieces.insert(0, (Part::Answer, late));
         }
         self.entries(pieces)
+    }
+
+    /// The pieces of a decoded text up to a stop text, and whether there was one.
+    fn split_and_stop(&mut self, decoded: &str) -> (Vec<(Part, String)>, bool) {
+        match self.stop_scope {
+            StopScope::All => {
+                let outcome = self.stops.push(decoded);
+                let mut pieces = self.split.push(&outcome.text);
+                if outcome.stopped {
+                    pieces.extend(self.split.finish());
+                }
+                (pieces, outcome.stopped)
+            }
+            StopScope::Answer => {
+                let pieces = self.split.push(decoded);
+                self.stop_answer(pieces)
+            }
+        }
+    }
+
+    /// The pieces up to a stop text in those of the answer, and whether there was one.
+    fn stop_answer(&mut self, pieces: Vec<(Part, String)>) -> (Vec<(Part, String)>, bool) {
+        let (mut kept, mut stopped) = (Vec::new(), false);
+        for (part, text) in pieces {
+            let text = match part {
+                Part::Thinking => text,
+                Part::Answer => {
+                    let outcome = self.stops.push(&text);
+                    stopped |= outcome.stopped;
+                    outcome.text
+                }
+            };
+            if !text.is_empty() {
+                kept.push((part, text));
+            }
+        }
+        (kept, stopped)
     }
 
     /// The pieces as far as it is decided what they are, once calls have been looked for in those of the answer.
@@ -200,7 +246,7 @@ mod tests {
         stops: &[&str],
     ) -> (Vec<Vec<TokenText>>, Vec<TokenText>, bool) {
         let stops = stops.iter().map(|&stop| stop.to_owned()).collect();
-        let mut reply = ReplyText::new(tokenizer.clone(), start, stops).unwrap();
+        let mut reply = ReplyText::new(tokenizer.clone(), start, (stops, StopScope::All)).unwrap();
         let mut tokens = Vec::new();
         let mut stopped = false;
         for (n, &id) in ids.iter().enumerate() {
@@ -233,6 +279,32 @@ mod tests {
     }
 
     #[test]
+    fn a_stop_text_of_the_answer_may_stand_in_the_thinking_and_across_pieces() {
+        let ids = TOKENIZER.encode("I END it.\n</think>\n\nSo EN. The END of it").unwrap();
+        for (stop, scope, thinking, answer) in [
+            ("END", StopScope::Answer, "I END it.", "So EN. The "),
+            ("END", StopScope::All, "I ", ""),
+            ("</think>", StopScope::Answer, "I END it.", "So EN. The END of it"),
+            ("it.", StopScope::Answer, "I END it.", "So EN. The END of it"),
+            ("of itself", StopScope::Answer, "I END it.", "So EN. The END of it"),
+        ] {
+            let stops = (vec![stop.to_owned()], scope);
+            let mut reply = ReplyText::new(TOKENIZER.clone(), THINKING, stops).unwrap();
+            let mut entries = Vec::new();
+            for &id in &ids {
+                let (more, end) = reply.push(id, None);
+                entries.extend(more);
+                if end.is_some() {
+                    break;
+                }
+            }
+            entries.extend(reply.finish(false));
+            assert_eq!(text_of(&entries, Part::Thinking), thinking, "{stop} in {scope:?}");
+            assert_eq!(text_of(&entries, Part::Answer), answer, "{stop} in {scope:?}");
+        }
+    }
+
+    #[test]
     fn an_emoji_comes_with_its_last_token() {
         let ids = TOKENIZER.encode("🦀").unwrap();
         let (tokens, end, _) = write(ANSWER, &ids, &[]);
@@ -262,7 +334,8 @@ mod tests {
         for start in [ANSWER, THINKING] {
             let (part, resumed) = (start.part, ReplyStart { resumed: true, ..start });
             for cut in 0..=ids.len() {
-                let mut reply = ReplyText::new(TOKENIZER.clone(), start, vec!["never".into()]).unwrap();
+                let mut reply =
+                    ReplyText::new(TOKENIZER.clone(), start, (vec!["never".into()], StopScope::All)).unwrap();
                 let mut written: Vec<TokenText> =
                     ids[..cut].iter().flat_map(|&id| reply.push(id, None).0).collect();
                 written.extend(reply.finish(true));
@@ -377,7 +450,8 @@ mod tests {
         stop: Option<&str>,
     ) -> (String, String, Vec<Call>, usize, Option<ReplyEnd>) {
         let stops = stop.into_iter().map(str::to_owned).collect();
-        let mut reply = ReplyText::new(tokenizer.clone(), start, stops).unwrap().with_calls(tokenizer);
+        let mut reply =
+            ReplyText::new(tokenizer.clone(), start, (stops, StopScope::All)).unwrap().with_calls(tokenizer);
         let (mut entries, mut count, mut ended) = (Vec::new(), 0, None);
         for &id in ids {
             let (text, end) = reply.push(id, None);
@@ -454,7 +528,7 @@ mod tests {
 
     #[test]
     fn an_empty_stop_text_is_refused() {
-        let reply = ReplyText::new(TOKENIZER.clone(), ANSWER, vec![String::new()]);
+        let reply = ReplyText::new(TOKENIZER.clone(), ANSWER, (vec![String::new()], StopScope::All));
         assert!(matches!(reply, Err(TextError::EmptyStopText)));
     }
 

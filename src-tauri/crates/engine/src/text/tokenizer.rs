@@ -99,7 +99,7 @@ impl Tokenizer {
     }
 
     /// The bytes that a token adds to the text: none for special tokens and for ids outside the vocabulary.
-    pub(super) fn token_bytes(&self, id: u32) -> Vec<u8> {
+    pub fn token_bytes(&self, id: u32) -> Vec<u8> {
         let Some(token) = self.0.id_to_token(id) else { return Vec::new() };
         if self.0.get_added_vocabulary().is_special_token(&token) {
             return Vec::new();

@@ -38,9 +38,10 @@ impl Supervisor {
                 None => self.superseded.remove(&id).is_some(),
             },
             Event::Counted { id, tokens } => self.counted(id, Ok(tokens)),
-            Event::Waiting { id, .. } | Event::Reading { id, .. } | Event::Live { id, .. } => {
-                self.report(id, event)
-            }
+            Event::Prepared { id, .. }
+            | Event::Waiting { id, .. }
+            | Event::Reading { id, .. }
+            | Event::Live { id, .. } => self.report(id, event),
             Event::Tokens { id, ref tokens, ref logprobs } => {
                 let Some(running) = self.running.get_mut(&id) else { return false };
                 match running.room.checked_sub((tokens.len() + logprobs.len()).max(1) as u64) {

@@ -41,6 +41,7 @@ const LAYERS: Layers = Layers {
         ("models", &["protocol"]),
         ("engine", &["protocol"]),
         ("host", &["protocol"]),
+        ("api", &["host", "models", "protocol"]),
         ("test-hub", &[]),
         ("shell", &["chats", "host", "models", "protocol"]),
         ("xtask", &[]),

@@ -31,6 +31,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     tools::nextest(workspace)?;
     tools::actionlint(workspace)?;
     reference::mlx_lm(workspace)?;
+    reference::clients(workspace)?;
     if cfg!(target_os = "linux") {
         tools::macos_check(workspace)?;
     }

@@ -1,5 +1,5 @@
-//! Pythons with the programs that the engine is compared with: mlx-lm, whose values the tests expect, and mlx-vlm,
-//! whose speed is of interest.
+//! Pythons with programs of others: mlx-lm, whose values the tests expect, mlx-vlm, whose speed is of interest, and the
+//! packages by which programs use the local server.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -36,6 +36,14 @@ const MLX_VLM: Set = Set {
     command: "mlx-vlm-python",
 };
 
+/// What programs ask the local server with.
+const CLIENTS: Set = Set {
+    label: "the packages that programs use the local server with",
+    packages: "clients",
+    folder: "clients",
+    command: "clients-python",
+};
+
 /// Installs mlx-lm, and leaves a command that runs Python with it.
 pub(super) fn mlx_lm(workspace: &Workspace) -> Result<PathBuf> {
     MLX_LM.prepare(workspace)
@@ -44,6 +52,11 @@ pub(super) fn mlx_lm(workspace: &Workspace) -> Result<PathBuf> {
 /// Installs mlx-vlm likewise.
 pub(super) fn mlx_vlm(workspace: &Workspace) -> Result<PathBuf> {
     MLX_VLM.prepare(workspace)
+}
+
+/// Installs the packages of the local server's clients likewise.
+pub(super) fn clients(workspace: &Workspace) -> Result<PathBuf> {
+    CLIENTS.prepare(workspace)
 }
 
 impl Set {

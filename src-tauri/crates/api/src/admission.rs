@@ -1,0 +1,214 @@
+//! Who goes on to the engine: a few requests at a time, and those of one program by turns with those of others.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::error::ApiError;
+
+/// How many of the last stays the expected wait is the mean of.
+const STAYS: usize = 10;
+/// The expected wait while none has ended.
+const FIRST_GUESS: Duration = Duration::from_secs(5);
+
+/// Lets requests in.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    rows: usize,
+    queue: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Requests that are in.
+    inside: usize,
+    /// Those that wait, program by program; the first program's first request is next. None is empty.
+    programs: VecDeque<(String, VecDeque<oneshot::Sender<Entered>>)>,
+    /// How long the last requests stayed.
+    stays: VecDeque<Duration>,
+}
+
+/// A request that is in, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Entered {
+    admission: Arc<Admission>,
+    since: Instant,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let next = self.admission.leave(self.since.elapsed());
+        // Outside of the lock: one whose request has gone is dropped here, and leaves again.
+        drop(next);
+    }
+}
+
+impl Admission {
+    /// Lets in `rows` requests at a time, while up to `queue` wait.
+    pub(crate) fn new(rows: usize, queue: usize) -> Self {
+        Self { rows, queue, state: Mutex::default() }
+    }
+
+    /// Waits until the request of a program may go on. Whoever gives up waiting takes no place.
+    pub(crate) async fn enter(self: &Arc<Self>, program: &str) -> Result<Entered, ApiError> {
+        let turn = {
+            let mut state = self.state();
+            let waiting = state.waiting();
+            if state.inside < self.rows {
+                state.inside += 1;
+                return Ok(self.entered());
+            }
+            if waiting >= self.queue {
+                return Err(ApiError::QueueFull { waiting, seconds: state.wait_seconds() });
+            }
+            let (sender, turn) = oneshot::channel();
+            match state.programs.iter_mut().find(|(name, _)| name == program) {
+                Some((_, queue)) => queue.push_back(sender),
+                None => state.programs.push_back((program.to_owned(), [sender].into())),
+            }
+            turn
+        };
+        // The sender is dropped only with all that is behind this server.
+        turn.await.map_err(|_| ApiError::EngineStopped)
+    }
+
+    fn entered(self: &Arc<Self>) -> Entered {
+        Entered { admission: Arc::clone(self), since: Instant::now() }
+    }
+
+    /// Gives the place of a request that leaves to the next that waits; the place comes back where that has gone.
+    fn leave(self: &Arc<Self>, stay: Duration) -> Option<Entered> {
+        let mut state = self.state();
+        state.stays.push_back(stay);
+        if state.stays.len() > STAYS {
+            state.stays.pop_front();
+        }
+        let Some(next) = state.next() else {
+            state.inside -= 1;
+            return None;
+        };
+        drop(state);
+        next.send(self.entered()).err()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Takes the request whose turn it is, of those whose programs still wait for them.
+    fn next(&mut self) -> Option<oneshot::Sender<Entered>> {
+        loop {
+            let (name, mut queue) = self.programs.pop_front()?;
+            let next = queue.pop_front();
+            if !queue.is_empty() {
+                self.programs.push_back((name, queue));
+            }
+            if let Some(next) = next.filter(|next| !next.is_closed()) {
+                return Some(next);
+            }
+        }
+    }
+
+    /// Requests that wait; those that were given up are forgotten.
+    fn waiting(&mut self) -> usize {
+        for (_, queue) in &mut self.programs {
+            queue.retain(|sender| !sender.is_closed());
+        }
+        self.programs.retain(|(_, queue)| !queue.is_empty());
+        self.programs.iter().map(|(_, queue)| queue.len()).sum()
+    }
+
+    /// How long to wait before trying again, in seconds: the mean of the last stays.
+    fn wait_seconds(&self) -> u64 {
+        let known = u32::try_from(self.stays.len()).ok().filter(|count| *count > 0);
+        let mean = known.map_or(FIRST_GUESS, |count| self.stays.iter().sum::<Duration>() / count);
+        mean.as_secs_f64().ceil().max(1.0) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::{Pin, pin};
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    fn is_ready<F: Future>(future: Pin<&mut F>) -> bool {
+        future.poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    }
+
+    fn inside(admission: &Admission) -> usize {
+        admission.state().inside
+    }
+
+    #[tokio::test]
+    async fn programs_take_turns_and_each_is_served_in_order() {
+        let admission = Arc::new(Admission::new(1, 10));
+        let first = admission.enter("a").await.unwrap();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let mut tasks = Vec::new();
+        for (program, name) in [("a", 1), ("a", 2), ("a", 3), ("b", 4), ("a", 5), ("c", 6)] {
+            let (admission, order) = (Arc::clone(&admission), Arc::clone(&order));
+            tasks.push(tokio::spawn(async move {
+                let _entered = admission.enter(program).await.unwrap();
+                order.lock().unwrap().push(name);
+            }));
+            tokio::task::yield_now().await;
+        }
+        drop(first);
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(*order.lock().unwrap(), [1, 4, 6, 2, 3, 5]);
+        assert_eq!(inside(&admission), 0);
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_refuses_and_whoever_gave_up_does_not_fill_it() {
+        let admission = Arc::new(Admission::new(1, 1));
+        let first = admission.enter("a").await.unwrap();
+        {
+            let mut waiting = pin!(admission.enter("a"));
+            assert!(!is_ready(waiting.as_mut()));
+            let refused = admission.enter("b").await.unwrap_err();
+            assert_eq!(refused, ApiError::QueueFull { waiting: 1, seconds: 5 });
+        }
+        let mut waiting = pin!(admission.enter("b"));
+        assert!(!is_ready(waiting.as_mut()), "there is room again");
+        drop(first);
+        drop(waiting.await.unwrap());
+        assert_eq!(inside(&admission), 0);
+    }
+
+    #[tokio::test]
+    async fn a_place_that_is_handed_to_somebody_who_has_just_gone_comes_back() {
+        let admission = Arc::new(Admission::new(1, 3));
+        let first = admission.enter("a").await.unwrap();
+        let mut last = pin!(admission.enter("c"));
+        {
+            let mut gone = pin!(admission.enter("b"));
+            assert!(!is_ready(gone.as_mut()));
+            assert!(!is_ready(last.as_mut()));
+            // It has the place, and is dropped before it hears of it.
+            drop(first);
+        }
+        drop(last.await.unwrap());
+        assert_eq!(inside(&admission), 0);
+    }
+
+    #[test]
+    fn the_wait_is_the_mean_of_the_last_stays() {
+        let mut state = State::default();
+        assert_eq!(state.wait_seconds(), 5);
+        state.stays = [1, 2, 6].map(Duration::from_secs).into();
+        assert_eq!(state.wait_seconds(), 3);
+        state.stays = [Duration::from_millis(10)].into();
+        assert_eq!(state.wait_seconds(), 1);
+    }
+}

@@ -1,0 +1,59 @@
+//! What all requests share.
+
+use std::sync::Arc;
+
+use foretoken_host::Engine;
+use foretoken_protocol::EngineState;
+
+use crate::admission::Admission;
+use crate::guard::Guard;
+use crate::models::Models;
+use crate::token::Token;
+
+/// How much is taken on at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Requests that are with the engine.
+    pub rows: usize,
+    /// Requests that wait for these.
+    pub queue: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { rows: 4, queue: 32 }
+    }
+}
+
+/// What is behind the server: an engine, its models, and who may use them.
+#[derive(Debug)]
+pub struct Api {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) models: Arc<dyn Models>,
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) guard: Guard,
+}
+
+impl Api {
+    /// For a server at `port`, for whoever sends `token` if there is one.
+    pub fn new(
+        engine: Arc<Engine>,
+        models: Arc<dyn Models>,
+        limits: Limits,
+        port: u16,
+        token: Option<Token>,
+    ) -> Self {
+        let admission = Arc::new(Admission::new(limits.rows, limits.queue));
+        Self { engine, models, admission, guard: Guard::new(port, token, Vec::new()) }
+    }
+
+    /// The folder of the model that answers, or will once it is loaded.
+    pub(crate) fn current_model(&self) -> Option<String> {
+        match self.engine.state() {
+            EngineState::Ready { model, .. } => Some(model.path),
+            EngineState::Loading { path, .. } => Some(path),
+            EngineState::Starting => self.models.chosen(),
+            EngineState::Failed { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The local server without a window: one program for scripts, editors and CI.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use clap::Parser;
+use directories::ProjectDirs;
+use foretoken_api::{Api, Limits, Models, Offered, Server, Token};
+use foretoken_host::{Engine, Model, Timeouts, engine_program};
+use foretoken_models::{APP_FOLDER, Library, LibraryError, Location, ModelState, import_folder};
+use foretoken_protocol::{
+    DEFAULT_MAX_TOKENS, Drafting, ErrorReport, GenerationSettings, KvPrecision, ModelInfo,
+};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+/// How long those who are being answered have once the server is to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Lets other programs on this machine use a model, in OpenAI's dialect, at http://localhost:PORT/v1.
+///
+/// Prints one line once it listens. Ctrl-C ends it after the answers that are being written, a second one at once.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    /// Where to listen; 0 takes a free port.
+    #[arg(long, default_value_t = 3673)]
+    port: u16,
+    /// The model: a folder, or a name in the library.
+    #[arg(long, value_name = "NAME|DIR")]
+    model: String,
+    /// The library's folder. Without it, the library is the app's.
+    #[arg(long, value_name = "DIR")]
+    models: Option<PathBuf>,
+    /// A file with the token that programs have to send; it is made if it is not there.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_token")]
+    token_file: Option<PathBuf>,
+    /// The token itself.
+    #[arg(long, env = "FORETOKEN_API_TOKEN", hide_env_values = true, hide = true)]
+    token: Option<String>,
+    /// Asks for no token: every program of this machine may use the model.
+    #[arg(long)]
+    no_token: bool,
+    /// Requests that are answered at the same time.
+    #[arg(long, default_value_t = Limits::default().rows, value_name = "N")]
+    rows: usize,
+    /// Keeps keys and values in 8 bits, which takes about half the memory.
+    #[arg(long)]
+    kv_8: bool,
+}
+
+/// Why the server does not run.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("{0}")]
+    Report(ErrorReport),
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    #[error("port {port} is taken, perhaps by Foretoken itself: choose another with --port ({error})")]
+    PortTaken { port: u16, error: io::Error },
+    #[error("FORETOKEN_API_TOKEN is no token: 1 to 512 visible characters")]
+    TokenInvalid,
+    #[error("this system names no home folder to keep files in")]
+    NoHome,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let filter = EnvFilter::try_from_env("FORETOKEN_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    match run(Arguments::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            if let Failure::Report(ErrorReport { hint, .. }) = failure {
+                eprintln!("{hint}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: Arguments) -> Result<(), Failure> {
+    let folders = ProjectDirs::from_path(PathBuf::from(APP_FOLDER)).ok_or(Failure::NoHome)?;
+    let port = arguments.port;
+    let server = Server::bind(port).await.map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => Failure::PortTaken { port, error },
+        _ => Failure::Io(error),
+    })?;
+    let token = token(&arguments, &folders.config_dir().join("api-token"))?;
+    let library = match &arguments.models {
+        Some(folder) => Library::open(folder)?,
+        None => Location::of_this_person().ok_or(Failure::NoHome)?.open()?,
+    };
+    let models = LibraryModels::new(library, &arguments.model)?;
+    let model = Model {
+        folder: models.chosen.path.clone(),
+        kv_precision: if arguments.kv_8 { KvPrecision::Eight } else { KvPrecision::Full },
+        draft_model: None,
+    };
+    let state = folders.cache_dir().join("engine");
+    let (engine, supervisor) = Engine::new(engine_program()?, state, Timeouts::default());
+    let engine = Arc::new(engine);
+    let supervising = tokio::spawn(supervisor.run());
+    let info = engine.load(model).await.map_err(Failure::Report)?;
+    let limits = Limits { rows: arguments.rows.max(1), ..Limits::default() };
+    let api = Api::new(Arc::clone(&engine), Arc::new(models), limits, server.port(), token);
+    println!("{} answers at http://localhost:{}/v1", info.name, server.port());
+    let (mut interrupted, mut terminated) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut signalled =
+        async move || tokio::select! { _ = interrupted.recv() => (), _ = terminated.recv() => () };
+    let (close, closing) = tokio::sync::oneshot::channel();
+    let running = server.run(
+        Arc::new(api),
+        async move {
+            let _ = closing.await;
+        },
+        GRACE,
+    );
+    let ending = async move {
+        signalled().await;
+        let _ = close.send(());
+        signalled().await;
+    };
+    tokio::select! { () = running => (), () = ending => () }
+    engine.shut_down();
+    let _ = supervising.await;
+    Ok(())
+}
+
+/// The token that programs have to send, if any.
+fn token(arguments: &Arguments, default: &Path) -> Result<Option<Token>, Failure> {
+    if arguments.no_token {
+        return Ok(None);
+    }
+    if let Some(token) = &arguments.token {
+        return Ok(Some(Token::parse(token).ok_or(Failure::TokenInvalid)?));
+    }
+    let file = arguments.token_file.as_deref().unwrap_or(default);
+    let token = Token::read_or_create(file)?;
+    println!("The token is in {}", file.display());
+    Ok(Some(token))
+}
+
+/// The models of a library, and the one that was chosen, which may lie elsewhere.
+#[derive(Debug)]
+struct LibraryModels {
+    library: Library,
+    chosen: Offered,
+}
+
+impl LibraryModels {
+    fn new(library: Library, chosen: &str) -> Result<Self, Failure> {
+        let listed = offered(&library);
+        let named = listed.into_iter().find(|model| model.id == chosen || model.name == chosen);
+        let chosen = match named {
+            Some(model) => model,
+            None => {
+                let model = import_folder(Path::new(chosen))?;
+                let path = model.path.canonicalize()?.to_string_lossy().into_owned();
+                Offered { id: model.name.clone(), name: model.name, created: seconds(&model.path), path }
+            }
+        };
+        Ok(Self { library, chosen })
+    }
+}
+
+impl Models for LibraryModels {
+    fn offered(&self) -> Vec<Offered> {
+        let mut models = offered(&self.library);
+        if !models.contains(&self.chosen) {
+            models.insert(0, self.chosen.clone());
+        }
+        models
+    }
+
+    fn chosen(&self) -> Option<String> {
+        Some(self.chosen.path.clone())
+    }
+
+    fn settings(&self, model: &ModelInfo) -> GenerationSettings {
+        GenerationSettings {
+            sampling: model.defaults,
+            drafting: Drafting::default(),
+            max_tokens: DEFAULT_MAX_TOKENS,
+            thinking: true,
+            stop: Vec::new(),
+        }
+    }
+}
+
+/// When a model came, seconds since 1970; 0 where that is not known.
+fn seconds(folder: &Path) -> u64 {
+    let changed = folder.join("config.json").metadata().and_then(|file| file.modified()).ok();
+    let since = changed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    since.map_or(0, |time| time.as_secs())
+}
+
+/// The models of a library that can be loaded.
+fn offered(library: &Library) -> Vec<Offered> {
+    let models = library.models().unwrap_or_else(|error| {
+        tracing::warn!("{error}");
+        Vec::new()
+    });
+    let usable =
+        models.into_iter().filter(|model| matches!(model.state, ModelState::Ready | ModelState::Raw));
+    usable
+        .map(|model| {
+            let repo = model.source.map(|source| source.repo.to_string());
+            let short =
+                repo.as_deref().and_then(|repo| repo.rsplit_once('/')).map(|(_, name)| name.to_owned());
+            let name = short.unwrap_or_else(|| model.name.clone());
+            Offered {
+                id: repo.unwrap_or(model.name),
+                name,
+                path: model.path.to_string_lossy().into_owned(),
+                created: seconds(&model.path),
+            }
+        })
+        .collect()
+}

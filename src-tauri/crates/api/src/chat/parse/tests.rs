@@ -1,0 +1,338 @@
+use axum::http::HeaderValue;
+use foretoken_protocol::{ChatMessage, PartialReply, Role};
+use proptest::prelude::*;
+use serde_json::{Map, json};
+
+use super::*;
+
+fn read(fields: Value) -> Result<ChatRequest, ApiError> {
+    let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    parse(body.to_string().as_bytes(), &HeaderMap::new())
+}
+
+fn settings_of(fields: Value) -> AskedSettings {
+    read(fields).unwrap().ask.settings
+}
+
+/// The field that a refusal is about, and its code.
+fn refused(fields: Value) -> (String, &'static str) {
+    let error = read(fields.clone()).expect_err(&fields.to_string());
+    (error.field().unwrap_or_default().to_owned(), error.kind_and_code().1)
+}
+
+fn message(role: Role, content: &str) -> ChatMessage {
+    ChatMessage { role, content: content.into() }
+}
+
+fn messages(messages: Value) -> ChatRequest {
+    read(json!({"messages": messages})).unwrap()
+}
+
+#[test]
+fn a_small_request_asks_for_what_the_person_has_chosen() {
+    let request =
+        read(json!({"temperature": null, "tools": [], "tool_choice": "auto", "modalities": ["text"]}));
+    let expected = ChatRequest {
+        ask: Ask {
+            model: "m".into(),
+            messages: vec![message(Role::User, "Hi")],
+            resume: None,
+            settings: AskedSettings::default(),
+            logprobs: None,
+            choices: 1,
+        },
+        stream: false,
+        include_usage: false,
+        trace: false,
+        ignored: Vec::new(),
+        warnings: Vec::new(),
+    };
+    assert_eq!(request.unwrap(), expected);
+}
+
+#[test]
+fn settings_are_honoured() {
+    let all = settings_of(json!({
+        "temperature": 0.5, "top_p": 0.9, "top_k": -1, "min_p": 0.1, "presence_penalty": -2, "frequency_penalty": 2,
+        "repeat_penalty": 1.1, "xtc_probability": 0.5, "xtc_threshold": 0.2, "seed": -1, "stop": "END",
+        "max_tokens": 5, "max_completion_tokens": 7,
+    }));
+    let expected = AskedSettings {
+        temperature: Some(0.5),
+        top_p: Some(0.9),
+        top_k: Some(0),
+        min_p: Some(0.1),
+        presence_penalty: Some(-2.0),
+        frequency_penalty: Some(2.0),
+        repetition_penalty: Some(1.1),
+        xtc_probability: Some(0.5),
+        xtc_threshold: Some(0.2),
+        seed: Some(u64::MAX),
+        stop: vec!["END".into()],
+        max_tokens: Some(7),
+        ..AskedSettings::default()
+    };
+    assert_eq!(all, expected);
+    assert_eq!(settings_of(json!({"max_tokens": -1, "seed": u64::MAX})).max_tokens, None);
+    assert_eq!(settings_of(json!({"max_tokens": 1_u64 << 40})).max_tokens, Some(u32::MAX));
+    assert_eq!(settings_of(json!({"stop": []})).stop, Vec::<String>::new());
+    let request = read(json!({
+        "stream": true, "stream_options": {"include_usage": true, "include_obfuscation": false}, "n": 4,
+        "logprobs": true, "top_logprobs": 20,
+    }));
+    let request = request.unwrap();
+    assert!(request.stream && request.include_usage);
+    assert_eq!((request.ask.choices, request.ask.logprobs), (4, Some(20)));
+    assert_eq!(read(json!({"logprobs": true})).unwrap().ask.logprobs, Some(0));
+}
+
+#[test]
+fn values_that_cannot_be_are_refused_by_name() {
+    for (fields, field) in [
+        (json!({"model": null}), "model"),
+        (json!({"model": 5}), "model"),
+        (json!({"temperature": 5.1}), "temperature"),
+        (json!({"temperature": "0"}), "temperature"),
+        (json!({"top_p": 0}), "top_p"),
+        (json!({"top_k": -2}), "top_k"),
+        (json!({"min_p": 2}), "min_p"),
+        (json!({"presence_penalty": 3}), "presence_penalty"),
+        (json!({"repetition_penalty": 0}), "repetition_penalty"),
+        (json!({"xtc_threshold": 0.6}), "xtc_threshold"),
+        (json!({"max_tokens": 0}), "max_tokens"),
+        (json!({"max_completion_tokens": -2}), "max_completion_tokens"),
+        (json!({"seed": 1.5}), "seed"),
+        (json!({"stop": ""}), "stop"),
+        (json!({"stop": ["a", ""]}), "stop"),
+        (json!({"stop": [5]}), "stop"),
+        (json!({"stop": vec!["a"; 17]}), "stop"),
+        (json!({"n": 5}), "n"),
+        (json!({"n": 0}), "n"),
+        (json!({"logprobs": 5}), "logprobs"),
+        (json!({"top_logprobs": 3}), "top_logprobs"),
+        (json!({"logprobs": true, "top_logprobs": 21}), "top_logprobs"),
+        (json!({"stream": "yes"}), "stream"),
+        (json!({"stream_options": {"include_usage": 1}}), "stream_options.include_usage"),
+        (json!({"reasoning_effort": "huge"}), "reasoning_effort"),
+        (json!({"chat_template_kwargs": {"enable_thinking": 1}}), "chat_template_kwargs.enable_thinking"),
+        (json!({"foretoken": {"speculation": 9}}), "foretoken.speculation"),
+        (json!({"foretoken": {"speculation": "fast"}}), "foretoken.speculation"),
+        (json!({"foretoken": {"speculation": {"drafter": "x"}}}), "foretoken.speculation.drafter"),
+        (
+            json!({"foretoken": {"speculation": {"drafter": "dflash", "depth": 16}}}),
+            "foretoken.speculation.depth",
+        ),
+        (
+            json!({"foretoken": {"speculation": {"drafter": "lookup", "depth": 2}}}),
+            "foretoken.speculation.depth",
+        ),
+        (json!({"foretoken": {"acceptance": "lax"}}), "foretoken.acceptance"),
+        (json!({"messages": null}), "messages"),
+        (json!({"messages": []}), "messages"),
+        (json!({"messages": [{"role": "system", "content": "a"}]}), "messages"),
+        (json!({"messages": [{"role": "assistant", "content": "a"}]}), "messages"),
+        (json!({"messages": ["a"]}), "messages[0]"),
+        (json!({"messages": [{"role": "wizard", "content": "a"}]}), "messages[0].role"),
+        (json!({"messages": [{"content": "a"}]}), "messages[0].role"),
+        (json!({"messages": [{"role": "user"}]}), "messages[0].content"),
+        (json!({"messages": [{"role": "user", "content": 5}]}), "messages[0].content"),
+        (json!({"messages": [{"role": "user", "content": [{"type": "x"}]}]}), "messages[0].content[0].type"),
+        (
+            json!({"messages": [{"role": "user", "content": [{"type": "text"}]}]}),
+            "messages[0].content[0].text",
+        ),
+    ] {
+        assert_eq!(refused(fields.clone()), (field.to_owned(), "invalid_value"), "{fields}");
+    }
+    for body in ["", "[]", "{", "{\"model\": \"m\"}", "5"] {
+        assert!(parse(body.as_bytes(), &HeaderMap::new()).is_err(), "{body}");
+    }
+}
+
+#[test]
+fn what_is_not_there_yet_is_refused_where_it_would_count() {
+    for (fields, field) in [
+        (json!({"tools": [{}]}), "tools"),
+        (json!({"tool_choice": "required"}), "tool_choice"),
+        (json!({"functions": [{}]}), "functions"),
+        (json!({"logit_bias": {"5": 1}}), "logit_bias"),
+        (json!({"response_format": {"type": "json_object"}}), "response_format"),
+        (json!({"modalities": ["text", "audio"]}), "modalities"),
+        (json!({"audio": {"voice": "x"}}), "audio"),
+        (json!({"web_search_options": {"a": 1}}), "web_search_options"),
+        (json!({"foretoken": {"thinking_budget": 5}}), "foretoken.thinking_budget"),
+        (json!({"messages": [{"role": "tool", "content": "a"}]}), "messages[0].role"),
+        (
+            json!({"messages": [{"role": "assistant", "content": null, "tool_calls": [{}]}]}),
+            "messages[0].tool_calls",
+        ),
+        (
+            json!({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
+            "messages[0].content (image)",
+        ),
+    ] {
+        assert_eq!(refused(fields.clone()), (field.to_owned(), "unsupported_parameter"), "{fields}");
+    }
+    assert!(read(json!({"logit_bias": {}, "response_format": {"type": "text"}, "functions": null})).is_ok());
+}
+
+#[test]
+fn what_does_not_count_is_named() {
+    let request = read(json!({
+        "user": "me", "store": false, "metadata": null, "colour": 5, "chat_template_kwargs": {"a": 1},
+        "foretoken": {"b": 2}, "parallel_tool_calls": true,
+    }));
+    let ignored = ["user", "store", "colour", "chat_template_kwargs.a", "foretoken.b"];
+    assert_eq!(request.unwrap().ignored, ignored);
+}
+
+#[test]
+fn thinking_is_what_is_said_most_plainly() {
+    for (fields, thinking) in [
+        (json!({}), None),
+        (json!({"reasoning_effort": "none"}), Some(false)),
+        (json!({"reasoning_effort": "minimal"}), Some(false)),
+        (json!({"reasoning_effort": "low"}), Some(true)),
+        (json!({"reasoning_effort": "none", "enable_thinking": true}), Some(true)),
+        (json!({"enable_thinking": true, "chat_template_kwargs": {"enable_thinking": false}}), Some(false)),
+    ] {
+        assert_eq!(settings_of(fields.clone()).thinking, thinking, "{fields}");
+    }
+}
+
+#[test]
+fn speculation_is_set_in_the_body_or_by_headers() {
+    for (value, drafting) in [
+        (json!("auto"), Drafting::Auto),
+        (json!("off"), Drafting::Off),
+        (json!(3), Drafting::Fixed { depth: 3 }),
+        (json!({"drafter": "mtp"}), Drafting::Mtp),
+        (json!({"drafter": "mtp", "depth": 8}), Drafting::Fixed { depth: 8 }),
+        (json!({"drafter": "dflash"}), Drafting::Dflash { depth: None }),
+        (json!({"drafter": "dflash", "depth": 15}), Drafting::Dflash { depth: Some(15) }),
+        (json!({"drafter": "lookup"}), Drafting::Lookup),
+    ] {
+        let asked = settings_of(json!({"foretoken": {"speculation": value, "acceptance": "rejection"}}));
+        assert_eq!((asked.drafting, asked.acceptance), (Some(drafting), Some(AcceptanceRule::Rejection)));
+    }
+    let mut headers = HeaderMap::new();
+    headers.insert(SPECULATION, HeaderValue::from_static("2"));
+    headers.insert(ACCEPTANCE, HeaderValue::from_static("coupled"));
+    let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
+    let by_header = parse(body.to_string().as_bytes(), &headers).unwrap().ask.settings;
+    assert_eq!(by_header.drafting, Some(Drafting::Fixed { depth: 2 }));
+    assert_eq!(by_header.acceptance, Some(AcceptanceRule::Coupled));
+    body["foretoken"] = json!({"speculation": "off", "trace": true});
+    let by_body = parse(body.to_string().as_bytes(), &headers).unwrap();
+    assert_eq!((by_body.ask.settings.drafting, by_body.trace), (Some(Drafting::Off), true));
+    headers.insert(SPECULATION, HeaderValue::from_static("fast"));
+    assert_eq!(parse(body.to_string().as_bytes(), &headers).unwrap_err().field(), Some(SPECULATION));
+}
+
+#[test]
+fn instructions_are_one_message_at_the_front_or_notes_where_they_stand() {
+    let request = messages(json!([
+        {"role": "system", "content": "A"},
+        {"role": "developer", "content": [{"type": "text", "text": "B"}, {"type": "input_text", "text": "C"}]},
+        {"role": "user", "content": "Hi", "name": "me"},
+        {"role": "system", "content": "D"},
+        {"role": "assistant", "content": "Yes", "reasoning_content": "Hm", "refusal": null},
+        {"role": "system", "content": "E"},
+        {"role": "user", "content": "And?"},
+    ]));
+    let expected = [
+        message(Role::System, "A\n\nBC"),
+        message(Role::User, "Hi\n\n<system-note>\nD\n</system-note>"),
+        message(Role::Assistant, "Yes"),
+        message(Role::User, "<system-note>\nE\n</system-note>"),
+        message(Role::User, "And?"),
+    ];
+    assert_eq!(request.ask.messages, expected);
+}
+
+#[test]
+fn a_reply_at_the_end_is_gone_on_with() {
+    let request = messages(json!([
+        {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes, ", "reasoning": "Hm"},
+    ]));
+    let resume = PartialReply { thinking: "Hm".into(), answer: "Yes, ".into(), thought_through: true };
+    assert_eq!(request.ask.resume, Some(resume));
+    assert_eq!(request.ask.messages, [message(Role::User, "Hi")]);
+}
+
+#[test]
+fn an_image_of_an_earlier_turn_does_not_end_the_chat() {
+    let request = messages(json!([
+        {"role": "user", "content": [{"type": "text", "text": "See "}, {"type": "image_url", "image_url": {}}]},
+        {"role": "assistant", "content": "Yes"},
+        {"role": "user", "content": "And?"},
+    ]));
+    assert_eq!(request.ask.messages[0], message(Role::User, "See [image left out]"));
+    assert_eq!(request.warnings, ["image-left-out"]);
+}
+
+/// Any JSON, with the words of the dialect among its texts and names.
+fn value() -> impl Strategy<Value = Value> {
+    const WORDS: [&str; 20] = [
+        "role",
+        "content",
+        "type",
+        "text",
+        "user",
+        "assistant",
+        "system",
+        "tool",
+        "auto",
+        "off",
+        "drafter",
+        "depth",
+        "dflash",
+        "none",
+        "include_usage",
+        "enable_thinking",
+        "tool_calls",
+        "speculation",
+        "image_url",
+        "",
+    ];
+    let word = || prop::sample::select(&WORDS[..]).prop_map(str::to_owned);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (-9_i64..9).prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        word().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((word(), inner), 0..5)
+                .prop_map(|fields| Value::from(fields.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_body_is_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = parse(&bytes, &HeaderMap::new());
+    }
+
+    #[test]
+    fn no_value_is_too_odd(
+        name in prop::sample::select(&[
+            "messages", "temperature", "seed", "stop", "n", "stream_options", "tools", "foretoken", "max_tokens",
+            "response_format", "chat_template_kwargs", "logprobs", "modalities", "top_k",
+        ][..]),
+        value in value(),
+    ) {
+        let _ = read(json!({name: value}));
+    }
+
+    #[test]
+    fn no_message_is_too_odd(values in prop::collection::vec(value(), 0..4)) {
+        let _ = read(json!({"messages": values}));
+    }
+}

@@ -1,0 +1,153 @@
+//! Why a request is refused or fails, in words of its own: those of the engine may name folders.
+
+use axum::http::StatusCode;
+
+/// Why a request is not answered, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ApiError {
+    /// The body is no JSON object.
+    #[error("The body is not a JSON object: {reason}.")]
+    NotJson { reason: String },
+    /// A field has a value that it cannot have.
+    #[error("{field}: {reason}.")]
+    InvalidValue { field: String, reason: String },
+    /// A field asks for what there is not.
+    #[error("{field} is not supported. {hint}")]
+    Unsupported { field: String, hint: String },
+    /// The chat is longer than the model can read.
+    #[error("prompt is too long: {tokens} tokens > {most} maximum")]
+    PromptTooLong { tokens: u32, most: u32 },
+    /// The chat template refuses the messages.
+    #[error(
+        "The model's chat template refuses these messages. A system message comes first, and there is a user message."
+    )]
+    TemplateRefused,
+    /// There is no valid token.
+    #[error("The token is missing or wrong. Send it as \"Authorization: Bearer …\" or \"x-api-key: …\".")]
+    Unauthorized,
+    /// It is sent to another host than this machine, or by a page that may not.
+    #[error("{reason}")]
+    Forbidden { reason: String },
+    /// It says not or ambiguously which host it is for.
+    #[error("The request needs one Host header.")]
+    NoHost,
+    /// There is no such route.
+    #[error("There is no {method} {path} here.")]
+    NoRoute { method: String, path: String },
+    /// There is no such model.
+    #[error("There is no model {name:?} here. {hint}")]
+    NoModel { name: String, hint: String },
+    /// The body is too large.
+    #[error("The body is larger than {most} bytes.")]
+    TooLarge { most: usize },
+    /// The body did not come.
+    #[error("The body did not come within {seconds} seconds.")]
+    TooSlow { seconds: u64 },
+    /// The body is not what it must be.
+    #[error("The body must be JSON, uncompressed, with \"content-type: application/json\".")]
+    UnsupportedMedia,
+    /// Others wait already.
+    #[error("{waiting} requests wait already. Try again in {seconds} s.")]
+    QueueFull { waiting: usize, seconds: u64 },
+    /// Too many wrong tokens came.
+    #[error("Too many requests had a wrong token. Try again in {seconds} s.")]
+    TooManyWrongTokens { seconds: u64 },
+    /// There is no model that could answer.
+    #[error("No model is loaded.")]
+    NoModelLoaded,
+    /// There is not enough memory.
+    #[error("There is not enough memory for this request.")]
+    OutOfMemory,
+    /// The engine stopped.
+    #[error("The engine stopped. It starts again by itself.")]
+    EngineStopped,
+    /// Somebody has ended it.
+    #[error("The request was cancelled.")]
+    Cancelled,
+    /// Something failed that should not.
+    #[error("The request failed ({code}).")]
+    Internal { code: String },
+}
+
+impl ApiError {
+    /// The status of an answer that says so.
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::NotJson { .. }
+            | Self::InvalidValue { .. }
+            | Self::Unsupported { .. }
+            | Self::PromptTooLong { .. }
+            | Self::TemplateRefused
+            | Self::NoHost => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::Forbidden { .. } => StatusCode::FORBIDDEN,
+            Self::NoRoute { .. } | Self::NoModel { .. } => StatusCode::NOT_FOUND,
+            Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMedia => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::QueueFull { .. } | Self::TooManyWrongTokens { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::NoModelLoaded | Self::OutOfMemory => StatusCode::SERVICE_UNAVAILABLE,
+            Self::EngineStopped | Self::Cancelled | Self::Internal { .. } => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+        }
+    }
+
+    /// Its kind and its code, as OpenAI names them.
+    pub(crate) fn kind_and_code(&self) -> (&'static str, &'static str) {
+        const INVALID: &str = "invalid_request_error";
+        match self {
+            Self::NotJson { .. } => (INVALID, "invalid_json"),
+            Self::InvalidValue { .. } => (INVALID, "invalid_value"),
+            Self::Unsupported { .. } => (INVALID, "unsupported_parameter"),
+            Self::PromptTooLong { .. } => (INVALID, "context_length_exceeded"),
+            Self::TemplateRefused => (INVALID, "template_refused"),
+            Self::NoHost => (INVALID, "invalid_host"),
+            Self::Unauthorized => ("authentication_error", "invalid_api_key"),
+            Self::Forbidden { .. } => ("permission_error", "forbidden"),
+            Self::NoRoute { .. } => ("not_found_error", "not_found"),
+            Self::NoModel { .. } => ("not_found_error", "model_not_found"),
+            Self::TooSlow { .. } => (INVALID, "request_timeout"),
+            Self::TooLarge { .. } => (INVALID, "request_too_large"),
+            Self::UnsupportedMedia => (INVALID, "unsupported_media_type"),
+            Self::QueueFull { .. } => ("rate_limit_error", "queue_full"),
+            Self::TooManyWrongTokens { .. } => ("rate_limit_error", "too_many_wrong_tokens"),
+            Self::NoModelLoaded => ("server_error", "engine_unavailable"),
+            Self::OutOfMemory => ("server_error", "out_of_memory"),
+            Self::EngineStopped => ("server_error", "engine_stopped"),
+            Self::Cancelled => ("server_error", "cancelled"),
+            Self::Internal { .. } => ("server_error", "internal"),
+        }
+    }
+
+    /// The field that it is about.
+    pub(crate) fn field(&self) -> Option<&str> {
+        match self {
+            Self::InvalidValue { field, .. } | Self::Unsupported { field, .. } => Some(field),
+            Self::PromptTooLong { .. } | Self::TemplateRefused => Some("messages"),
+            Self::NoModel { .. } => Some("model"),
+            _ => None,
+        }
+    }
+
+    /// Whether the same request may succeed later, and after how many seconds if that can be said.
+    pub(crate) fn retry(&self) -> Retry {
+        match *self {
+            Self::QueueFull { seconds, .. } | Self::TooManyWrongTokens { seconds } => Retry::After(seconds),
+            Self::NoModelLoaded => Retry::After(5),
+            Self::EngineStopped | Self::TooSlow { .. } => Retry::Now,
+            _ => Retry::Never,
+        }
+    }
+}
+
+/// Whether to try again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Retry {
+    /// The same request fails again.
+    Never,
+    /// It may succeed.
+    Now,
+    /// It may succeed after so many seconds.
+    After(u64),
+}

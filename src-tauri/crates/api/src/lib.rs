@@ -1,0 +1,24 @@
+//! Lets other programs use the loaded model: a local HTTP server in OpenAI's dialect.
+//!
+//! A request passes [`guard`] before its body is read, becomes an [`ask::Ask`], waits in [`admission`] until fewer
+//! requests are with the engine, and is written by it beside all others ([`replies`]). Each dialect is two pure halves:
+//! `parse` makes the request, `write` the answer. Windows and weights are not known here.
+
+mod admission;
+mod api;
+mod ask;
+mod body;
+mod chat;
+mod error;
+mod fields;
+mod guard;
+mod models;
+mod replies;
+mod router;
+mod server;
+mod token;
+
+pub use api::{Api, Limits};
+pub use models::{Models, Offered};
+pub use server::Server;
+pub use token::Token;

@@ -1,0 +1,112 @@
+//! The sockets: listens on the loopback interface, and serves each connection within limits.
+
+use std::future::Future;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::api::Api;
+use crate::router::router;
+
+/// Connections at a time; others wait.
+const MOST_CONNECTIONS: usize = 64;
+/// Bytes of the head of a request.
+const MOST_HEAD: usize = 16 * 1024;
+/// How long the head of a request may take to come.
+const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a listener rests that cannot accept, as when no file can be opened.
+const REST: Duration = Duration::from_millis(100);
+
+/// A server that listens, and does not answer yet.
+#[derive(Debug)]
+pub struct Server {
+    listeners: Vec<TcpListener>,
+    port: u16,
+}
+
+impl Server {
+    /// Listens at a port of this machine, and nowhere else; 0 takes one that is free.
+    pub async fn bind(port: u16) -> io::Result<Self> {
+        let first = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?;
+        let port = first.local_addr()?.port();
+        let mut listeners = vec![first];
+        // Not every machine has the other loopback address.
+        match TcpListener::bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))).await {
+            Ok(second) => listeners.push(second),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
+            Err(error) => tracing::info!("not listening on ::1: {error}"),
+        }
+        Ok(Self { listeners, port })
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Answers until `closing` is done, and then for as long as `grace` to those who are being answered.
+    pub async fn run(self, api: Arc<Api>, closing: impl Future<Output = ()>, grace: Duration) {
+        let (close, closed) = watch::channel(false);
+        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let mut accepting = JoinSet::new();
+        for listener in self.listeners {
+            accepting.spawn(accept(listener, Arc::clone(&api), Arc::clone(&places), closed.clone()));
+        }
+        closing.await;
+        accepting.abort_all();
+        let _ = close.send(true);
+        let _ = timeout(grace, places.acquire_many(MOST_CONNECTIONS as u32)).await;
+    }
+}
+
+/// Serves whoever connects, each for itself.
+async fn accept(listener: TcpListener, api: Arc<Api>, places: Arc<Semaphore>, closed: watch::Receiver<bool>) {
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                tokio::spawn(serve(stream, Arc::clone(&api), place, closed.clone()));
+            }
+            Err(error) => {
+                tracing::warn!("a connection was not accepted: {error}");
+                sleep(REST).await;
+            }
+        }
+    }
+}
+
+/// Serves one connection until it ends, or has been answered once the server closes.
+async fn serve(
+    stream: TcpStream,
+    api: Arc<Api>,
+    _place: OwnedSemaphorePermit,
+    mut closed: watch::Receiver<bool>,
+) {
+    // Tokens are small and must not wait for one another.
+    let _ = stream.set_nodelay(true);
+    let service = TowerToHyperService::new(router(api));
+    let mut connection = pin!(
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_PATIENCE)
+            .max_buf_size(MOST_HEAD)
+            .serve_connection(TokioIo::new(stream), service)
+    );
+    let is_closed = closed.wait_for(|closed| *closed);
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        _ = is_closed => connection.as_mut().graceful_shutdown(),
+    }
+    // Whoever leaves early, and whoever breaks the protocol, ends it.
+    let _ = connection.await;
+}

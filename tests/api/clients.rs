@@ -1,0 +1,20 @@
+//! The server as the packages see it that other programs are written with.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::server::Server;
+
+#[test]
+fn the_package_of_openai_understands_all_answers() {
+    let server = Server::scripted(&["--no-token"]);
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let python = tests.join("../target/tools/bin/clients-python");
+    assert!(python.is_file(), "{} is missing: run `cargo xtask setup`", python.display());
+    let output = Command::new(python)
+        .arg(tests.join("oracle/openai_client.py"))
+        .arg(server.port.to_string())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

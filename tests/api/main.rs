@@ -1,0 +1,10 @@
+//! The local server as other programs use it, over real sockets: in front of an engine that does as it is told, and in
+//! front of the real one.
+
+mod bad_days;
+mod chat;
+mod client;
+mod clients;
+mod guard;
+mod real;
+mod server;

@@ -1,0 +1,129 @@
+//! The server in front of the real engine with the demo model.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::client::{chat, get};
+use crate::server::{Server, with};
+
+fn asked(fields: Value) -> Value {
+    let question = json!([{"role": "user", "content": "Tell me about the sea."}]);
+    with(json!({"model": "default", "messages": question, "max_tokens": 40, "seed": 5}), fields)
+}
+
+fn said(answer: &Value, choice: usize) -> String {
+    let message = &answer["choices"][choice]["message"];
+    let text = |key: &str| message[key].as_str().unwrap_or_default();
+    format!("{}|{}", text("reasoning_content"), text("content"))
+}
+
+#[test]
+fn a_seed_gives_one_text_with_and_without_drafts_whole_streamed_and_in_company() {
+    let server = Server::real(&["--no-token"]);
+    let port = server.port;
+    let sampled = |fields: Value| asked(with(json!({"temperature": 0.8}), fields));
+    let plain = chat(port, &sampled(json!({"foretoken": {"speculation": "off"}}))).json();
+    let text = said(&plain, 0);
+    assert!(text.len() > 20, "{text}");
+    assert_eq!(plain["timings"]["draft_n"], 0);
+    for speculation in [json!("auto"), json!(1), json!(3), json!({"drafter": "lookup"})] {
+        let drafted = chat(port, &sampled(json!({"foretoken": {"speculation": speculation}}))).json();
+        assert_eq!(said(&drafted, 0), text, "{speculation}");
+    }
+    let three = chat(port, &sampled(json!({"foretoken": {"speculation": 3}}))).json();
+    assert!(three["timings"]["draft_n"].as_u64() > Some(0), "{three}");
+    let stream = sampled(json!({"stream": true, "foretoken": {"trace": true}}));
+    let together: Vec<_> = (0..4)
+        .map(|_| {
+            let stream = stream.clone();
+            thread::spawn(move || chat(port, &stream).events())
+        })
+        .collect();
+    for events in together.into_iter().map(|one| one.join().unwrap()) {
+        let joined = |key: &str| -> String {
+            events.iter().filter_map(|event| event["choices"][0]["delta"][key].as_str()).collect()
+        };
+        assert_eq!(format!("{}|{}", joined("reasoning_content"), joined("content")), text);
+        let traced: String = events
+            .iter()
+            .filter_map(|event| event["foretoken"]["tokens"].as_array())
+            .flatten()
+            .map(|token| token[0].as_str().unwrap())
+            .collect();
+        assert_eq!(traced, text.replacen('|', "", 1));
+    }
+}
+
+#[test]
+fn several_answers_are_those_of_their_seeds_and_the_prompt_is_read_once() {
+    let server = Server::real(&["--no-token"]);
+    let body = asked(json!({"temperature": 1.0}));
+    let three = chat(server.port, &with(body.clone(), json!({"n": 3}))).json();
+    for index in 0..3 {
+        let alone = chat(server.port, &with(body.clone(), json!({"seed": 5 + index}))).json();
+        assert_eq!(said(&three, index), said(&alone, 0));
+    }
+    let of_choices = three["usage"]["completion_tokens"].as_u64().unwrap();
+    assert!(of_choices > 40 && three["usage"]["prompt_tokens"].as_u64() < Some(100));
+}
+
+#[test]
+fn stop_texts_end_the_answer_and_not_the_thinking() {
+    let server = Server::real(&["--no-token"]);
+    let body = asked(json!({"temperature": 0, "max_tokens": 60}));
+    let free = chat(server.port, &body).json();
+    let content = free["choices"][0]["message"]["content"].as_str().unwrap().to_owned();
+    assert!(content.len() > 12, "{free}");
+    let middle = content.floor_char_boundary(content.len() / 2);
+    let stop: String = content[middle..].chars().take(4).collect();
+    let before = content.split_once(stop.as_str()).unwrap().0;
+    let stopped = chat(server.port, &with(body.clone(), json!({"stop": [stop]}))).json();
+    assert_eq!(stopped["choices"][0]["message"]["content"], before);
+    assert_eq!(stopped["choices"][0]["finish_reason"], "stop");
+    assert_eq!(stopped["choices"][0]["message"]["reasoning"], free["choices"][0]["message"]["reasoning"]);
+}
+
+#[test]
+fn chances_are_those_of_the_model_and_their_bytes_the_text() {
+    let server = Server::real(&["--no-token"]);
+    let fields = json!({"temperature": 0, "logprobs": true, "top_logprobs": 3, "reasoning_effort": "none"});
+    let answer = chat(server.port, &asked(fields)).json();
+    let choice = &answer["choices"][0];
+    let tokens = choice["logprobs"]["content"].as_array().unwrap();
+    assert_eq!(tokens.len() as u64, answer["usage"]["completion_tokens"].as_u64().unwrap());
+    let bytes: Vec<u8> = tokens
+        .iter()
+        .flat_map(|token| token["bytes"].as_array().unwrap())
+        .map(|byte| byte.as_u64().unwrap() as u8)
+        .collect();
+    assert_eq!(String::from_utf8(bytes).unwrap(), choice["message"]["content"].as_str().unwrap());
+    for token in tokens {
+        let top = token["top_logprobs"].as_array().unwrap();
+        assert_eq!(top.len(), 3);
+        assert_eq!(top[0]["token"], token["token"], "greedy takes the likeliest");
+        assert!(token["logprob"].as_f64().unwrap() <= 0.0);
+    }
+}
+
+#[test]
+fn a_prompt_that_is_too_long_says_by_how_much_and_a_reply_is_gone_on_with() {
+    let server = Server::real(&["--no-token"]);
+    let context = get(server.port, "/v1/models").json()["data"][0]["context_length"].as_u64().unwrap();
+    let long = json!([{"role": "user", "content": "sea ".repeat(context as usize + 10)}]);
+    let mut refused = chat(server.port, &asked(json!({"messages": long})));
+    assert_eq!(refused.status, 400);
+    let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("prompt is too long: "), "{message}");
+    assert!(message.ends_with(&format!("> {context} maximum")), "{message}");
+
+    let greedy = json!({"temperature": 0, "reasoning_effort": "none"});
+    let whole = said(&chat(server.port, &asked(greedy.clone())).json(), 0);
+    let whole = whole.trim_start_matches('|');
+    let first: String = whole.chars().take(12).collect();
+    let messages = json!([
+        {"role": "user", "content": "Tell me about the sea."}, {"role": "assistant", "content": first},
+    ]);
+    let rest = said(&chat(server.port, &asked(with(greedy, json!({"messages": messages})))).json(), 0);
+    assert!(!rest.trim_start_matches('|').is_empty());
+}

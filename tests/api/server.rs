@@ -1,0 +1,97 @@
+//! The server under test.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use foretoken_tests::fixtures::demo_model;
+use foretoken_tests::programs::built;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A server that runs until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Server {
+    process: Child,
+    pub(crate) port: u16,
+    /// Its home folder.
+    pub(crate) home: TempDir,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Server {
+    /// In front of the engine that does as it is told.
+    pub(crate) fn scripted(arguments: &[&str]) -> Self {
+        Self::start("scripted-engine", arguments)
+    }
+
+    /// In front of the real engine with the demo model.
+    pub(crate) fn real(arguments: &[&str]) -> Self {
+        Self::start("foretoken-engine", arguments)
+    }
+
+    fn start(engine: &str, arguments: &[&str]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        // A program finds its engine beside itself.
+        let place = |name: &str, as_name: &str| {
+            let place = home.path().join(as_name);
+            fs::hard_link(built(name), &place).or_else(|_| fs::copy(built(name), &place).map(drop)).unwrap();
+            place
+        };
+        let server = place("foretoken-server", "foretoken-server");
+        place(engine, "foretoken-engine");
+        let mut process = command(&server, home.path())
+            .args(["--port", "0", "--model"])
+            .arg(demo_model())
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let port = lines.map_while(Result::ok).find_map(|line| {
+            let (_, after) = line.split_once("http://localhost:")?;
+            after.strip_suffix("/v1")?.parse().ok()
+        });
+        let port = port.expect("the server says where it listens");
+        Self { process, port, home }
+    }
+
+    /// Asks it to end, and waits until it has; says whether it ended well.
+    pub(crate) fn end(&mut self) -> bool {
+        let id = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        self.process.wait().unwrap().success()
+    }
+}
+
+/// The program, with a home of its own.
+pub(crate) fn command(program: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env("HOME", home)
+        .env("XDG_CONFIG_HOME", home.join("config"))
+        .env("XDG_DATA_HOME", home.join("data"))
+        .env("XDG_CACHE_HOME", home.join("cache"))
+        .env_remove("FORETOKEN_API_TOKEN")
+        .env_remove("FORETOKEN_LOG");
+    command
+}
+
+/// The body of a request whose question is a script for the engine.
+pub(crate) fn scripted(script: &Value) -> Value {
+    json!({"model": "default", "messages": [{"role": "user", "content": script.to_string()}]})
+}
+
+/// `body` with more fields.
+pub(crate) fn with(mut body: Value, fields: Value) -> Value {
+    let Value::Object(fields) = fields else { panic!("fields are an object") };
+    body.as_object_mut().unwrap().extend(fields);
+    body
+}

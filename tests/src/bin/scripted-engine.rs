@@ -1,0 +1,179 @@
+//! An engine without a model, for tests of what is around it. It speaks the protocol, and each question tells it in JSON
+//! how to behave: see [`Script`].
+
+use std::collections::HashSet;
+use std::io::{self, BufRead, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use foretoken_protocol::{
+    ErrorReport, Event, FinishReason, KvPrecision, ModelInfo, MtpState, Part, PositionStats, ReplyStats,
+    Request, RequestId, Sampling, TokenLogprob, TokenLogprobs, TokenText,
+};
+use serde::Deserialize;
+
+/// Tokens that the model is said to read.
+const CONTEXT: u32 = 1000;
+/// How often it says that it lives.
+const HEARTBEAT: Duration = Duration::from_millis(100);
+
+/// How to answer; the last message is one, or is answered with itself.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Script {
+    /// The tokens of the thinking.
+    think: Vec<String>,
+    /// The tokens of the answer.
+    say: Vec<String>,
+    /// Tokens of the prompt.
+    prompt_tokens: u32,
+    /// Of those, how many are cached.
+    cached_tokens: u32,
+    /// How long the prompt is read.
+    prefill_ms: u64,
+    /// How long each token takes.
+    token_ms: u64,
+    /// Says the answer so many times.
+    times: u32,
+    /// The process ends before this token.
+    die_at: Option<usize>,
+    /// The request fails with this code.
+    fail: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Engine {
+    cancelled: Arc<Mutex<HashSet<RequestId>>>,
+    out: Arc<Mutex<io::Stdout>>,
+}
+
+impl Engine {
+    fn send(&self, event: &Event) {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        // Nobody may be left who reads it.
+        let line = serde_json::to_string(event).expect("events are JSON");
+        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    }
+
+    fn is_cancelled(&self, id: RequestId) -> bool {
+        self.cancelled.lock().unwrap_or_else(PoisonError::into_inner).contains(&id)
+    }
+
+    fn load(&self, id: RequestId, path: String, kv_precision: KvPrecision) {
+        let model = ModelInfo {
+            name: "Scripted".into(),
+            path,
+            architecture: "qwen3_5".into(),
+            parameters: 1,
+            format: "bfloat16".into(),
+            mtp: MtpState::Absent,
+            context_length: CONTEXT,
+            defaults: Sampling { temperature: 0.6, ..Sampling::default() },
+            thinking: true,
+            weight_bytes: 1,
+            kv_precision,
+            draft_model: None,
+            notes: Vec::new(),
+        };
+        self.send(&Event::Loaded { id, model });
+    }
+
+    /// Sleeps, and says whether the reply goes on.
+    fn pass(&self, id: RequestId, milliseconds: u64) -> bool {
+        let mut left = Duration::from_millis(milliseconds);
+        while !left.is_zero() && !self.is_cancelled(id) {
+            let nap = left.min(Duration::from_millis(10));
+            thread::sleep(nap);
+            left -= nap;
+        }
+        !self.is_cancelled(id)
+    }
+
+    fn finish(&self, id: RequestId, reason: FinishReason, stats: ReplyStats) {
+        self.send(&Event::Finished { id, reason, stats: Box::new(stats) });
+    }
+
+    fn write(&self, id: RequestId, script: &Script, seed: u64, max_tokens: u32, logprobs: bool) {
+        let prompt_tokens = script.prompt_tokens.max(1);
+        self.send(&Event::Prepared { id, tokens: prompt_tokens, context: CONTEXT });
+        let failure =
+            script.fail.clone().or_else(|| (prompt_tokens >= CONTEXT).then(|| "prompt_too_long".into()));
+        if let Some(code) = failure {
+            let message = "It failed in /home/somebody/models/secret.".into();
+            let error = ErrorReport { code, message, hint: String::new() };
+            return self.send(&Event::Failed { id: Some(id), error });
+        }
+        let mut stats = ReplyStats {
+            prompt_tokens,
+            cached_tokens: script.cached_tokens,
+            seed,
+            positions: vec![PositionStats { drafted: 4, accepted: 3 }],
+            ..ReplyStats::default()
+        };
+        self.send(&Event::Reading { id, done: script.cached_tokens, total: prompt_tokens });
+        if !self.pass(id, script.prefill_ms) {
+            return self.finish(id, FinishReason::Cancelled, stats);
+        }
+        let thinking = script.think.iter().map(|text| (Part::Thinking, text));
+        let answer =
+            (0..script.times.max(1)).flat_map(|_| script.say.iter().map(|text| (Part::Answer, text)));
+        for (index, (part, text)) in thinking.chain(answer).enumerate() {
+            if script.die_at == Some(index) {
+                std::process::exit(9);
+            }
+            if !self.pass(id, script.token_ms) {
+                return self.finish(id, FinishReason::Cancelled, stats);
+            }
+            if stats.emitted == max_tokens {
+                return self.finish(id, FinishReason::Length, stats);
+            }
+            let draft_position = (index % 2 == 1).then_some(1);
+            let token = TokenText { text: text.clone(), part, draft_position };
+            let chance =
+                || TokenLogprob { id: 1, text: text.clone(), bytes: text.clone().into(), logprob: -0.5 };
+            let logprobs = logprobs
+                .then(|| TokenLogprobs { token: chance(), top: vec![chance()] })
+                .into_iter()
+                .collect();
+            self.send(&Event::Tokens { id, tokens: vec![token], logprobs });
+            stats.emitted += 1;
+            stats.thinking.emitted += u32::from(part == Part::Thinking);
+        }
+        self.finish(id, FinishReason::Stop, stats);
+    }
+}
+
+fn main() {
+    let engine = Engine { cancelled: Arc::default(), out: Arc::new(Mutex::new(io::stdout())) };
+    engine.send(&Event::Ready { version: "0".into(), device: "cpu".into() });
+    let alive = engine.clone();
+    thread::spawn(move || {
+        loop {
+            alive.send(&Event::Heartbeat);
+            thread::sleep(HEARTBEAT);
+        }
+    });
+    for line in io::stdin().lock().lines().map_while(Result::ok) {
+        match serde_json::from_str(&line).expect("requests are of the protocol") {
+            Request::Load { id, model, kv_precision, .. } => engine.load(id, model, kv_precision),
+            Request::Generate { id, messages, settings, logprobs, .. } => {
+                let last = messages.last().map(|message| message.content.clone()).unwrap_or_default();
+                let echo = || Script { say: vec![last.clone()], ..Script::default() };
+                let script: Script = serde_json::from_str(&last).unwrap_or_else(|_| echo());
+                let seed = settings.sampling.seed.unwrap_or_default();
+                let engine = engine.clone();
+                thread::spawn(move || {
+                    engine.write(id, &script, seed, settings.max_tokens, logprobs.is_some());
+                });
+            }
+            Request::Count { id, texts } => {
+                let tokens = texts.iter().map(|text| text.split_whitespace().count() as u32).collect();
+                engine.send(&Event::Counted { id, tokens });
+            }
+            Request::Cancel { id } => {
+                engine.cancelled.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+            }
+        }
+    }
+}

@@ -98,7 +98,7 @@ fn pages_and_other_hosts_are_refused_before_anything_is_read() {
     }
     let two = format!("POST {CHAT} HTTP/1.1\r\nHost: localhost:{port}\r\nHost: localhost:{port}\r\n\r\n");
     assert_eq!(send_raw(port, two.as_bytes()).status, 400);
-    let none = format!("GET /v1/models HTTP/1.1\r\n\r\n");
+    let none = "GET /v1/models HTTP/1.1\r\n\r\n";
     assert_eq!(send_raw(port, none.as_bytes()).status, 400);
     let absolute = format!("GET http://{evil}/v1/models HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n");
     assert_eq!(send_raw(port, absolute.as_bytes()).status, 403);

@@ -1,5 +1,5 @@
-//! An engine without a model, for tests of what is around it. It speaks the protocol, and each question tells it in JSON
-//! how to behave: see [`Script`].
+//! An engine without a model, for tests of what is around it. It speaks the protocol, and each question tells it in
+//! JSON how to behave: see [`Script`].
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Write};

@@ -35,12 +35,20 @@ struct State {
 #[derive(Debug)]
 pub(crate) struct Entered {
     admission: Arc<Admission>,
-    since: Instant,
+    /// Since when it has been in; `None` while it is being handed over.
+    since: Option<Instant>,
+}
+
+impl Entered {
+    fn begun(mut self) -> Self {
+        self.since = Some(Instant::now());
+        self
+    }
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let next = self.admission.leave(self.since.elapsed());
+        let next = self.admission.leave(self.since.map(|since| since.elapsed()));
         // Outside of the lock: one whose request has gone is dropped here, and leaves again.
         drop(next);
     }
@@ -59,7 +67,7 @@ impl Admission {
             let waiting = state.waiting();
             if state.inside < self.rows {
                 state.inside += 1;
-                return Ok(self.entered());
+                return Ok(self.entered().begun());
             }
             if waiting >= self.queue {
                 return Err(ApiError::QueueFull { waiting, seconds: state.wait_seconds() });
@@ -72,17 +80,17 @@ impl Admission {
             turn
         };
         // The sender is dropped only with all that is behind this server.
-        turn.await.map_err(|_| ApiError::EngineStopped)
+        turn.await.map(Entered::begun).map_err(|_| ApiError::EngineStopped)
     }
 
     fn entered(self: &Arc<Self>) -> Entered {
-        Entered { admission: Arc::clone(self), since: Instant::now() }
+        Entered { admission: Arc::clone(self), since: None }
     }
 
     /// Gives the place of a request that leaves to the next that waits; the place comes back where that has gone.
-    fn leave(self: &Arc<Self>, stay: Duration) -> Option<Entered> {
+    fn leave(self: &Arc<Self>, stay: Option<Duration>) -> Option<Entered> {
         let mut state = self.state();
-        state.stays.push_back(stay);
+        state.stays.extend(stay);
         if state.stays.len() > STAYS {
             state.stays.pop_front();
         }
@@ -102,16 +110,13 @@ impl Admission {
 impl State {
     /// Takes the request whose turn it is, of those whose programs still wait for them.
     fn next(&mut self) -> Option<oneshot::Sender<Entered>> {
-        loop {
-            let (name, mut queue) = self.programs.pop_front()?;
-            let next = queue.pop_front();
-            if !queue.is_empty() {
-                self.programs.push_back((name, queue));
-            }
-            if let Some(next) = next.filter(|next| !next.is_closed()) {
-                return Some(next);
-            }
+        self.waiting();
+        let (name, mut queue) = self.programs.pop_front()?;
+        let next = queue.pop_front();
+        if !queue.is_empty() {
+            self.programs.push_back((name, queue));
         }
+        next
     }
 
     /// Requests that wait; those that were given up are forgotten.
@@ -200,6 +205,23 @@ mod tests {
         }
         drop(last.await.unwrap());
         assert_eq!(inside(&admission), 0);
+    }
+
+    #[tokio::test]
+    async fn whoever_gave_up_costs_its_program_no_turn() {
+        let admission = Arc::new(Admission::new(1, 9));
+        let first = admission.enter("a").await.unwrap();
+        let (mut a, mut b) = (pin!(admission.enter("a")), pin!(admission.enter("b")));
+        {
+            let mut gone = pin!(admission.enter("a"));
+            assert!(!is_ready(gone.as_mut()) && !is_ready(a.as_mut()) && !is_ready(b.as_mut()));
+        }
+        drop(first);
+        let second = a.await.unwrap();
+        assert!(!is_ready(b.as_mut()));
+        drop(second);
+        drop(b.await.unwrap());
+        assert_eq!(admission.state().stays.len(), 3, "only those who were in have stayed");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Who gets in. Every request passes these checks before its body is read: it is for this machine, no page sends it
-//! that may not, it has the token, and its body is JSON. Loopback alone keeps nobody out: any page that a person opens can
-//! send requests there, and a name that resolves to this machine makes its answers readable (DNS rebinding).
+//! that may not, it has the token, and its body is JSON. Loopback alone keeps nobody out: any page that a person opens
+//! can send requests there, and a name that resolves to this machine makes its answers readable (DNS rebinding).
 
 #[cfg(test)]
 mod tests;
@@ -59,8 +59,8 @@ pub(crate) struct Guard {
 pub(crate) enum Admitted {
     /// A browser asks whether a page may send what it is about to; these headers are the answer.
     Preflight(HeaderMap),
-    /// A request, and the headers that its answer needs for the page that sent it.
-    Request { cors: HeaderMap },
+    /// A request, and the page that sent it, if one did.
+    Request { origin: Option<HeaderValue> },
 }
 
 /// A request that does not.
@@ -69,13 +69,13 @@ pub(crate) struct Refused {
     pub(crate) error: ApiError,
     /// Whether the answer is to be held up, against guessing.
     pub(crate) delay: bool,
-    /// The headers that the answer needs for the page that sent it.
-    pub(crate) cors: HeaderMap,
+    /// The page that sent it, if one did that may connect.
+    pub(crate) origin: Option<HeaderValue>,
 }
 
 impl From<ApiError> for Refused {
     fn from(error: ApiError) -> Self {
-        Self { error, delay: false, cors: HeaderMap::new() }
+        Self { error, delay: false, origin: None }
     }
 }
 
@@ -101,10 +101,10 @@ impl Guard {
         {
             return Ok(Admitted::Preflight(preflight(origin, headers)));
         }
-        let cors = origin.map(cors).unwrap_or_default();
+        let origin = origin.cloned();
         match self.check_sender(method, uri, headers, now) {
-            Ok(()) => Ok(Admitted::Request { cors }),
-            Err(refused) => Err(Refused { cors, ..refused }),
+            Ok(()) => Ok(Admitted::Request { origin }),
+            Err(refused) => Err(Refused { origin, ..refused }),
         }
     }
 
@@ -213,9 +213,9 @@ fn is_open(method: &Method, path: &str) -> bool {
 }
 
 /// What the answer to a page that may connect says.
-fn cors(origin: &HeaderValue) -> HeaderMap {
+pub(crate) fn cors(origin: HeaderValue) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(READ));
     headers.insert(VARY, HeaderValue::from_static("origin"));
     headers

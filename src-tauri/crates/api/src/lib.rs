@@ -1,8 +1,8 @@
 //! Lets other programs use the loaded model: a local HTTP server in OpenAI's dialect.
 //!
-//! A request passes [`guard`] before its body is read, becomes an [`ask::Ask`], waits in [`admission`] until fewer
-//! requests are with the engine, and is written by it beside all others ([`replies`]). Each dialect is two pure halves:
-//! `parse` makes the request, `write` the answer. Windows and weights are not known here.
+//! A request passes `guard` before its body is read, becomes an `Ask`, waits in `admission` until fewer requests are
+//! with the engine, and is written by it beside all others (`replies`). Each dialect is two pure halves: `parse` makes
+//! the request, `write` the answer. Windows and weights are not known here.
 
 mod admission;
 mod api;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::api::Api;
 use crate::chat;
 use crate::error::{ApiError, Retry};
-use crate::guard::{Admitted, Refused};
+use crate::guard::{Admitted, Refused, cors};
 use crate::models;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -42,22 +42,17 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
 /// Lets through what the guard lets through, and names each request.
 async fn admit(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
     let admitted = api.guard.admit(request.method(), request.uri(), request.headers(), Instant::now());
-    let mut response = match admitted {
-        Ok(Admitted::Preflight(headers)) => (StatusCode::NO_CONTENT, headers).into_response(),
-        Ok(Admitted::Request { cors }) => {
-            let mut response = next.run(request).await;
-            response.headers_mut().extend(cors);
-            response
-        }
-        Err(Refused { error, delay, cors }) => {
+    let (mut response, origin) = match admitted {
+        Ok(Admitted::Preflight(headers)) => ((StatusCode::NO_CONTENT, headers).into_response(), None),
+        Ok(Admitted::Request { origin }) => (next.run(request).await, origin),
+        Err(Refused { error, delay, origin }) => {
             if delay {
                 tokio::time::sleep(WRONG_TOKEN_DELAY).await;
             }
-            let mut response = error.into_response();
-            response.headers_mut().extend(cors);
-            response
+            (error.into_response(), origin)
         }
     };
+    response.headers_mut().extend(origin.map(cors).unwrap_or_default());
     if let Ok(id) = HeaderValue::try_from(random_name("req_")) {
         response.headers_mut().insert(REQUEST_ID, id);
     }

@@ -45,11 +45,7 @@ fn endless_prompt() -> Prompt {
 fn asked(question: &str, sampling: Sampling, max_tokens: u32) -> Prompt {
     let drafting = Drafting::Auto;
     let settings = GenerationSettings { sampling, drafting, max_tokens, thinking: false, stop: Vec::new() };
-    Prompt {
-        messages: vec![ChatMessage { role: Role::User, content: question.into() }],
-        resume: None,
-        settings: settings.into(),
-    }
+    Prompt::new(vec![ChatMessage { role: Role::User, content: question.into() }], settings)
 }
 
 /// What a reply said, and how it ended.

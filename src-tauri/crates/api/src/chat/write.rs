@@ -223,16 +223,20 @@ fn reason(reason: FinishReason) -> &'static str {
 }
 
 fn chances(logprobs: &[TokenLogprobs]) -> Value {
-    let one = |TokenLogprob { text, bytes, logprob, .. }: &TokenLogprob| json!({"token": text, "logprob": finite(f64::from(*logprob)), "bytes": bytes});
     let content: Vec<Value> = logprobs
         .iter()
         .map(|TokenLogprobs { token, top }| {
-            let mut entry = one(token);
-            entry["top_logprobs"] = top.iter().map(one).collect();
+            let mut entry = chance(token);
+            entry["top_logprobs"] = top.iter().map(chance).collect();
             entry
         })
         .collect();
     json!({"content": content, "refusal": null})
+}
+
+fn chance(token: &TokenLogprob) -> Value {
+    let TokenLogprob { text, bytes, logprob, .. } = token;
+    json!({"token": text, "logprob": finite(f64::from(*logprob)), "bytes": bytes})
 }
 
 /// A number that JSON can say; a chance of nothing at all is OpenAI's -9999.

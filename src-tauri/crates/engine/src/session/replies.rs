@@ -353,7 +353,7 @@ fn readable(id: u32, logprobs: &Logprobs, tokenizer: &Tokenizer) -> TokenLogprob
     let entry = |id, logprob| TokenLogprob {
         id,
         text: tokenizer.decode(&[id]),
-        bytes: tokenizer.token_bytes(id).into(),
+        bytes: tokenizer.token_bytes(id),
         logprob,
     };
     TokenLogprobs {

@@ -7,9 +7,8 @@ use serde_json::Value;
 use crate::error::ApiError;
 use crate::fields::{Fields, invalid, kind};
 
-/// What stands in the place of an image of an earlier turn.
-const IMAGE: &str = "[image left out]";
-const IMAGE_WARNING: &str = "image-left-out";
+/// That something of an earlier turn is no text, and is left out.
+const WARNING: &str = "image-left-out";
 
 /// Messages as the engine takes them.
 #[derive(Debug, Default)]
@@ -49,8 +48,8 @@ pub(super) fn read(values: Vec<Value>) -> Result<Messages, ApiError> {
                 let field = format!("messages[{index}].content ({field})");
                 return Err(ApiError::Unsupported { field, hint: "The model reads text only.".into() });
             }
-            if !all.warnings.contains(&IMAGE_WARNING) {
-                all.warnings.push(IMAGE_WARNING);
+            if !all.warnings.contains(&WARNING) {
+                all.warnings.push(WARNING);
             }
         }
         all.push(message.role, message.text);
@@ -129,23 +128,19 @@ fn joined(place: &str, parts: Vec<Value>) -> Result<(String, Option<&'static str
     for (index, part) in parts.into_iter().enumerate() {
         let mut part = Fields::at(&format!("{place}[{index}]"), part)?;
         let kind = part.string("type")?;
-        let key = match kind.as_deref() {
-            Some("text" | "input_text" | "output_text") => "text",
-            Some("refusal") => "refusal",
-            Some("image_url" | "input_image" | "image") => {
-                (text.push_str(IMAGE), other = Some("image"));
-                continue;
-            }
-            Some("input_audio" | "audio") => {
-                (text.push_str("[audio left out]"), other = Some("audio"));
-                continue;
-            }
-            Some("file" | "input_file" | "document" | "video_url") => {
-                (text.push_str("[file left out]"), other = Some("file"));
-                continue;
-            }
+        let (key, left_out) = match kind.as_deref() {
+            Some("text" | "input_text" | "output_text") => ("text", None),
+            Some("refusal") => ("refusal", None),
+            Some("image_url" | "input_image" | "image") => ("", Some("image")),
+            Some("input_audio" | "audio") => ("", Some("audio")),
+            Some("file" | "input_file" | "document" | "video_url") => ("", Some("file")),
             _ => return Err(part.refuse("type", "it is not \"text\"")),
         };
+        if let Some(kind) = left_out {
+            text.push_str(&format!("[{kind} left out]"));
+            other = left_out;
+            continue;
+        }
         let words = part.string(key)?.ok_or_else(|| part.refuse(key, "it is missing"))?;
         text.push_str(&words);
     }

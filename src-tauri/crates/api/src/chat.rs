@@ -34,6 +34,9 @@ const WARNING: HeaderName = HeaderName::from_static("foretoken-warning");
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// How long a client may take nothing of its stream.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(120);
+/// Names that a header lists, and the most bytes of each.
+const MOST_NAMES: usize = 32;
+const LONGEST_NAME: usize = 64;
 /// Chunks that may wait for a client before its reply does.
 const UNSENT: usize = 64;
 
@@ -50,14 +53,20 @@ pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Res
     let meta = Meta { id: random_name("chatcmpl-"), created: now(), model, fingerprint: fingerprint(&api) };
     let mut response =
         if stream { streamed(replies, meta, options) } else { gathered(replies, &meta, options).await? };
-    for (name, words) in [(IGNORED, ignored.join(", ")), (WARNING, warnings.join(", "))] {
-        if let Ok(value) = HeaderValue::try_from(words)
-            && !value.is_empty()
-        {
-            response.headers_mut().insert(name, value);
+    for (name, words) in [(IGNORED, listed(&ignored)), (WARNING, listed(&warnings))] {
+        if let Some(words) = words {
+            response.headers_mut().insert(name, words);
         }
     }
     Ok(response)
+}
+
+/// Words as the value of a header; those that would not fit into one are left out.
+fn listed(words: &[impl AsRef<str>]) -> Option<HeaderValue> {
+    let is_plain =
+        |word: &&str| word.len() <= LONGEST_NAME && word.bytes().all(|byte| byte.is_ascii_graphic());
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).filter(is_plain).take(MOST_NAMES).collect();
+    HeaderValue::try_from(words.join(", ")).ok().filter(|value| !value.is_empty())
 }
 
 /// The answer in one piece.

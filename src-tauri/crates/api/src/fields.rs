@@ -73,14 +73,14 @@ impl Fields {
         }
     }
 
-    /// A whole number within a range.
+    /// A whole number within a range. One of more than 63 bits counts as the largest of these.
     pub(crate) fn integer(
         &mut self,
         name: &str,
         range: RangeInclusive<i64>,
     ) -> Result<Option<i64>, ApiError> {
         let Some(value) = self.take(name) else { return Ok(None) };
-        match value.as_i64() {
+        match value.as_i64().or_else(|| value.is_u64().then_some(i64::MAX)) {
             Some(number) if range.contains(&number) => Ok(Some(number)),
             _ => {
                 let (low, high) = (range.start(), range.end());

@@ -20,7 +20,7 @@ const MOST_STOPS: usize = 16;
 const SPECULATION: &str = "foretoken-speculation";
 const ACCEPTANCE: &str = "foretoken-acceptance";
 
-/// Fields that would change the answer and are not there yet, and what stands in their place if anything does.
+/// Fields that would change the answer and are not there yet, and a hint for whoever sends them.
 const NOT_YET: [(&str, &str); 6] = [
     ("functions", "Tools are not offered yet."),
     ("function_call", "Tools are not offered yet."),
@@ -74,12 +74,13 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
 fn refuse_what_is_missing(fields: &mut Fields) -> Result<(), ApiError> {
     let unsupported =
         |field: &str, hint: &str| Err(ApiError::Unsupported { field: field.into(), hint: hint.into() });
-    let is_empty = |value: &Value| {
-        value.as_array().is_some_and(Vec::is_empty)
-            || value.as_object().is_some_and(serde_json::Map::is_empty)
-    };
     for (name, hint) in NOT_YET {
-        if fields.take(name).is_some_and(|value| !is_empty(&value)) {
+        let says_nothing = |value: &Value| match (name, value) {
+            ("tools", Value::Array(tools)) => tools.is_empty(),
+            ("logit_bias", Value::Object(bias)) => bias.is_empty(),
+            _ => false,
+        };
+        if fields.take(name).is_some_and(|value| !says_nothing(&value)) {
             return unsupported(name, hint);
         }
     }
@@ -88,10 +89,14 @@ fn refuse_what_is_missing(fields: &mut Fields) -> Result<(), ApiError> {
     }
     // Without tools it says nothing.
     fields.take("parallel_tool_calls");
-    if let Some(mut format) = fields.object("response_format")?
-        && format.string("type")?.is_none_or(|kind| kind != "text")
-    {
-        return unsupported("response_format", "Structured output is not offered yet.");
+    if let Some(mut format) = fields.object("response_format")? {
+        match format.string("type")?.as_deref() {
+            Some("text") => {}
+            Some("json_object" | "json_schema") => {
+                return unsupported("response_format", "Structured output is not offered yet.");
+            }
+            _ => return Err(format.refuse("type", "it is not text, json_object or json_schema")),
+        }
     }
     if fields.array("modalities")?.is_some_and(|kinds| kinds != ["text"]) {
         return unsupported("modalities", "The model writes text only.");
@@ -103,14 +108,6 @@ fn settings(fields: &mut Fields) -> Result<AskedSettings, ApiError> {
     let penalty = -2.0..=2.0;
     let repetition = fields.number("repetition_penalty", 0.01..=10.0)?;
     let repeat = fields.number("repeat_penalty", 0.01..=10.0)?;
-    let most = fields.integer("max_completion_tokens", -1..=i64::MAX)?;
-    let older = fields.integer("max_tokens", -1..=i64::MAX)?;
-    let max_tokens = match most.or(older) {
-        // Some editors say so where they set no limit.
-        None | Some(-1) => None,
-        Some(0) => return Err(fields.refuse("max_tokens", "it is 0, and a reply has at least one token")),
-        Some(count) => Some(u32::try_from(count).unwrap_or(u32::MAX)),
-    };
     let top_p = fields.number("top_p", 0.0..=1.0)?;
     if top_p == Some(0.0) {
         return Err(fields.refuse("top_p", "it is 0, which keeps no token"));
@@ -119,8 +116,8 @@ fn settings(fields: &mut Fields) -> Result<AskedSettings, ApiError> {
         temperature: fields.number("temperature", 0.0..=5.0)?,
         top_p,
         top_k: fields
-            .integer("top_k", -1..=i64::from(u32::MAX))?
-            .map(|count| u32::try_from(count).unwrap_or(0)),
+            .integer("top_k", -1..=i64::MAX)?
+            .map(|count| u32::try_from(count.max(0)).unwrap_or(u32::MAX)),
         min_p: fields.number("min_p", 0.0..=1.0)?,
         xtc_probability: fields.number("xtc_probability", 0.0..=1.0)?,
         xtc_threshold: fields.number("xtc_threshold", 0.0..=0.5)?,
@@ -129,9 +126,25 @@ fn settings(fields: &mut Fields) -> Result<AskedSettings, ApiError> {
         frequency_penalty: fields.number("frequency_penalty", penalty)?,
         seed: seed(fields)?,
         stop: stop(fields)?,
-        max_tokens,
+        max_tokens: max_tokens(fields)?,
         ..AskedSettings::default()
     })
+}
+
+/// How long a reply may be, by the newer field or else the older one.
+fn max_tokens(fields: &mut Fields) -> Result<Option<u32>, ApiError> {
+    let mut most = None;
+    for name in ["max_completion_tokens", "max_tokens"] {
+        match fields.integer(name, -1..=i64::MAX)? {
+            // Some editors say -1 where they set no limit.
+            None | Some(-1) => {}
+            Some(0) => return Err(fields.refuse(name, "it is 0, and a reply has at least one token")),
+            Some(count) => {
+                most.get_or_insert(u32::try_from(count).unwrap_or(u32::MAX));
+            }
+        }
+    }
+    Ok(most)
 }
 
 /// Any whole number, as 64 bits.
@@ -193,13 +206,13 @@ fn own(
     settings: &mut AskedSettings,
     ignored: &mut Vec<String>,
 ) -> Result<bool, ApiError> {
-    let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let header = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
     if let Some(value) = header(SPECULATION) {
         let number = value.parse::<u64>().map(Value::from).ok();
         settings.drafting = Some(drafting(SPECULATION, number.unwrap_or_else(|| value.into()))?);
     }
     if let Some(value) = header(ACCEPTANCE) {
-        settings.acceptance = Some(acceptance(ACCEPTANCE, value)?);
+        settings.acceptance = Some(acceptance(ACCEPTANCE, &value)?);
     }
     let Some(mut own) = fields.object("foretoken")? else { return Ok(false) };
     if let Some(value) = own.take("speculation") {

@@ -9,6 +9,8 @@ use crate::fields::{Fields, invalid, kind};
 
 /// That something of an earlier turn is no text, and is left out.
 const WARNING: &str = "image-left-out";
+/// That a message had the name of who wrote it, which templates have no place for.
+const NAME_WARNING: &str = "name-left-out";
 
 /// Messages as the engine takes them.
 #[derive(Debug, Default)]
@@ -26,6 +28,8 @@ struct Given {
     thinking: String,
     /// Whether something of it is no text.
     other: Option<&'static str>,
+    /// Whether it says who of several wrote it.
+    named: bool,
 }
 
 /// Reads the messages of a request.
@@ -35,6 +39,14 @@ pub(super) fn read(values: Vec<Value>) -> Result<Messages, ApiError> {
         given.push(one(&format!("messages[{index}]"), value)?);
     }
     let mut all = Messages::default();
+    for message in &given {
+        if message.other.is_some() {
+            all.warn(WARNING);
+        }
+        if message.named {
+            all.warn(NAME_WARNING);
+        }
+    }
     if let Some(last) = given.pop_if(|last| last.role == Role::Assistant) {
         let thought_through = true;
         all.resume = Some(PartialReply { thinking: last.thinking, answer: last.text, thought_through });
@@ -43,14 +55,11 @@ pub(super) fn read(values: Vec<Value>) -> Result<Messages, ApiError> {
         return Err(invalid("messages", "there is no user message to answer"));
     };
     for (index, message) in given.into_iter().enumerate() {
-        if let Some(field) = message.other {
-            if index == question {
-                let field = format!("messages[{index}].content ({field})");
-                return Err(ApiError::Unsupported { field, hint: "The model reads text only.".into() });
-            }
-            if !all.warnings.contains(&WARNING) {
-                all.warnings.push(WARNING);
-            }
+        if let Some(field) = message.other
+            && index == question
+        {
+            let field = format!("messages[{index}].content ({field})");
+            return Err(ApiError::Unsupported { field, hint: "The model reads text only.".into() });
         }
         all.push(message.role, message.text);
     }
@@ -58,6 +67,12 @@ pub(super) fn read(values: Vec<Value>) -> Result<Messages, ApiError> {
 }
 
 impl Messages {
+    fn warn(&mut self, warning: &'static str) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
     /// Adds a message. Instructions in the middle stay where they are, inside what people say: at the front they would
     /// change all that was read before.
     fn push(&mut self, role: Role, content: String) {
@@ -96,11 +111,13 @@ fn one(place: &str, value: Value) -> Result<Given, ApiError> {
         }
         None => return Err(fields.refuse("role", "it is missing")),
     };
-    if fields.array("tool_calls")?.is_some_and(|calls| !calls.is_empty())
-        || fields.take("function_call").is_some()
-    {
+    if fields.array("tool_calls")?.is_some_and(|calls| !calls.is_empty()) {
         return Err(no_tools(fields.name("tool_calls")));
     }
+    if fields.take("function_call").is_some() {
+        return Err(no_tools(fields.name("function_call")));
+    }
+    let named = fields.take("name").is_some();
     let thinking = match fields.string("reasoning_content")? {
         Some(thinking) => thinking,
         None => fields.string("reasoning")?.unwrap_or_default(),
@@ -115,7 +132,7 @@ fn one(place: &str, value: Value) -> Result<Given, ApiError> {
             return Err(invalid(&content, format!("it is {}, not a string or parts", kind(&other))));
         }
     };
-    Ok(Given { role, text, thinking, other })
+    Ok(Given { role, text, thinking, other, named })
 }
 
 fn no_tools(field: String) -> ApiError {

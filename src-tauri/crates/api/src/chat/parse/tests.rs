@@ -75,7 +75,11 @@ fn settings_are_honoured() {
     };
     assert_eq!(all, expected);
     assert_eq!(settings_of(json!({"max_tokens": -1, "seed": u64::MAX})).max_tokens, None);
-    assert_eq!(settings_of(json!({"max_tokens": 1_u64 << 40})).max_tokens, Some(u32::MAX));
+    assert_eq!(settings_of(json!({"max_completion_tokens": -1, "max_tokens": 5})).max_tokens, Some(5));
+    for large in [1 << 40, u64::MAX] {
+        let asked = settings_of(json!({"max_tokens": large, "top_k": large}));
+        assert_eq!((asked.max_tokens, asked.top_k), (Some(u32::MAX), Some(u32::MAX)), "{large}");
+    }
     assert_eq!(settings_of(json!({"stop": []})).stop, Vec::<String>::new());
     let request = read(json!({
         "stream": true, "stream_options": {"include_usage": true, "include_obfuscation": false}, "n": 4,
@@ -98,9 +102,16 @@ fn values_that_cannot_be_are_refused_by_name() {
         (json!({"top_k": -2}), "top_k"),
         (json!({"min_p": 2}), "min_p"),
         (json!({"presence_penalty": 3}), "presence_penalty"),
+        (json!({"frequency_penalty": -3}), "frequency_penalty"),
         (json!({"repetition_penalty": 0}), "repetition_penalty"),
+        (json!({"repeat_penalty": 11}), "repeat_penalty"),
+        (json!({"xtc_probability": 2}), "xtc_probability"),
         (json!({"xtc_threshold": 0.6}), "xtc_threshold"),
         (json!({"max_tokens": 0}), "max_tokens"),
+        (json!({"max_completion_tokens": 0}), "max_completion_tokens"),
+        (json!({"max_completion_tokens": 7, "max_tokens": 0}), "max_tokens"),
+        (json!({"response_format": {"type": "xml"}}), "response_format.type"),
+        (json!({"response_format": {}}), "response_format.type"),
         (json!({"max_completion_tokens": -2}), "max_completion_tokens"),
         (json!({"seed": 1.5}), "seed"),
         (json!({"stop": ""}), "stop"),
@@ -115,8 +126,16 @@ fn values_that_cannot_be_are_refused_by_name() {
         (json!({"stream": "yes"}), "stream"),
         (json!({"stream_options": {"include_usage": 1}}), "stream_options.include_usage"),
         (json!({"reasoning_effort": "huge"}), "reasoning_effort"),
+        (json!({"enable_thinking": "yes"}), "enable_thinking"),
         (json!({"chat_template_kwargs": {"enable_thinking": 1}}), "chat_template_kwargs.enable_thinking"),
+        (json!({"foretoken": 5}), "foretoken"),
+        (json!({"foretoken": {"trace": 1}}), "foretoken.trace"),
+        (json!({"foretoken": {"speculation": 0}}), "foretoken.speculation"),
         (json!({"foretoken": {"speculation": 9}}), "foretoken.speculation"),
+        (
+            json!({"foretoken": {"speculation": {"drafter": "mtp", "depth": 9}}}),
+            "foretoken.speculation.depth",
+        ),
         (json!({"foretoken": {"speculation": "fast"}}), "foretoken.speculation"),
         (json!({"foretoken": {"speculation": {"drafter": "x"}}}), "foretoken.speculation.drafter"),
         (
@@ -154,18 +173,26 @@ fn values_that_cannot_be_are_refused_by_name() {
 fn what_is_not_there_yet_is_refused_where_it_would_count() {
     for (fields, field) in [
         (json!({"tools": [{}]}), "tools"),
+        (json!({"tools": {}}), "tools"),
+        (json!({"function_call": "auto"}), "function_call"),
         (json!({"tool_choice": "required"}), "tool_choice"),
         (json!({"functions": [{}]}), "functions"),
         (json!({"logit_bias": {"5": 1}}), "logit_bias"),
         (json!({"response_format": {"type": "json_object"}}), "response_format"),
+        (json!({"response_format": {"type": "json_schema"}}), "response_format"),
         (json!({"modalities": ["text", "audio"]}), "modalities"),
         (json!({"audio": {"voice": "x"}}), "audio"),
-        (json!({"web_search_options": {"a": 1}}), "web_search_options"),
+        (json!({"web_search_options": {}}), "web_search_options"),
         (json!({"foretoken": {"thinking_budget": 5}}), "foretoken.thinking_budget"),
+        (json!({"foretoken": {"priority": "normal"}}), "foretoken.priority"),
         (json!({"messages": [{"role": "tool", "content": "a"}]}), "messages[0].role"),
         (
             json!({"messages": [{"role": "assistant", "content": null, "tool_calls": [{}]}]}),
             "messages[0].tool_calls",
+        ),
+        (
+            json!({"messages": [{"role": "assistant", "content": null, "function_call": {}}]}),
+            "messages[0].function_call",
         ),
         (
             json!({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
@@ -226,8 +253,10 @@ fn speculation_is_set_in_the_body_or_by_headers() {
     body["foretoken"] = json!({"speculation": "off", "trace": true});
     let by_body = parse(body.to_string().as_bytes(), &headers).unwrap();
     assert_eq!((by_body.ask.settings.drafting, by_body.trace), (Some(Drafting::Off), true));
-    headers.insert(SPECULATION, HeaderValue::from_static("fast"));
-    assert_eq!(parse(body.to_string().as_bytes(), &headers).unwrap_err().field(), Some(SPECULATION));
+    for odd in [&b"fast"[..], b"", b"\xff"] {
+        headers.insert(SPECULATION, HeaderValue::from_bytes(odd).unwrap());
+        assert_eq!(parse(body.to_string().as_bytes(), &headers).unwrap_err().field(), Some(SPECULATION));
+    }
 }
 
 #[test]
@@ -249,6 +278,7 @@ fn instructions_are_one_message_at_the_front_or_notes_where_they_stand() {
         message(Role::User, "And?"),
     ];
     assert_eq!(request.ask.messages, expected);
+    assert_eq!(request.warnings, ["name-left-out"]);
 }
 
 #[test]
@@ -270,6 +300,11 @@ fn an_image_of_an_earlier_turn_does_not_end_the_chat() {
     ]));
     assert_eq!(request.ask.messages[0], message(Role::User, "See [image left out]"));
     assert_eq!(request.warnings, ["image-left-out"]);
+    let request = messages(json!([
+        {"role": "user", "content": "Hi", "name": null},
+        {"role": "assistant", "content": [{"type": "image_url"}]},
+    ]));
+    assert_eq!(request.warnings, ["image-left-out"], "of a reply that is gone on with, too");
 }
 
 /// Any JSON, with the words of the dialect among its texts and names.
@@ -323,8 +358,12 @@ proptest! {
     #[test]
     fn no_value_is_too_odd(
         name in prop::sample::select(&[
-            "messages", "temperature", "seed", "stop", "n", "stream_options", "tools", "foretoken", "max_tokens",
-            "response_format", "chat_template_kwargs", "logprobs", "modalities", "top_k",
+            "model", "messages", "max_completion_tokens", "max_tokens", "temperature", "top_p", "top_k", "min_p",
+            "presence_penalty", "frequency_penalty", "repetition_penalty", "repeat_penalty", "xtc_probability",
+            "xtc_threshold", "seed", "stop", "stream", "stream_options", "n", "logprobs", "top_logprobs", "logit_bias",
+            "response_format", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call",
+            "web_search_options", "audio", "modalities", "reasoning_effort", "enable_thinking",
+            "chat_template_kwargs", "foretoken", "user",
         ][..]),
         value in value(),
     ) {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use foretoken_tests::rng::Rng;
 
-use crate::support::endless_model::{open_endless_model, stable_prefix};
+use crate::support::endless_model::{keeps, open_endless_model};
 use crate::support::sandbox::Sandbox;
 use crate::support::window::Window;
 
@@ -55,7 +55,7 @@ fn die(deaths: usize) {
         let text = window.text("answer");
         if let Some((_, shown)) = must_stay {
             assert!(
-                text.starts_with(stable_prefix(shown)),
+                keeps(&text, shown),
                 "death {death}, of {program}: what was shown is kept:\n{shown}\nbecame\n{text}"
             );
         }

@@ -6,10 +6,13 @@ use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::keys;
 use crate::support::window::Window;
 
-/// What can no longer change: markdown at the end of a text that still grows may yet turn out to be something else.
-pub(crate) fn stable_prefix(text: &str) -> &str {
-    let end = text.char_indices().rev().nth(20).map_or(0, |(index, _)| index);
-    &text[..end]
+/// Whether `text` has what was `shown` of it while it grew, as far as that could no longer change: markdown at its end
+/// may yet turn out to be something else, and an open mark of emphasis, which is not shown, to be one that means itself.
+pub(crate) fn keeps(text: &str, shown: &str) -> bool {
+    let words = |text: &str| text.replace(['*', '_', '~', '`'], "");
+    let shown = words(shown);
+    let end = shown.char_indices().rev().nth(20).map_or(0, |(index, _)| index);
+    words(text).starts_with(&shown[..end])
 }
 
 /// Lets the model that never stops answer, with room for a long reply.

@@ -67,39 +67,72 @@ fn whoever_leaves_frees_the_place_at_once() {
         assert_eq!(quick().status, 200, "{case}");
         assert!(left.elapsed() < Duration::from_secs(5), "{case}: {:?}", left.elapsed());
     }
-    // One that waits for its place and leaves takes none.
+    let cancelled = || {
+        let answer = chat(port, &scripted(&json!({"count_cancelled": true}))).json();
+        answer["choices"][0]["message"]["content"].as_str().unwrap().parse::<usize>().unwrap()
+    };
+    assert_eq!(cancelled(), 4, "the engine was told each time");
+    // One that waits for its place and leaves takes none, and the engine never hears of it.
     let holder =
         thread::spawn(move || chat(port, &scripted(&json!({"say": ["a"], "prefill_ms": 1500}))).status);
     thread::sleep(Duration::from_millis(300));
     leave_early(&scripted(&slow));
     assert_eq!(quick().status, 200);
     assert_eq!(holder.join().unwrap(), 200);
+    assert_eq!(cancelled(), 4);
+    let several = with(stream(&endless), json!({"n": 3}));
+    let mut answer = chat(port, &several);
+    while !answer.chunk().unwrap().contains("\"index\":2,\"delta\":{\"content\":\"a\"}") {}
+    answer.leave();
+    assert_eq!(cancelled(), 7, "with all replies of its request");
 }
 
 #[test]
 fn a_full_queue_says_so_with_a_time() {
     let server = Server::scripted(&["--no-token", "--rows", "1"]);
     let port = server.port;
-    let waiting: Vec<_> = (0..33)
-        .map(|_| {
-            thread::spawn(move || chat(port, &scripted(&json!({"say": ["a"], "prefill_ms": 40}))).status)
-        })
-        .collect();
-    let slow = json!({"say": ["a"], "prefill_ms": 40});
-    wait_until("the queue is full", || {
-        let mut answer = chat(port, &scripted(&slow));
-        if answer.status == 429 {
-            assert!(answer.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
-            assert_eq!(answer.header("x-should-retry"), Some("true"));
-            assert_eq!(answer.json()["error"]["code"], "queue_full");
-            return true;
-        }
-        // Nobody waits any more: too late to see it.
-        waiting.iter().all(|one| one.is_finished())
-    });
-    let all: Vec<u16> = waiting.into_iter().map(|one| one.join().unwrap()).collect();
-    assert!(all.iter().all(|status| *status == 200 || *status == 429), "{all:?}");
+    let ask = move |prefill_ms: u64| {
+        let body = scripted(&json!({"say": ["a"], "prefill_ms": prefill_ms}));
+        thread::spawn(move || chat(port, &body).status)
+    };
+    let mut asked = vec![ask(3000)];
+    thread::sleep(Duration::from_millis(300));
+    asked.extend((0..32).map(|_| ask(0)));
+    thread::sleep(Duration::from_millis(700));
+    let mut refused = chat(port, &scripted(&json!({"say": ["a"]})));
+    assert_eq!((refused.status, refused.header("x-should-retry")), (429, Some("true")));
+    assert!(refused.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
+    assert_eq!(refused.json()["error"]["code"], "queue_full");
+    assert!(asked.into_iter().all(|one| one.join().unwrap() == 200), "whoever waited is answered");
     assert_eq!(get(port, "/v1/models").status, 200);
+}
+
+#[test]
+fn who_waits_long_for_a_place_hears_of_it() {
+    let server = Server::scripted(&["--no-token", "--rows", "1"]);
+    let port = server.port;
+    let holder =
+        thread::spawn(move || chat(port, &scripted(&json!({"say": ["a"], "prefill_ms": 7000}))).status);
+    thread::sleep(Duration::from_millis(300));
+    let mut waiting = chat(port, &stream(&json!({"say": ["b"]})));
+    assert_eq!(waiting.status, 200);
+    assert!(!holder.is_finished(), "its head has come before its turn");
+    let events = waiting.events();
+    assert_eq!(events.last(), Some(&"[DONE]".into()));
+    assert!(events.iter().any(|event| event["choices"][0]["delta"]["content"] == "b"), "{events:?}");
+    assert_eq!(holder.join().unwrap(), 200);
+}
+
+#[test]
+fn an_engine_that_was_given_up_is_started_again() {
+    let server = Server::scripted(&["--no-token"]);
+    let dying = scripted(&json!({"say": ["a"], "die_at": 0}));
+    let begun = Instant::now();
+    // Four deaths in a row, and it is not started by itself any more.
+    while chat(server.port, &dying).json()["error"]["code"] != "engine_unavailable" {
+        assert!(begun.elapsed() < Duration::from_secs(40));
+    }
+    wait_until("it answers again", || chat(server.port, &scripted(&json!({"say": ["back"]}))).status == 200);
 }
 
 #[test]

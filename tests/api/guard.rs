@@ -13,6 +13,7 @@ use crate::server::{Server, scripted};
 const CHAT: &str = "/v1/chat/completions";
 
 #[test]
+#[cfg(target_os = "linux")]
 fn it_listens_on_the_loopback_interface_alone() {
     let server = Server::scripted(&["--no-token"]);
     let sockets = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/net/{table}")).unwrap());

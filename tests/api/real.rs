@@ -58,14 +58,24 @@ fn a_seed_gives_one_text_with_and_without_drafts_whole_streamed_and_in_company()
 #[test]
 fn several_answers_are_those_of_their_seeds_and_the_prompt_is_read_once() {
     let server = Server::real(&["--no-token"]);
-    let body = asked(json!({"temperature": 1.0}));
+    let messages = json!([
+        {"role": "system", "content": "You know the sea and its bells. ".repeat(100)},
+        {"role": "user", "content": "Tell me about the sea."},
+    ]);
+    let body = asked(json!({"temperature": 1.0, "messages": messages}));
     let three = chat(server.port, &with(body.clone(), json!({"n": 3}))).json();
     for index in 0..3 {
         let alone = chat(server.port, &with(body.clone(), json!({"seed": 5 + index}))).json();
         assert_eq!(said(&three, index), said(&alone, 0));
     }
-    let of_choices = three["usage"]["completion_tokens"].as_u64().unwrap();
-    assert!(of_choices > 40 && three["usage"]["prompt_tokens"].as_u64() < Some(100));
+    let cached: Vec<u64> = three["foretoken"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["cached_tokens"].as_u64().unwrap())
+        .collect();
+    let prompt = three["usage"]["prompt_tokens"].as_u64().unwrap();
+    assert!(cached[0] == 0 && 2 * cached[1] > prompt && 2 * cached[2] > prompt, "{cached:?} of {prompt}");
 }
 
 #[test]
@@ -75,6 +85,12 @@ fn stop_texts_end_the_answer_and_not_the_thinking() {
     let free = chat(server.port, &body).json();
     let content = free["choices"][0]["message"]["content"].as_str().unwrap().to_owned();
     assert!(content.len() > 12, "{free}");
+    // What stands in the thinking does not end it.
+    let thinking = free["choices"][0]["message"]["reasoning"].as_str().unwrap_or_default().to_owned();
+    if let Some(word) = thinking.split_whitespace().find(|word| word.len() > 3) {
+        let stopped = chat(server.port, &with(body.clone(), json!({"stop": [word]}))).json();
+        assert_eq!(stopped["choices"][0]["message"]["reasoning"], thinking.as_str(), "{word}");
+    }
     let middle = content.floor_char_boundary(content.len() / 2);
     let stop: String = content[middle..].chars().take(4).collect();
     let before = content.split_once(stop.as_str()).unwrap().0;

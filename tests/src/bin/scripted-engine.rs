@@ -40,6 +40,8 @@ struct Script {
     die_at: Option<usize>,
     /// The request fails with this code.
     fail: Option<String>,
+    /// Says how many requests were cancelled so far.
+    count_cancelled: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -160,7 +162,11 @@ fn main() {
             Request::Generate { id, messages, settings, logprobs, .. } => {
                 let last = messages.last().map(|message| message.content.clone()).unwrap_or_default();
                 let echo = || Script { say: vec![last.clone()], ..Script::default() };
-                let script: Script = serde_json::from_str(&last).unwrap_or_else(|_| echo());
+                let mut script: Script = serde_json::from_str(&last).unwrap_or_else(|_| echo());
+                if script.count_cancelled {
+                    let cancelled = engine.cancelled.lock().unwrap_or_else(PoisonError::into_inner);
+                    script.say = vec![cancelled.len().to_string()];
+                }
                 let seed = settings.sampling.seed.unwrap_or_default();
                 let engine = engine.clone();
                 thread::spawn(move || {

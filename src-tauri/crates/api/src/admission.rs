@@ -23,18 +23,26 @@ pub(crate) struct Admission {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Requests that are in.
+    /// Replies of the requests that are in.
     inside: usize,
-    /// Those that wait, program by program; the first program's first request is next. None is empty.
-    programs: VecDeque<(String, VecDeque<oneshot::Sender<Entered>>)>,
+    /// Requests that wait, program by program; the first program's first request is next. None is empty.
+    programs: VecDeque<(String, VecDeque<Waiting>)>,
     /// How long the last requests stayed.
     stays: VecDeque<Duration>,
+}
+
+/// A request that waits.
+#[derive(Debug)]
+struct Waiting {
+    replies: usize,
+    turn: oneshot::Sender<Entered>,
 }
 
 /// A request that is in, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Entered {
     admission: Arc<Admission>,
+    replies: usize,
     /// Since when it has been in; `None` while it is being handed over.
     since: Option<Instant>,
 }
@@ -48,31 +56,34 @@ impl Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        let next = self.admission.leave(self.since.map(|since| since.elapsed()));
-        // Outside of the lock: one whose request has gone is dropped here, and leaves again.
-        drop(next);
+        let gone = self.admission.leave(self.replies, self.since.map(|since| since.elapsed()));
+        // Outside of the lock: those whose requests have gone leave again.
+        drop(gone);
     }
 }
 
 impl Admission {
-    /// Lets in `rows` requests at a time, while up to `queue` wait.
+    /// Lets in requests for `rows` replies at a time, while up to `queue` requests wait.
     pub(crate) fn new(rows: usize, queue: usize) -> Self {
         Self { rows, queue, state: Mutex::default() }
     }
 
-    /// Waits until the request of a program may go on. Whoever gives up waiting takes no place.
-    pub(crate) async fn enter(self: &Arc<Self>, program: &str) -> Result<Entered, ApiError> {
+    /// Waits until the request of a program for so many replies may go on. Whoever gives up waiting takes no place.
+    pub(crate) async fn enter(self: &Arc<Self>, program: &str, replies: usize) -> Result<Entered, ApiError> {
+        // One for more than there is room for goes on alone.
+        let replies = replies.min(self.rows);
         let turn = {
             let mut state = self.state();
             let waiting = state.waiting();
-            if state.inside < self.rows {
-                state.inside += 1;
-                return Ok(self.entered().begun());
+            if waiting == 0 && state.inside + replies <= self.rows {
+                state.inside += replies;
+                return Ok(self.entered(replies).begun());
             }
             if waiting >= self.queue {
                 return Err(ApiError::QueueFull { waiting, seconds: state.wait_seconds() });
             }
             let (sender, turn) = oneshot::channel();
+            let sender = Waiting { replies, turn: sender };
             match state.programs.iter_mut().find(|(name, _)| name == program) {
                 Some((_, queue)) => queue.push_back(sender),
                 None => state.programs.push_back((program.to_owned(), [sender].into())),
@@ -83,23 +94,25 @@ impl Admission {
         turn.await.map(Entered::begun).map_err(|_| ApiError::EngineStopped)
     }
 
-    fn entered(self: &Arc<Self>) -> Entered {
-        Entered { admission: Arc::clone(self), since: None }
+    fn entered(self: &Arc<Self>, replies: usize) -> Entered {
+        Entered { admission: Arc::clone(self), replies, since: None }
     }
 
-    /// Gives the place of a request that leaves to the next that waits; the place comes back where that has gone.
-    fn leave(self: &Arc<Self>, stay: Option<Duration>) -> Option<Entered> {
+    /// Gives the room of a request that leaves to those that wait next, as far as they fit. Answers with the places of
+    /// those that have gone meanwhile.
+    fn leave(self: &Arc<Self>, replies: usize, stay: Option<Duration>) -> Vec<Entered> {
         let mut state = self.state();
         state.stays.extend(stay);
         if state.stays.len() > STAYS {
             state.stays.pop_front();
         }
-        let Some(next) = state.next() else {
-            state.inside -= 1;
-            return None;
-        };
-        drop(state);
-        next.send(self.entered()).err()
+        state.inside -= replies;
+        let mut gone = Vec::new();
+        while let Some(Waiting { replies, turn }) = state.next(self.rows) {
+            state.inside += replies;
+            gone.extend(turn.send(self.entered(replies)).err());
+        }
+        gone
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -108,9 +121,13 @@ impl Admission {
 }
 
 impl State {
-    /// Takes the request whose turn it is, of those whose programs still wait for them.
-    fn next(&mut self) -> Option<oneshot::Sender<Entered>> {
+    /// Takes the request whose turn it is, once there is room for it.
+    fn next(&mut self, rows: usize) -> Option<Waiting> {
         self.waiting();
+        let first = self.programs.front()?.1.front()?;
+        if self.inside + first.replies > rows {
+            return None;
+        }
         let (name, mut queue) = self.programs.pop_front()?;
         let next = queue.pop_front();
         if !queue.is_empty() {
@@ -122,7 +139,7 @@ impl State {
     /// Requests that wait; those that were given up are forgotten.
     fn waiting(&mut self) -> usize {
         for (_, queue) in &mut self.programs {
-            queue.retain(|sender| !sender.is_closed());
+            queue.retain(|waiting| !waiting.turn.is_closed());
         }
         self.programs.retain(|(_, queue)| !queue.is_empty());
         self.programs.iter().map(|(_, queue)| queue.len()).sum()
@@ -155,13 +172,13 @@ mod tests {
     #[tokio::test]
     async fn programs_take_turns_and_each_is_served_in_order() {
         let admission = Arc::new(Admission::new(1, 10));
-        let first = admission.enter("a").await.unwrap();
+        let first = admission.enter("a", 1).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = Vec::new();
         for (program, name) in [("a", 1), ("a", 2), ("a", 3), ("b", 4), ("a", 5), ("c", 6)] {
             let (admission, order) = (Arc::clone(&admission), Arc::clone(&order));
             tasks.push(tokio::spawn(async move {
-                let _entered = admission.enter(program).await.unwrap();
+                let _entered = admission.enter(program, 1).await.unwrap();
                 order.lock().unwrap().push(name);
             }));
             tokio::task::yield_now().await;
@@ -177,14 +194,14 @@ mod tests {
     #[tokio::test]
     async fn a_full_queue_refuses_and_whoever_gave_up_does_not_fill_it() {
         let admission = Arc::new(Admission::new(1, 1));
-        let first = admission.enter("a").await.unwrap();
+        let first = admission.enter("a", 1).await.unwrap();
         {
-            let mut waiting = pin!(admission.enter("a"));
+            let mut waiting = pin!(admission.enter("a", 1));
             assert!(!is_ready(waiting.as_mut()));
-            let refused = admission.enter("b").await.unwrap_err();
+            let refused = admission.enter("b", 1).await.unwrap_err();
             assert_eq!(refused, ApiError::QueueFull { waiting: 1, seconds: 5 });
         }
-        let mut waiting = pin!(admission.enter("b"));
+        let mut waiting = pin!(admission.enter("b", 1));
         assert!(!is_ready(waiting.as_mut()), "there is room again");
         drop(first);
         drop(waiting.await.unwrap());
@@ -194,10 +211,10 @@ mod tests {
     #[tokio::test]
     async fn a_place_that_is_handed_to_somebody_who_has_just_gone_comes_back() {
         let admission = Arc::new(Admission::new(1, 3));
-        let first = admission.enter("a").await.unwrap();
-        let mut last = pin!(admission.enter("c"));
+        let first = admission.enter("a", 1).await.unwrap();
+        let mut last = pin!(admission.enter("c", 1));
         {
-            let mut gone = pin!(admission.enter("b"));
+            let mut gone = pin!(admission.enter("b", 1));
             assert!(!is_ready(gone.as_mut()));
             assert!(!is_ready(last.as_mut()));
             // It has the place, and is dropped before it hears of it.
@@ -210,10 +227,10 @@ mod tests {
     #[tokio::test]
     async fn whoever_gave_up_costs_its_program_no_turn() {
         let admission = Arc::new(Admission::new(1, 9));
-        let first = admission.enter("a").await.unwrap();
-        let (mut a, mut b) = (pin!(admission.enter("a")), pin!(admission.enter("b")));
+        let first = admission.enter("a", 1).await.unwrap();
+        let (mut a, mut b) = (pin!(admission.enter("a", 1)), pin!(admission.enter("b", 1)));
         {
-            let mut gone = pin!(admission.enter("a"));
+            let mut gone = pin!(admission.enter("a", 1));
             assert!(!is_ready(gone.as_mut()) && !is_ready(a.as_mut()) && !is_ready(b.as_mut()));
         }
         drop(first);
@@ -222,6 +239,21 @@ mod tests {
         drop(second);
         drop(b.await.unwrap());
         assert_eq!(admission.state().stays.len(), 3, "only those who were in have stayed");
+    }
+
+    #[tokio::test]
+    async fn a_request_for_several_replies_waits_for_room_for_all_and_is_not_overtaken() {
+        let admission = Arc::new(Admission::new(2, 9));
+        let first = admission.enter("a", 1).await.unwrap();
+        let (mut both, mut one) = (pin!(admission.enter("b", 4)), pin!(admission.enter("c", 1)));
+        assert!(!is_ready(both.as_mut()) && !is_ready(one.as_mut()));
+        drop(first);
+        let both = both.await.unwrap();
+        assert_eq!(inside(&admission), 2);
+        assert!(!is_ready(one.as_mut()));
+        drop(both);
+        drop(one.await.unwrap());
+        assert_eq!(inside(&admission), 0);
     }
 
     #[test]

@@ -13,9 +13,9 @@ use crate::token::Token;
 /// How much is taken on at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests that are with the engine.
+    /// Replies that are with the engine.
     pub rows: usize,
-    /// Requests that wait for these.
+    /// Requests that wait.
     pub queue: usize,
 }
 

@@ -3,7 +3,10 @@
 mod parse;
 mod write;
 
-use std::convert::Infallible;
+use std::future::{Future, ready};
+use std::io;
+use std::mem;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +19,7 @@ use foretoken_protocol::EngineState;
 use futures_util::stream;
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
 use self::parse::ChatRequest;
 pub(crate) use self::write::error_body;
@@ -37,8 +40,8 @@ const CLIENT_PATIENCE: Duration = Duration::from_secs(120);
 /// Names that a header lists, and the most bytes of each.
 const MOST_NAMES: usize = 32;
 const LONGEST_NAME: usize = 64;
-/// Chunks that may wait for a client before its reply does.
-const UNSENT: usize = 64;
+/// Bytes that may wait for a client.
+const MOST_UNSENT: usize = 8 << 20;
 
 /// Answers `POST /v1/chat/completions`.
 pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
@@ -49,10 +52,20 @@ pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Res
     drop(body);
     let model = models::find(&api, &ask.model)?;
     let options = Options { include_usage, trace, logprobs: ask.logprobs.is_some() };
-    let replies = Replies::begin(Arc::clone(&api), ask, &client(&head.headers)).await?;
+    let choices = usize::from(ask.choices);
+    let mut begun: Begun = Box::pin(Replies::begin(Arc::clone(&api), ask, client(&head.headers)));
+    // What is refused is refused by its status, unless it takes so long that the client would think nobody is there.
+    let replies = match timeout(KEEP_ALIVE, &mut begun).await {
+        Ok(replies) => Some(replies?),
+        Err(_) if stream => None,
+        Err(_) => Some(begun.as_mut().await?),
+    };
     let meta = Meta { id: random_name("chatcmpl-"), created: now(), model, fingerprint: fingerprint(&api) };
-    let mut response =
-        if stream { streamed(replies, meta, options) } else { gathered(replies, &meta, options).await? };
+    let mut response = match replies {
+        Some(replies) if !stream => gathered(replies, &meta, options).await?,
+        Some(replies) => streamed(Box::pin(ready(Ok(replies))), meta, options, choices),
+        None => streamed(begun, meta, options, choices),
+    };
     for (name, words) in [(IGNORED, listed(&ignored)), (WARNING, listed(&warnings))] {
         if let Some(words) = words {
             response.headers_mut().insert(name, words);
@@ -85,65 +98,136 @@ async fn gathered(mut replies: Replies, meta: &Meta, options: Options) -> Result
     Ok(json_response(&whole(meta, options, &choices)))
 }
 
+/// A piece of a stream on its way to the client.
+#[derive(Debug)]
+enum Piece {
+    Bytes(Bytes),
+    /// The stream is whole.
+    End,
+}
+
 /// The answer as it is written.
-fn streamed(replies: Replies, meta: Meta, options: Options) -> Response {
-    let (sender, receiver) = mpsc::channel(UNSENT);
-    tokio::spawn(write_stream(replies, meta, options, sender));
-    let chunks = stream::unfold(receiver, async |mut receiver| {
-        let chunk = receiver.recv().await?;
-        Some((Ok::<Bytes, Infallible>(chunk), receiver))
+fn streamed(begun: Begun, meta: Meta, options: Options, choices: usize) -> Response {
+    // One piece at a time: what comes while the client takes none is sent together.
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(StreamWriter::new(begun, Stream::new(meta, options, choices)).run(sender));
+    let pieces = stream::unfold(Some(receiver), async |receiver| {
+        let mut receiver = receiver?;
+        match receiver.recv().await {
+            Some(Piece::Bytes(bytes)) => Some((Ok(bytes), Some(receiver))),
+            Some(Piece::End) => None,
+            // Whoever finds the connection broken does not take what came for the whole.
+            None => Some((Err(io::Error::from(io::ErrorKind::TimedOut)), None)),
+        }
     });
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
-    (headers, Body::from_stream(chunks)).into_response()
+    (headers, Body::from_stream(pieces)).into_response()
 }
 
-/// Writes the events of a stream until it ends or nobody takes them any more, which ends the replies.
-async fn write_stream(mut replies: Replies, meta: Meta, options: Options, chunks: mpsc::Sender<Bytes>) {
-    let mut stream = Stream::new(meta, options, replies.count());
-    let begin: Vec<Value> = (0..replies.count()).map(|index| stream.begin(index)).collect();
-    if send(&chunks, data(&begin)).await.is_err() {
-        return;
+/// Writes the events of a stream until it ends or nobody takes them any more, which ends the replies. They are given up
+/// as soon as they have ended, however slowly their text is taken.
+struct StreamWriter {
+    /// Until the engine has taken the request on.
+    begun: Option<Begun>,
+    replies: Option<Replies>,
+    stream: Stream,
+    /// What the client has not taken.
+    unsent: Vec<u8>,
+    /// When something was written last, and when the client took something last.
+    written: Instant,
+    taken: Instant,
+}
+
+/// The replies to a request once the engine has taken it on, or why it has not.
+type Begun = Pin<Box<dyn Future<Output = Result<Replies, ApiError>> + Send>>;
+
+impl StreamWriter {
+    fn new(begun: Begun, stream: Stream) -> Self {
+        let now = Instant::now();
+        Self { begun: Some(begun), replies: None, stream, unsent: Vec::new(), written: now, taken: now }
     }
-    loop {
-        let next = tokio::select! {
-            next = timeout(KEEP_ALIVE, replies.next()) => next,
-            () = chunks.closed() => return,
-        };
-        let (bytes, ended) = match next {
-            Err(_) => (Bytes::from_static(b": keep-alive\n\n"), false),
-            Ok(Some(Ok((index, Progress::Tokens { tokens, logprobs })))) => {
-                (data(&stream.tokens(index, &tokens, &logprobs)), false)
+
+    async fn run(mut self, pieces: mpsc::Sender<Piece>) {
+        while self.begun.is_some() || self.replies.is_some() || !self.unsent.is_empty() {
+            tokio::select! {
+                begun = async { self.begun.as_mut()?.await.into() }, if self.begun.is_some() => {
+                    self.begun = None;
+                    self.on_begun(begun);
+                }
+                next = async { self.replies.as_mut()?.next().await }, if self.replies.is_some() => self.on_next(next),
+                place = pieces.reserve(), if !self.unsent.is_empty() => {
+                    let Ok(place) = place else { return };
+                    place.send(Piece::Bytes(mem::take(&mut self.unsent).into()));
+                    self.taken = Instant::now();
+                }
+                () = sleep_until(self.written + KEEP_ALIVE), if self.unsent.is_empty() => {
+                    self.write(": keep-alive\n\n");
+                }
+                () = sleep_until(self.taken + CLIENT_PATIENCE), if !self.unsent.is_empty() => return,
+                () = pieces.closed() => return,
             }
-            Ok(Some(Ok((index, Progress::Finished { reason, stats, queued })))) => {
-                (data(&[stream.finished(index, reason, *stats, queued.as_millis() as u64)]), false)
+            if self.unsent.len() > MOST_UNSENT {
+                return;
             }
-            Ok(Some(Err(error))) => (data(&[error_body(&error)]), true),
-            Ok(None) => {
-                let end: Vec<Value> = stream.end().into_iter().collect();
-                ([data(&end), Bytes::from_static(b"data: [DONE]\n\n")].concat().into(), true)
+        }
+        let _ = pieces.send(Piece::End).await;
+    }
+
+    fn on_begun(&mut self, begun: Option<Result<Replies, ApiError>>) {
+        match begun {
+            Some(Ok(replies)) => {
+                for index in 0..replies.count() {
+                    let event = self.stream.begin(index);
+                    self.write_event(&event);
+                }
+                self.replies = Some(replies);
             }
-        };
-        if !bytes.is_empty() && send(&chunks, bytes).await.is_err() || ended {
-            return;
+            Some(Err(error)) => self.write_event(&error_body(&error)),
+            None => {}
         }
     }
-}
 
-/// Hands over a chunk, unless the client takes nothing for too long.
-async fn send(chunks: &mpsc::Sender<Bytes>, bytes: Bytes) -> Result<(), ()> {
-    match timeout(CLIENT_PATIENCE, chunks.send(bytes)).await {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(()),
+    fn on_next(&mut self, next: Option<Result<(usize, Progress), ApiError>>) {
+        match next {
+            Some(Ok((index, Progress::Tokens { tokens, logprobs }))) => {
+                for event in self.stream.tokens(index, &tokens, &logprobs) {
+                    self.write_event(&event);
+                }
+            }
+            Some(Ok((index, Progress::Finished { reason, stats, queued }))) => {
+                let event = self.stream.finished(index, reason, *stats, queued.as_millis() as u64);
+                self.write_event(&event);
+            }
+            Some(Err(error)) => {
+                self.replies = None;
+                self.write_event(&error_body(&error));
+            }
+            None => {
+                self.replies = None;
+                if let Some(event) = self.stream.end() {
+                    self.write_event(&event);
+                }
+                self.write("data: [DONE]\n\n");
+            }
+        }
     }
-}
 
-/// Values as events of a stream.
-fn data(values: &[Value]) -> Bytes {
-    values.iter().map(|value| format!("data: {value}\n\n")).collect::<String>().into()
+    fn write_event(&mut self, event: &Value) {
+        self.write(&format!("data: {event}\n\n"));
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.unsent.is_empty() {
+            // What was taken before says nothing of this.
+            self.taken = Instant::now();
+        }
+        self.unsent.extend_from_slice(text.as_bytes());
+        self.written = Instant::now();
+    }
 }
 
 /// Who asks, as far as that can be told: programs of one kind take turns with those of others.

@@ -64,27 +64,24 @@ fn base(id: &str) -> &str {
 
 /// The id of the model that a program names, if that is the one that answers.
 pub(crate) fn find(api: &Api, named: &str) -> Result<String, ApiError> {
+    let current = api.current_model().ok_or(ApiError::NoModelLoaded)?;
     let models = offered(api);
-    let current = api.current_model();
-    let loaded = |model: &Offered| current.as_deref() == Some(&model.path);
+    let loaded = models.iter().find(|model| model.path == current);
     if named.eq_ignore_ascii_case(DEFAULT) {
         // One that was loaded from elsewhere is not on the list, and answers all the same.
-        let listed = models.iter().find(|model| loaded(model)).map(|model| model.id.clone());
-        return current
-            .is_some()
-            .then(|| listed.unwrap_or_else(|| DEFAULT.into()))
-            .ok_or(ApiError::NoModelLoaded);
+        return Ok(loaded.map_or_else(|| DEFAULT.into(), |model| model.id.clone()));
     }
-    match models.iter().find(|model| model.is_called(named)) {
-        Some(model) if loaded(model) => Ok(model.id.clone()),
-        Some(_) => Err(ApiError::NoModel {
-            name: named.to_owned(),
-            hint: format!("It is here and not loaded. Load it in Foretoken, or ask for {DEFAULT:?}."),
-        }),
-        None => {
+    let name = || named.to_owned();
+    match loaded {
+        Some(model) if model.is_called(named) => Ok(model.id.clone()),
+        _ if models.iter().any(|model| model.is_called(named)) => {
+            let hint = format!("It is here and not loaded. Load it in Foretoken, or ask for {DEFAULT:?}.");
+            Err(ApiError::NoModel { name: name(), hint })
+        }
+        _ => {
             let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
             let hint = format!("There are {} and {DEFAULT:?}, the one that is loaded.", ids.join(", "));
-            Err(ApiError::NoModel { name: named.to_owned(), hint })
+            Err(ApiError::NoModel { name: name(), hint })
         }
     }
 }
@@ -105,7 +102,8 @@ pub(crate) fn list(api: &Api) -> Value {
 /// The answer to `GET /v1/models/{id}`.
 pub(crate) fn one(api: &Api, named: &str) -> Result<Value, ApiError> {
     let models = offered(api);
-    let found = models.iter().find(|model| model.is_called(named));
+    let exact = models.iter().find(|model| model.id == named);
+    let found = exact.or_else(|| models.iter().find(|model| model.is_called(named)));
     found.map(|model| entry(api, model)).ok_or_else(|| ApiError::NoModel {
         name: named.to_owned(),
         hint: "GET /v1/models lists those that are here.".into(),

@@ -58,9 +58,9 @@ impl Drop for Running {
 
 impl Replies {
     /// Waits for a place, and until the engine has taken on the first reply: what it refuses is refused here.
-    pub(crate) async fn begin(api: Arc<Api>, ask: Ask, client: &str) -> Result<Self, ApiError> {
+    pub(crate) async fn begin(api: Arc<Api>, ask: Ask, client: String) -> Result<Self, ApiError> {
         let arrived = Instant::now();
-        let entered = api.admission.enter(client).await?;
+        let entered = api.admission.enter(&client, usize::from(ask.choices)).await?;
         let seed = ask.settings.seed.unwrap_or_else(Sampling::random_seed);
         let mut replies = Self { api, ask, seed, arrived, running: Vec::new(), _entered: entered };
         replies.submit();
@@ -162,7 +162,7 @@ impl Replies {
                 }
                 Some(ReplyProgress::Begun(_) | ReplyProgress::Event(_)) => continue,
             };
-            while self.running.len() < self.count() {
+            while progress.is_ok() && self.running.len() < self.count() {
                 self.submit();
             }
             return Some(progress);

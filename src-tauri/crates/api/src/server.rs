@@ -14,6 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tokio_io_timeout::TimeoutStream;
 
 use crate::api::Api;
 use crate::router::router;
@@ -24,6 +25,8 @@ const MOST_CONNECTIONS: usize = 64;
 const MOST_HEAD: usize = 16 * 1024;
 /// How long the head of a request may take to come.
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a client may take nothing of its answer.
+const WRITE_PATIENCE: Duration = Duration::from_secs(120);
 /// How long a listener rests that cannot accept, as when no file can be opened.
 const REST: Duration = Duration::from_millis(100);
 
@@ -94,13 +97,15 @@ async fn serve(
 ) {
     // Tokens are small and must not wait for one another.
     let _ = stream.set_nodelay(true);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(WRITE_PATIENCE));
     let service = TowerToHyperService::new(router(api));
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_PATIENCE)
             .max_buf_size(MOST_HEAD)
-            .serve_connection(TokioIo::new(stream), service)
+            .serve_connection(TokioIo::new(Box::pin(stream)), service)
     );
     let is_closed = closed.wait_for(|closed| *closed);
     tokio::select! {

@@ -77,6 +77,8 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
+            // Ctrl-C in a terminal is for the program that started it, which ends it when it is ready to.
+            .process_group(0)
             .spawn()?;
         let missing = || std::io::Error::other("the process has no pipe");
         let stdin = child.stdin.take().ok_or_else(missing)?;

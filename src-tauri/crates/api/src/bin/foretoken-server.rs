@@ -12,13 +12,17 @@ use foretoken_api::{Api, Limits, Models, Offered, Server, Token};
 use foretoken_host::{Engine, Model, Timeouts, engine_program};
 use foretoken_models::{APP_FOLDER, Library, LibraryError, Location, ModelState, import_folder};
 use foretoken_protocol::{
-    DEFAULT_MAX_TOKENS, Drafting, ErrorReport, GenerationSettings, KvPrecision, ModelInfo,
+    DEFAULT_MAX_TOKENS, Drafting, EngineState, ErrorReport, GenerationSettings, KvPrecision, ModelInfo,
 };
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::sleep;
 use tracing_subscriber::EnvFilter;
 
 /// How long those who are being answered have once the server is to end.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// How long an engine rests that has given up.
+const RELOAD_PAUSE: Duration = Duration::from_secs(5);
 
 /// Lets other programs on this machine use a model, in OpenAI's dialect, at http://localhost:PORT/v1.
 ///
@@ -44,7 +48,7 @@ struct Arguments {
     /// Asks for no token: every program of this machine may use the model.
     #[arg(long)]
     no_token: bool,
-    /// Requests that are answered at the same time.
+    /// Replies that are written at the same time.
     #[arg(long, default_value_t = Limits::default().rows, value_name = "N")]
     rows: usize,
     /// Keeps keys and values in 8 bits, which takes about half the memory.
@@ -107,7 +111,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let (engine, supervisor) = Engine::new(engine_program()?, state, Timeouts::default());
     let engine = Arc::new(engine);
     let supervising = tokio::spawn(supervisor.run());
-    let info = engine.load(model).await.map_err(Failure::Report)?;
+    let info = engine.load(model.clone()).await.map_err(Failure::Report)?;
     let limits = Limits { rows: arguments.rows.max(1), ..Limits::default() };
     let api = Api::new(Arc::clone(&engine), Arc::new(models), limits, server.port(), token);
     println!("{} answers at http://localhost:{}/v1", info.name, server.port());
@@ -128,10 +132,21 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         let _ = close.send(());
         signalled().await;
     };
-    tokio::select! { () = running => (), () = ending => () }
+    tokio::select! { () = running => (), () = ending => (), () = keep_loaded(&engine, model) => () }
     engine.shut_down();
     let _ = supervising.await;
     Ok(())
+}
+
+/// Loads the model again whenever the engine has given it up, as after many deaths: nobody is there to do that.
+async fn keep_loaded(engine: &Engine, model: Model) {
+    let mut state = engine.watch();
+    while state.wait_for(|state| matches!(state, EngineState::Failed { .. })).await.is_ok() {
+        sleep(RELOAD_PAUSE).await;
+        if let Err(error) = engine.load(model.clone()).await {
+            tracing::error!("{error}");
+        }
+    }
 }
 
 /// The token that programs have to send, if any.
@@ -162,9 +177,12 @@ impl LibraryModels {
         let chosen = match named {
             Some(model) => model,
             None => {
-                let model = import_folder(Path::new(chosen))?;
-                let path = model.path.canonicalize()?.to_string_lossy().into_owned();
-                Offered { id: model.name.clone(), name: model.name, created: seconds(&model.path), path }
+                let folder = Path::new(chosen).canonicalize();
+                let model = import_folder(folder.as_deref().unwrap_or(Path::new(chosen)))?;
+                let path = model.path.to_string_lossy().into_owned();
+                let listed = offered(&library).into_iter().find(|listed| listed.path == path);
+                let created = seconds(&model.path);
+                listed.unwrap_or_else(|| Offered { id: model.name.clone(), name: model.name, created, path })
             }
         };
         Ok(Self { library, chosen })
@@ -174,7 +192,7 @@ impl LibraryModels {
 impl Models for LibraryModels {
     fn offered(&self) -> Vec<Offered> {
         let mut models = offered(&self.library);
-        if !models.contains(&self.chosen) {
+        if !models.iter().any(|model| model.path == self.chosen.path) {
             models.insert(0, self.chosen.clone());
         }
         models
@@ -219,7 +237,7 @@ fn offered(library: &Library) -> Vec<Offered> {
             Offered {
                 id: repo.unwrap_or(model.name),
                 name,
-                path: model.path.to_string_lossy().into_owned(),
+                path: model.path.canonicalize().unwrap_or(model.path.clone()).to_string_lossy().into_owned(),
                 created: seconds(&model.path),
             }
         })

@@ -307,6 +307,7 @@ fn foretoken(end: &End<'_>) -> Value {
         "verify_ms": milliseconds(stats.verify_seconds),
         "sample_ms": milliseconds(stats.sample_seconds),
         "seed": stats.seed,
+        "cached_tokens": stats.cached_tokens,
         "queue_ms": end.queue_ms,
         "time_to_first_token_ms": milliseconds(stats.time_to_first_token_seconds),
     });

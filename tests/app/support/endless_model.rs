@@ -7,7 +7,8 @@ use crate::support::webdriver::keys;
 use crate::support::window::Window;
 
 /// Whether `text` has what was `shown` of it while it grew, as far as that could no longer change: markdown at its end
-/// may yet turn out to be something else, and an open mark of emphasis, which is not shown, to be one that means itself.
+/// may yet turn out to be something else, and an open mark of emphasis, which is not shown, to be one that means
+/// itself.
 pub(crate) fn keeps(text: &str, shown: &str) -> bool {
     let words = |text: &str| text.replace(['*', '_', '~', '`'], "");
     let shown = words(shown);

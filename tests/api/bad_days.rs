@@ -48,7 +48,7 @@ fn whoever_leaves_frees_the_place_at_once() {
         let bytes = request(port, "POST", "/v1/chat/completions", &[], &body.to_string());
         let mut socket = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
         std::io::Write::write_all(&mut socket, &bytes).unwrap();
-        thread::sleep(Duration::from_millis(300));
+        thread::sleep(Duration::from_secs(1));
         drop(socket);
     };
     for (case, leave) in [
@@ -65,7 +65,8 @@ fn whoever_leaves_frees_the_place_at_once() {
         leave();
         let left = Instant::now();
         assert_eq!(quick().status, 200, "{case}");
-        assert!(left.elapsed() < Duration::from_secs(5), "{case}: {:?}", left.elapsed());
+        // What was left would take a minute or more.
+        assert!(left.elapsed() < Duration::from_secs(20), "{case}: {:?}", left.elapsed());
     }
     let cancelled = || {
         let answer = chat(port, &scripted(&json!({"count_cancelled": true}))).json();
@@ -74,7 +75,7 @@ fn whoever_leaves_frees_the_place_at_once() {
     assert_eq!(cancelled(), 4, "the engine was told each time");
     // One that waits for its place and leaves takes none, and the engine never hears of it.
     let holder =
-        thread::spawn(move || chat(port, &scripted(&json!({"say": ["a"], "prefill_ms": 1500}))).status);
+        thread::spawn(move || chat(port, &scripted(&json!({"say": ["a"], "prefill_ms": 4000}))).status);
     thread::sleep(Duration::from_millis(300));
     leave_early(&scripted(&slow));
     assert_eq!(quick().status, 200);
@@ -91,19 +92,20 @@ fn whoever_leaves_frees_the_place_at_once() {
 fn a_full_queue_says_so_with_a_time() {
     let server = Server::scripted(&["--no-token", "--rows", "1"]);
     let port = server.port;
-    let ask = move |prefill_ms: u64| {
-        let body = scripted(&json!({"say": ["a"], "prefill_ms": prefill_ms}));
-        thread::spawn(move || chat(port, &body).status)
-    };
-    let mut asked = vec![ask(3000)];
-    thread::sleep(Duration::from_millis(300));
-    asked.extend((0..32).map(|_| ask(0)));
-    thread::sleep(Duration::from_millis(700));
-    let mut refused = chat(port, &scripted(&json!({"say": ["a"]})));
-    assert_eq!((refused.status, refused.header("x-should-retry")), (429, Some("true")));
-    assert!(refused.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
-    assert_eq!(refused.json()["error"]["code"], "queue_full");
-    assert!(asked.into_iter().all(|one| one.join().unwrap() == 200), "whoever waited is answered");
+    let holder =
+        thread::spawn(move || chat(port, &scripted(&json!({"say": ["a"], "prefill_ms": 6000}))).status);
+    thread::sleep(Duration::from_secs(1));
+    let asked: Vec<_> =
+        (0..40).map(|_| thread::spawn(move || chat(port, &scripted(&json!({"say": ["a"]}))))).collect();
+    let answers = asked.into_iter().map(|one| one.join().unwrap());
+    let (answered, refused): (Vec<_>, Vec<_>) = answers.partition(|answer| answer.status == 200);
+    assert_eq!((answered.len(), refused.len()), (32, 8), "whoever waits is answered");
+    for mut refused in refused {
+        assert_eq!((refused.status, refused.header("x-should-retry")), (429, Some("true")));
+        assert!(refused.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
+        assert_eq!(refused.json()["error"]["code"], "queue_full");
+    }
+    assert_eq!(holder.join().unwrap(), 200);
     assert_eq!(get(port, "/v1/models").status, 200);
 }
 
@@ -112,7 +114,7 @@ fn who_waits_long_for_a_place_hears_of_it() {
     let server = Server::scripted(&["--no-token", "--rows", "1"]);
     let port = server.port;
     let holder =
-        thread::spawn(move || chat(port, &scripted(&json!({"say": ["a"], "prefill_ms": 7000}))).status);
+        thread::spawn(move || chat(port, &scripted(&json!({"say": ["a"], "prefill_ms": 12_000}))).status);
     thread::sleep(Duration::from_millis(300));
     let mut waiting = chat(port, &stream(&json!({"say": ["b"]})));
     assert_eq!(waiting.status, 200);
@@ -138,7 +140,7 @@ fn an_engine_that_was_given_up_is_started_again() {
 #[test]
 fn a_silent_stream_is_kept_alive_and_a_slow_reader_loses_nothing() {
     let server = Server::scripted(&["--no-token"]);
-    let mut quiet = chat(server.port, &stream(&json!({"say": ["a"], "prefill_ms": 6000})));
+    let mut quiet = chat(server.port, &stream(&json!({"say": ["a"], "prefill_ms": 9000})));
     let mut slow = chat(server.port, &stream(&json!({"say": ["0123456789abcdef"], "times": 3000})));
     quiet.chunk();
     assert_eq!(quiet.chunk().unwrap(), ": keep-alive\n\n");

@@ -254,6 +254,11 @@ fn generate(id: RequestId, max_tokens: u32) -> Request {
     generate_with(id, max_tokens, Drafting::Fixed { depth: 2 })
 }
 
+/// A request for a reply, with nothing that most do not need.
+fn asking(id: RequestId, messages: Vec<ChatMessage>, settings: GenerationSettings) -> Request {
+    Request::Generate { id, messages, resume: None, settings, logprobs: None, stop_scope: StopScope::All }
+}
+
 fn generate_with(id: RequestId, max_tokens: u32, drafting: Drafting) -> Request {
     let settings = GenerationSettings {
         sampling: Sampling::default(),
@@ -263,42 +268,21 @@ fn generate_with(id: RequestId, max_tokens: u32, drafting: Drafting) -> Request 
         stop: Vec::new(),
     };
     let question = ChatMessage { role: Role::User, content: "Tell me a story.".into() };
-    Request::Generate {
-        id,
-        messages: vec![question],
-        resume: None,
-        settings,
-        logprobs: None,
-        stop_scope: StopScope::All,
-    }
+    asking(id, vec![question], settings)
 }
 
 /// More text than any model here reads, which takes a while to be cut into tokens.
 fn endless_question(id: RequestId) -> Request {
     let Request::Generate { settings, .. } = generate(id, 8) else { unreachable!() };
     let question = ChatMessage { role: Role::User, content: "A bell rings. ".repeat(500_000) };
-    Request::Generate {
-        id,
-        messages: vec![question],
-        resume: None,
-        settings,
-        logprobs: None,
-        stop_scope: StopScope::All,
-    }
+    asking(id, vec![question], settings)
 }
 
 /// A prompt that takes a while to be read.
 fn long_question(id: RequestId, max_tokens: u32) -> Request {
     let Request::Generate { settings, .. } = generate(id, max_tokens) else { unreachable!() };
     let question = ChatMessage { role: Role::User, content: "A bell rings. ".repeat(500) };
-    Request::Generate {
-        id,
-        messages: vec![question],
-        resume: None,
-        settings,
-        logprobs: None,
-        stop_scope: StopScope::All,
-    }
+    asking(id, vec![question], settings)
 }
 
 #[test]

@@ -15,7 +15,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use foretoken_protocol::EngineState;
+use foretoken_protocol::{EngineState, KvPrecision};
 use futures_util::stream;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -55,10 +55,10 @@ pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Res
     let choices = usize::from(ask.choices);
     let mut begun: Begun = Box::pin(Replies::begin(Arc::clone(&api), ask, client(&head.headers)));
     // What is refused is refused by its status, unless it takes so long that the client would think nobody is there.
-    let replies = match timeout(KEEP_ALIVE, &mut begun).await {
-        Ok(replies) => Some(replies?),
-        Err(_) if stream => None,
-        Err(_) => Some(begun.as_mut().await?),
+    let replies = if stream {
+        timeout(KEEP_ALIVE, &mut begun).await.ok().transpose()?
+    } else {
+        Some(begun.as_mut().await?)
     };
     let meta = Meta { id: random_name("chatcmpl-"), created: now(), model, fingerprint: fingerprint(&api) };
     let mut response = match replies {
@@ -247,8 +247,8 @@ fn fingerprint(api: &Api) -> String {
     match api.engine.state() {
         EngineState::Ready { model, device } => {
             let kv = match model.kv_precision {
-                foretoken_protocol::KvPrecision::Full => "",
-                foretoken_protocol::KvPrecision::Eight => "-kv8",
+                KvPrecision::Full => "",
+                KvPrecision::Eight => "-kv8",
             };
             format!("foretoken-{version}-{device}-{}-{}{kv}", model.format, model.weight_bytes)
         }

@@ -1,7 +1,6 @@
 //! Who gets in.
 
 use std::fs;
-use std::net::{IpAddr, TcpStream, ToSocketAddrs};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,8 @@ const CHAT: &str = "/v1/chat/completions";
 #[test]
 #[cfg(target_os = "linux")]
 fn it_listens_on_the_loopback_interface_alone() {
+    use std::net::{IpAddr, TcpStream, ToSocketAddrs};
+
     let server = Server::scripted(&["--no-token"]);
     let sockets = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/net/{table}")).unwrap());
     let hex = format!(":{:04X}", server.port);

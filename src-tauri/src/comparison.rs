@@ -65,7 +65,7 @@ impl Comparisons {
             EngineState::Starting | EngineState::Loading { .. } => return Err(not_ready()),
         };
         let (messages, settings) = self.compared(source).await?;
-        let question = messages.last().map(|message| message.content.clone()).unwrap_or_default();
+        let question = messages.last().map(|message| message.content().to_owned()).unwrap_or_default();
         let sampling = Sampling {
             seed: settings.sampling.seed.or_else(|| Some(Sampling::random_seed())),
             ..settings.sampling
@@ -114,9 +114,7 @@ impl Comparisons {
         let general = self.settings.current().generation;
         match source {
             ComparisonSource::Prompt { text } if text.trim().is_empty() => Err(no_question()),
-            ComparisonSource::Prompt { text } => {
-                Ok((vec![ChatMessage { role: Role::User, content: text }], general))
-            }
+            ComparisonSource::Prompt { text } => Ok((vec![ChatMessage::user(text)], general)),
             ComparisonSource::Message { message } => {
                 let (role, messages, own, seed) = self
                     .conversations

@@ -106,7 +106,7 @@ fn what_is_refused_says_which_field_and_comes_before_any_stream() {
     for (fields, status, code, param) in [
         (json!({"temperature": "hot"}), 400, "invalid_value", json!("temperature")),
         (json!({"messages": []}), 400, "invalid_value", json!("messages")),
-        (json!({"tools": [{"type": "function"}]}), 400, "unsupported_parameter", json!("tools")),
+        (json!({"tools": [{"type": "function"}]}), 400, "invalid_value", json!("tools")),
         (
             json!({"messages": scripted(&json!({"prompt_tokens": 2000}))["messages"]}),
             400,
@@ -118,6 +118,12 @@ fn what_is_refused_says_which_field_and_comes_before_any_stream() {
             503,
             "out_of_memory",
             Value::Null,
+        ),
+        (
+            json!({"messages": scripted(&json!({"fail": "template_without_tools"}))["messages"]}),
+            400,
+            "tools_not_supported",
+            json!("tools"),
         ),
         (
             json!({"messages": scripted(&json!({"fail": "mlx_failed"}))["messages"]}),

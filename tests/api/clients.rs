@@ -7,12 +7,22 @@ use crate::server::Server;
 
 #[test]
 fn the_package_of_openai_understands_all_answers() {
+    run("openai_client.py");
+}
+
+#[test]
+fn the_package_of_anthropic_understands_all_answers() {
+    run("anthropic_client.py");
+}
+
+/// Runs a program of a client against a server in front of the engine that does as it is told.
+fn run(program: &str) {
     let server = Server::scripted(&["--no-token"]);
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let python = tests.join("../target/tools/bin/clients-python");
     assert!(python.is_file(), "{} is missing: run `cargo xtask setup`", python.display());
     let output = Command::new(python)
-        .arg(tests.join("oracle/openai_client.py"))
+        .arg(tests.join("oracle").join(program))
         .arg(server.port.to_string())
         .output()
         .unwrap();

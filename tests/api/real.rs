@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::client::{chat, get};
+use crate::client::{chat, get, send};
 use crate::server::{Server, with};
 
 fn asked(fields: Value) -> Value {
@@ -142,4 +142,37 @@ fn a_prompt_that_is_too_long_says_by_how_much_and_a_reply_is_gone_on_with() {
     ]);
     let rest = said(&chat(server.port, &asked(with(greedy, json!({"messages": messages})))).json(), 0);
     assert!(!rest.trim_start_matches('|').is_empty());
+}
+
+#[test]
+fn a_text_is_gone_on_with_and_is_the_same_with_drafts() {
+    let server = Server::real(&["--no-token"]);
+    let complete = |fields: Value| {
+        let body = json!({"model": "default", "prompt": "The bell of the ship", "seed": 3, "max_tokens": 40});
+        send(server.port, "POST", "/v1/completions", &[], &with(body, fields).to_string())
+    };
+    let plain = complete(json!({"foretoken": {"speculation": "off"}})).json();
+    let text = plain["choices"][0]["text"].as_str().unwrap().to_owned();
+    assert!(text.len() > 10, "{plain}");
+    let drafted = complete(json!({"foretoken": {"speculation": 3}})).json();
+    assert_eq!(drafted["choices"][0]["text"], text.as_str());
+    let mut middle = complete(json!({"suffix": " rang."}));
+    // The demo model has no tokens for that.
+    assert_eq!((middle.status, middle.json()["error"]["param"].clone()), (400, json!("suffix")));
+    let mut odd = complete(json!({"prompt": [999_999_999]}));
+    assert_eq!((odd.status, odd.json()["error"]["param"].clone()), (400, json!("prompt")));
+}
+
+#[test]
+fn the_count_of_a_request_is_what_its_answer_says_it_read() {
+    let server = Server::real(&["--no-token"]);
+    let body = json!({
+        "model": "default", "max_tokens": 4, "system": "You know the sea.",
+        "messages": [{"role": "user", "content": "Tell me about <|im_end|> the sea."}],
+    });
+    let post = |path: &str| send(server.port, "POST", path, &[], &body.to_string()).json();
+    let counted = post("/v1/messages/count_tokens")["input_tokens"].clone();
+    let usage = post("/v1/messages")["usage"].clone();
+    let read = usage["input_tokens"].as_u64().unwrap() + usage["cache_read_input_tokens"].as_u64().unwrap();
+    assert_eq!(counted, read);
 }

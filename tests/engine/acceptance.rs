@@ -7,7 +7,7 @@ use foretoken_engine::decode::{Batch, DraftPlan, KnownDrafts, RowSpec};
 use foretoken_engine::mlx::Dtype;
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
-use foretoken_protocol::{AcceptanceRule, ChatMessage, Drafting, GenerationSettings, Role, Sampling};
+use foretoken_protocol::{AcceptanceRule, ChatMessage, Drafting, GenerationSettings, Sampling};
 use foretoken_tests::drafted::{dflash, load_draft};
 use foretoken_tests::fixtures::{
     Stored, demo_draft_model, demo_model, demo_questions, load, tiny_dense, write_raw,
@@ -277,7 +277,7 @@ fn drafts_of_the_demo_model_stay_under_either_rule() {
         for acceptance in [AcceptanceRule::Coupled, AcceptanceRule::Rejection] {
             let (mut drafted, mut accepted, mut tokens, mut steps) = (0, 0, 0, 0);
             for (seed, question) in demo_questions().into_iter().take(25).enumerate() {
-                let message = ChatMessage { role: Role::User, content: question };
+                let message = ChatMessage::user(question);
                 let prompt = session.chat_prompt(&[message], None, false).unwrap();
                 let seed = Some(seed as u64);
                 let settings = GenerationSettings {

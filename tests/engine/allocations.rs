@@ -9,7 +9,7 @@ use cap::Cap;
 use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{Progress, ReplyRequest, Session};
-use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling};
+use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Sampling};
 use foretoken_tests::fixtures::{Stored, endless_model, tiny_dense};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
@@ -76,7 +76,7 @@ fn replies_do_not_take_more_as_they_grow() {
     let mut session =
         Session::load(&endless_model(folder.path()), &mut |_, _| std::ops::ControlFlow::Continue(()))
             .unwrap();
-    let message = ChatMessage { role: Role::User, content: "Tell me a story about an owl.".into() };
+    let message = ChatMessage::user("Tell me a story about an owl.");
     let prompt = session.chat_prompt(&[message], None, false).unwrap();
     let sampling = Sampling { temperature: 0.8, top_k: 40, seed: Some(4), ..Sampling::default() };
     let stop = vec!["never in any text".to_owned()];

@@ -176,7 +176,7 @@ fn every_depth_writes_the_same_text() {
 const ROUNDS: usize = 40;
 
 fn chat(messages: &[(Role, &str)]) -> Vec<ChatMessage> {
-    messages.iter().map(|&(role, text)| ChatMessage { role, content: text.to_owned() }).collect()
+    messages.iter().map(|&(role, text)| ChatMessage::new(role, text)).collect()
 }
 
 /// Auto beside every fixed choice in one process, as in the app: each round writes the reply in every way, in another

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use foretoken_engine::session::Session;
-use foretoken_protocol::{ChatMessage, ReplyStats, Role, TokenLogprob};
+use foretoken_protocol::{ChatMessage, ReplyStats, TokenLogprob};
 use foretoken_tests::bad_models::bad_models;
 use foretoken_tests::fixtures::{demo_model, edit_json, fixture, write_demo_with, write_demo_with_value};
 use foretoken_tests::programs::built;
@@ -181,7 +181,7 @@ fn json_file(folder: &TempDir, name: &str, value: &Value) -> String {
 /// A text that the demo model knows well, as tokens: a question, its answer, and so on to a length.
 fn known_text(tokens: usize) -> Vec<u32> {
     let session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
-    let question = [ChatMessage { role: Role::User, content: STORY.into() }];
+    let question = [ChatMessage::user(STORY)];
     let prompt = session.chat_prompt(&question, None, false).unwrap().ids;
     let reply = generate(&["--prompt", STORY, "--thinking", "off", "--max-tokens", "80"]).finished.ids;
     // The model has learned to write replies, not questions.
@@ -310,9 +310,9 @@ fn the_model_thinks_only_where_it_may() {
 fn a_prompt_is_a_question_a_chat_or_tokens() {
     let folder = tempfile::tempdir().unwrap();
     let chat = vec![
-        ChatMessage { role: Role::User, content: "Who are you?".into() },
-        ChatMessage { role: Role::Assistant, content: "A small model.".into() },
-        ChatMessage { role: Role::User, content: "What is 19 + 16?".into() },
+        ChatMessage::user("Who are you?"),
+        ChatMessage::assistant("A small model."),
+        ChatMessage::user("What is 19 + 16?"),
     ];
     let session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let ids = session.chat_prompt(&chat, None, true).unwrap().ids;

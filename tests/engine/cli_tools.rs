@@ -49,7 +49,7 @@ fn write_demo_that_says(out: &Path, texts: &[(u32, &str)]) {
 fn reply_to_spell() -> (String, Vec<u32>, usize) {
     let session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     for question in demo_questions() {
-        let asked = ChatMessage { role: Role::User, content: question.clone() };
+        let asked = ChatMessage::user(question.clone());
         let prompt = session.chat_prompt(&[asked], None, false).unwrap().ids;
         let reply = generate(&[&["--prompt", &question], &OPTIONS[..]].concat());
         let ids = &reply.finished.ids;

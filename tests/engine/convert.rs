@@ -20,7 +20,7 @@ use foretoken_engine::score::{Score, figures, score};
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{
     ChatMessage, ConversionProgress, ConversionReport, ConversionSettings, Drafting, ErrorReport,
-    FloatFormat, GenerationSettings, HeadFormat, KvPrecision, Role, Sampling, WeightFormat,
+    FloatFormat, GenerationSettings, HeadFormat, KvPrecision, Sampling, WeightFormat,
 };
 use foretoken_tests::agreement::F32_BOUND;
 use foretoken_tests::fixtures::{
@@ -665,7 +665,7 @@ fn what_the_command_writes_loads_and_replies() {
     let mut go_on = |_, _| ControlFlow::Continue(());
     let mut session = Session::load(Path::new(&report.path), &mut go_on).unwrap();
     assert_eq!((session.info.parameters, session.info.weight_bytes), (report.parameters, report.bytes));
-    let message = ChatMessage { role: Role::User, content: "Tell me a story.".into() };
+    let message = ChatMessage::user("Tell me a story.");
     let settings = GenerationSettings {
         sampling: Sampling::default(),
         drafting: Drafting::Fixed { depth: 2 },

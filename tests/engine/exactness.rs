@@ -7,9 +7,7 @@ use foretoken_engine::decode::RowSpec;
 use foretoken_engine::mlx::QuantMode;
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{Prepared, Progress, Reply, ReplyRequest, Session, TokenPrompt};
-use foretoken_protocol::{
-    ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Role, Sampling,
-};
+use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Sampling};
 use foretoken_tests::fixtures::{demo_draft_model, demo_model, demo_questions, fixture, load};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
@@ -55,7 +53,7 @@ fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize
             continue;
         }
         // Every other question is answered after some thinking.
-        let message = ChatMessage { role: Role::User, content: question.clone() };
+        let message = ChatMessage::user(question.clone());
         let prompt = session.chat_prompt(&[message], None, i % 2 == 1).unwrap();
         let plain = reply(&mut session, &prompt, sampling(i), Drafting::Off);
         assert!(plain.stats.positions.is_empty());
@@ -139,7 +137,7 @@ fn drafts_share_the_noise_of_their_positions() {
     let sampling = Sampling { temperature: 4.0, seed: Some(5), ..Sampling::default() };
     let mut accepted = [0u32; 2];
     for question in demo_questions().into_iter().take(25) {
-        let message = ChatMessage { role: Role::User, content: question };
+        let message = ChatMessage::user(question);
         let prompt = session.chat_prompt(&[message], None, false).unwrap();
         let reply = reply(&mut session, &prompt, sampling, Drafting::Fixed { depth: 2 });
         for (accepted, position) in accepted.iter_mut().zip(&reply.stats.positions) {
@@ -194,7 +192,7 @@ fn drafts_by_the_copy_of_the_head_change_no_text() {
 fn a_reply_that_is_cut_in_a_character_ends_before_it() {
     // Of this model's tokens a quarter are single bytes, and it chooses any.
     let mut session = Session::load(&fixture("tiny-dense"), &mut |_, _| ControlFlow::Continue(())).unwrap();
-    let question = ChatMessage { role: Role::User, content: "Hi".into() };
+    let question = ChatMessage::user("Hi");
     let prompt = session.chat_prompt(&[question], None, false).unwrap();
     let cases = [(7, false), (9, false), (u32::MAX, true)];
     let mut cuts = [0; 3];

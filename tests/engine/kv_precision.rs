@@ -8,7 +8,7 @@ use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::score::figures_with;
 use foretoken_engine::session::{Prepared, ReplyRequest, Session};
-use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, KvPrecision, Role, Sampling};
+use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, KvPrecision, Sampling};
 use foretoken_tests::fixtures::{demo_model, load_keeping};
 use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, greedy, read};
@@ -28,7 +28,7 @@ fn session() -> Session {
 
 /// A story that the model knows how to tell.
 fn story(session: &mut Session) -> Vec<u32> {
-    let messages = [ChatMessage { role: Role::User, content: QUESTION.into() }];
+    let messages = [ChatMessage::user(QUESTION)];
     let prompt = session.chat_prompt(&messages, None, false).unwrap();
     let settings = GenerationSettings {
         sampling: Sampling { temperature: 0.0, ..Sampling::default() },
@@ -102,7 +102,7 @@ fn a_row_holds_the_keys_and_values_of_a_fresh_prefill() {
 #[test]
 fn a_second_turn_goes_on_from_the_prefix_cache() {
     let (mut with, mut again) = (session(), session());
-    let mut messages = vec![ChatMessage { role: Role::User, content: QUESTION.into() }];
+    let mut messages = vec![ChatMessage::user(QUESTION)];
     let settings = GenerationSettings {
         sampling: Sampling::default(),
         drafting: Drafting::Fixed { depth: 2 },
@@ -122,8 +122,8 @@ fn a_second_turn_goes_on_from_the_prefix_cache() {
         again = session();
         assert_eq!(warm.ids, cold.ids, "turn {turn}");
         assert_eq!(warm.stats.cached_tokens > 0, turn > 0, "turn {turn}");
-        messages.push(ChatMessage { role: Role::Assistant, content: "Once there was an owl.".into() });
-        messages.push(ChatMessage { role: Role::User, content: format!("And then, for the {turn} time?") });
+        messages.push(ChatMessage::assistant("Once there was an owl."));
+        messages.push(ChatMessage::user(format!("And then, for the {turn} time?")));
     }
 }
 

@@ -7,7 +7,7 @@ use foretoken_engine::bench::{Options, bench};
 use foretoken_engine::decode::{DraftPlan, DrafterKind, RowSpec};
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{
-    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PositionStats, ReplyStats, Role, Sampling,
+    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PositionStats, ReplyStats, Sampling,
 };
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense, write_demo_with};
 use foretoken_tests::rng::Rng;
@@ -83,7 +83,7 @@ fn demo_reply(
     sampling: Sampling,
     drafting: Drafting,
 ) -> (Vec<u32>, ReplyStats) {
-    let message = ChatMessage { role: Role::User, content: text.to_owned() };
+    let message = ChatMessage::user(text);
     let prompt = session.chat_prompt(&[message], None, false).unwrap();
     let settings =
         GenerationSettings { sampling, drafting, max_tokens: 64, thinking: false, stop: Vec::new() };

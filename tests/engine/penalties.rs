@@ -80,7 +80,7 @@ fn penalised_rows_follow_the_definition_at_every_depth() {
 fn a_long_chat_with_a_penalty_still_stops() {
     const TURNS: usize = 20;
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
-    let message = |role, content: &str| ChatMessage { role, content: content.into() };
+    let message = |role, content: &str| ChatMessage::new(role, content);
     let turn = [message(Role::User, "Tell me a story."), message(Role::Assistant, "An owl slept.")];
     let mut chat: Vec<ChatMessage> = std::iter::repeat_n(turn, TURNS).flatten().collect();
     chat.push(message(Role::User, "Tell me a story."));

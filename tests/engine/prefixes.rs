@@ -377,7 +377,7 @@ const QUESTION: &str = "Tell me a story about an owl and a bell. Then tell me an
                         a third one, about a bear and a kite.";
 
 fn message(role: Role, content: &str) -> ChatMessage {
-    ChatMessage { role, content: content.into() }
+    ChatMessage::new(role, content)
 }
 
 fn load() -> Session {

@@ -11,9 +11,7 @@ use foretoken_engine::model::Qwen;
 use foretoken_engine::sample::Logprobs;
 use foretoken_engine::score::score;
 use foretoken_engine::session::{Prepared, ReplyRequest, Session};
-use foretoken_protocol::{
-    ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Role, Sampling,
-};
+use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Sampling};
 use foretoken_tests::drafted::drafted;
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense};
 use foretoken_tests::known::{Known, known_rows, samplings};
@@ -551,7 +549,7 @@ fn what_the_policy_learned_outlives_the_session() {
     assert!((1..=4).all(|width| widths[&width] > 0.0), "measured when the model was loaded: {loaded}");
     assert!(loaded["cost"]["draft"].as_f64().unwrap() > 0.0);
 
-    let question = ChatMessage { role: Role::User, content: "Tell me a story.".into() };
+    let question = ChatMessage::user("Tell me a story.");
     let prompt = session.chat_prompt(&[question], None, false).unwrap();
     let request =
         |drafting| ReplyRequest::new(prompt.clone(), GenerationSettings { drafting, ..settings.clone() });

@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
     ChatMessage, Counters, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
-    MAX_DEPTH, ModelInfo, PositionStats, ReplyStats, Request, RequestId, Role, Sampling, StopScope,
-    TokenLogprobs,
+    MAX_DEPTH, ModelInfo, PositionStats, ReplyStats, Request, RequestId, Sampling, StopScope, TokenLogprobs,
 };
 use foretoken_tests::drafted::{draft_config, write_draft};
 use foretoken_tests::fixtures::{demo_draft_model, demo_model, endless_model, write_demo_with_value};
@@ -256,7 +255,8 @@ fn generate(id: RequestId, max_tokens: u32) -> Request {
 
 /// A request for a reply, with nothing that most do not need.
 fn asking(id: RequestId, messages: Vec<ChatMessage>, settings: GenerationSettings) -> Request {
-    Request::Generate { id, messages, resume: None, settings, logprobs: None, stop_scope: StopScope::All }
+    let input = messages.into();
+    Request::Generate { id, input, settings, logprobs: None, stop_scope: StopScope::All }
 }
 
 fn generate_with(id: RequestId, max_tokens: u32, drafting: Drafting) -> Request {
@@ -267,21 +267,21 @@ fn generate_with(id: RequestId, max_tokens: u32, drafting: Drafting) -> Request 
         thinking: false,
         stop: Vec::new(),
     };
-    let question = ChatMessage { role: Role::User, content: "Tell me a story.".into() };
+    let question = ChatMessage::user("Tell me a story.");
     asking(id, vec![question], settings)
 }
 
 /// More text than any model here reads, which takes a while to be cut into tokens.
 fn endless_question(id: RequestId) -> Request {
     let Request::Generate { settings, .. } = generate(id, 8) else { unreachable!() };
-    let question = ChatMessage { role: Role::User, content: "A bell rings. ".repeat(500_000) };
+    let question = ChatMessage::user("A bell rings. ".repeat(500_000));
     asking(id, vec![question], settings)
 }
 
 /// A prompt that takes a while to be read.
 fn long_question(id: RequestId, max_tokens: u32) -> Request {
     let Request::Generate { settings, .. } = generate(id, max_tokens) else { unreachable!() };
-    let question = ChatMessage { role: Role::User, content: "A bell rings. ".repeat(500) };
+    let question = ChatMessage::user("A bell rings. ".repeat(500));
     asking(id, vec![question], settings)
 }
 
@@ -371,15 +371,14 @@ fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
         [Drafting::Off, Drafting::Auto, Drafting::Fixed { depth: 1 }, Drafting::Fixed { depth: 3 }];
     let cases = drafting.iter().flat_map(|&drafting| [(drafting, 7), (drafting, 400)]);
     for (id, (drafting, max_tokens)) in (2..).zip(cases) {
-        let Request::Generate { messages, settings, .. } = generate_with(id, max_tokens, drafting) else {
+        let Request::Generate { input, settings, .. } = generate_with(id, max_tokens, drafting) else {
             unreachable!()
         };
         let settings = GenerationSettings { thinking: true, ..settings };
         let sampling = settings.sampling;
         engine.send(&Request::Generate {
             id,
-            messages,
-            resume: None,
+            input,
             settings,
             logprobs: Some(0),
             stop_scope: StopScope::All,
@@ -492,12 +491,8 @@ fn heartbeats_come_while_something_is_done_and_only_then() {
 fn heartbeats_come_while_a_prompt_is_made() {
     let mut engine = Engine::with_endless_model();
     engine.heartbeats = 0;
-    let Request::Generate { id, mut messages, resume, settings, logprobs, stop_scope } = generate(2, 8)
-    else {
-        unreachable!()
-    };
-    messages[0].content = "A bell. ".repeat(1_000_000);
-    engine.send(&Request::Generate { id, messages, resume, settings, logprobs, stop_scope });
+    let Request::Generate { settings, .. } = generate(2, 8) else { unreachable!() };
+    engine.send(&asking(2, vec![ChatMessage::user("A bell. ".repeat(1_000_000))], settings));
     assert_eq!(engine.failure(Some(2)).code, "prompt_too_long");
     assert!(engine.heartbeats > 0);
 }
@@ -671,15 +666,8 @@ fn a_draft_model_is_loaded_with_its_target_or_left_out() {
 #[test]
 fn log_probabilities_come_with_the_tokens() {
     let mut engine = Engine::with_endless_model();
-    let Request::Generate { id, messages, resume, settings, .. } = generate(2, 20) else { unreachable!() };
-    engine.send(&Request::Generate {
-        id,
-        messages,
-        resume,
-        settings,
-        logprobs: Some(2),
-        stop_scope: StopScope::All,
-    });
+    let Request::Generate { id, input, settings, .. } = generate(2, 20) else { unreachable!() };
+    engine.send(&Request::Generate { id, input, settings, logprobs: Some(2), stop_scope: StopScope::All });
     engine.generate(3, 20);
     let (with, without) = (engine.end(2), engine.end(3));
     assert_eq!((with.logprobs.len(), without.logprobs.len()), (20, 0));

@@ -37,6 +37,31 @@ def main(port):
     assert [choice.index for choice in several.choices] == [0, 1], several
     assert bytes(several.choices[0].logprobs.content[1].bytes) == b"Hello", several
 
+    call = "<tool_call>\n<function=weather>\n<parameter=city>\nRome\n</parameter>\n</function>\n</tool_call>"
+    parameters = {"type": "object", "properties": {"city": {"type": "string"}}}
+    tools = [{"type": "function", "function": {"name": "weather", "parameters": parameters}}]
+    say = [*("I look.\n\n" + call), *("\n" + call)]
+    called = dict(model="default", messages=question(say=say), tools=tools)
+    message = client.chat.completions.create(**called).choices[0].message
+    assert message.content == "I look." and len(message.tool_calls) == 2, message
+    assert json.loads(message.tool_calls[1].function.arguments) == {"city": "Rome"}, message
+    with client.chat.completions.stream(**called) as stream:
+        for _ in stream:
+            pass
+        final = stream.get_final_completion().choices[0]
+    assert final.finish_reason == "tool_calls" and final.message.content == "I look.", final
+    for streamed, call in zip(final.message.tool_calls, message.tool_calls, strict=True):
+        assert streamed.function.arguments == call.function.arguments, final
+    results = [{"role": "tool", "tool_call_id": call.id, "content": "21"} for call in reversed(message.tool_calls)]
+    turns = [*called["messages"], message.model_dump(exclude_none=True), *results]
+    again = client.chat.completions.create(**{**called, "messages": turns})
+    assert again.choices[0].finish_reason == "tool_calls", again
+
+    text = client.completions.create(model="default", prompt=json.dumps({"say": ["Once", " more"]}))
+    assert text.choices[0].text == "Once more", text
+    pieces = client.completions.create(model="default", prompt=json.dumps({"say": ["Once", " more"]}), stream=True)
+    assert "".join(piece.choices[0].text for piece in pieces) == "Once more"
+
     models = list(client.models.list())
     assert client.models.retrieve(models[0].id).id == models[0].id, models
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use foretoken_chats::{ChatsError, Store, title_from};
 use foretoken_host::{Prompt, SettingsFor};
 use foretoken_protocol::{
-    Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
-    GenerationSettings, Message, MessageId, MessageStatus, ModelInfo, PartialReply, ReplyEvent, Role, Sent,
+    Beginning, BranchMessage, ChatId, ChatInput, Destination, EngineState, ErrorReport, FinishReason,
+    GenerationSettings, Input, Message, MessageId, MessageStatus, ModelInfo, PartialReply, ReplyEvent, Role,
+    Sent,
 };
 use tauri::ipc::Channel;
 
@@ -221,7 +222,9 @@ impl Conversations {
                     thought_through,
                 };
                 let resume = (partial != PartialReply::default()).then_some(partial);
-                let prompt = Prompt { resume, ..Prompt::new(conversation(store, question)?, settings) };
+                let messages = conversation(store, question)?;
+                let input = Input::Chat(ChatInput { messages, resume, ..ChatInput::default() });
+                let prompt = Prompt::new(input, settings);
                 let added = vec![BranchMessage { versions: store.versions(message.id)?, message }];
                 Ok(Begun { chat, added, prompt, thought_seconds: thought.unwrap_or_default().seconds })
             })

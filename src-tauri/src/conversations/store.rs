@@ -260,14 +260,13 @@ fn not_damaged() -> ErrorReport {
 /// The messages up to and including `last`, as the model's chat template reads them.
 pub(crate) fn conversation(store: &Store, last: MessageId) -> Result<Vec<ChatMessage>, ChatsError> {
     let settings = store.chat_settings(store.chat_of(last)?)?;
-    let instructions = Some(settings.system_prompt)
-        .filter(|prompt| !prompt.trim().is_empty())
-        .map(|content| ChatMessage { role: Role::System, content });
+    let instructions =
+        Some(settings.system_prompt).filter(|prompt| !prompt.trim().is_empty()).map(ChatMessage::system);
     // A reply that never came to an answer would teach the model to say nothing.
     let said = store
         .path_to(last)?
         .into_iter()
         .filter(|message| message.role != Role::Assistant || !message.text.is_empty())
-        .map(|Message { role, text, .. }| ChatMessage { role, content: text });
+        .map(|Message { role, text, .. }| ChatMessage::new(role, text));
     Ok(instructions.into_iter().chain(said).collect())
 }

@@ -7,7 +7,7 @@ use foretoken_chats::{Store, title_from};
 use foretoken_host::{Prompt, ReplyProgress};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason,
-    GenerationSettings, MessageStatus, Part, Role, Sampling,
+    GenerationSettings, MessageStatus, Part, Sampling,
 };
 use tokio::time::sleep;
 
@@ -142,9 +142,9 @@ fn beginning(
     }
     let excerpt = |text: &str| text.chars().take(EXCERPT).collect::<String>();
     Ok(Some(vec![
-        ChatMessage { role: Role::User, content: excerpt(&question.text) },
-        ChatMessage { role: Role::Assistant, content: excerpt(&answer.text) },
-        ChatMessage { role: Role::User, content: REQUEST.into() },
+        ChatMessage::user(excerpt(&question.text)),
+        ChatMessage::assistant(excerpt(&answer.text)),
+        ChatMessage::user(REQUEST),
     ]))
 }
 

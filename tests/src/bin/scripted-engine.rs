@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use foretoken_protocol::{
-    ErrorReport, Event, FinishReason, KvPrecision, ModelInfo, MtpState, Part, PositionStats, ReplyStats,
-    Request, RequestId, Sampling, TokenLogprob, TokenLogprobs, TokenText,
+    ChatMessage, ErrorReport, Event, FinishReason, Input, KvPrecision, ModelInfo, MtpState, Part,
+    PositionStats, ReplyStats, Request, RequestId, Sampling, TokenLogprob, TokenLogprobs, TokenText,
 };
 use serde::Deserialize;
 
@@ -73,6 +73,7 @@ impl Engine {
             context_length: CONTEXT,
             defaults: Sampling { temperature: 0.6, ..Sampling::default() },
             thinking: true,
+            tools: true,
             weight_bytes: 1,
             kv_precision,
             draft_model: None,
@@ -93,7 +94,7 @@ impl Engine {
     }
 
     fn finish(&self, id: RequestId, reason: FinishReason, stats: ReplyStats) {
-        self.send(&Event::Finished { id, reason, stats: Box::new(stats) });
+        self.send(&Event::Finished { id, reason, stop: None, stats: Box::new(stats) });
     }
 
     fn write(&self, id: RequestId, script: &Script, seed: u64, max_tokens: u32, logprobs: bool) {
@@ -146,6 +147,18 @@ impl Engine {
     }
 }
 
+/// What the user last said: results of tools come behind it.
+fn question(input: &Input) -> String {
+    match input {
+        Input::Chat(chat) => {
+            let users = |message: &&ChatMessage| matches!(message, ChatMessage::User { .. });
+            chat.messages.iter().rfind(users).map(|message| message.content().to_owned()).unwrap_or_default()
+        }
+        Input::Text { text, .. } => text.clone(),
+        Input::Ids { ids } => format!("{ids:?}"),
+    }
+}
+
 fn main() {
     let engine = Engine { cancelled: Arc::default(), out: Arc::new(Mutex::new(io::stdout())) };
     engine.send(&Event::Ready { version: "0".into(), device: "cpu".into() });
@@ -159,8 +172,8 @@ fn main() {
     for line in io::stdin().lock().lines().map_while(Result::ok) {
         match serde_json::from_str(&line).expect("requests are of the protocol") {
             Request::Load { id, model, kv_precision, .. } => engine.load(id, model, kv_precision),
-            Request::Generate { id, messages, settings, logprobs, .. } => {
-                let last = messages.last().map(|message| message.content.clone()).unwrap_or_default();
+            Request::Generate { id, input, settings, logprobs, .. } => {
+                let last = question(&input);
                 let echo = || Script { say: vec![last.clone()], ..Script::default() };
                 let mut script: Script = serde_json::from_str(&last).unwrap_or_else(|_| echo());
                 if script.count_cancelled {
@@ -172,6 +185,10 @@ fn main() {
                 thread::spawn(move || {
                     engine.write(id, &script, seed, settings.max_tokens, logprobs.is_some());
                 });
+            }
+            Request::CountInput { id, input, .. } => {
+                let tokens = vec![question(&input).split_whitespace().count() as u32];
+                engine.send(&Event::Counted { id, tokens });
             }
             Request::Count { id, texts } => {
                 let tokens = texts.iter().map(|text| text.split_whitespace().count() as u32).collect();

@@ -607,6 +607,7 @@ describe("side by side", () => {
         context_length: 1,
         defaults: comparison().sampling,
         thinking: false,
+        tools: false,
         weight_bytes: 1,
         notes: [],
       },

@@ -1305,6 +1305,8 @@ export type ModelInfo = {
 	defaults: Sampling,
 	/**  Whether the chat template has a thinking switch. */
 	thinking: boolean,
+	/**  Whether the chat template takes tools, and writes calls in a form that is known here. */
+	tools: boolean,
 	/**  Memory that the loaded weights take, a draft model's included. */
 	weight_bytes: number,
 	/**  How it keeps keys and values. */

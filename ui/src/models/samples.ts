@@ -72,6 +72,7 @@ export const modelInfo = (path: string, more: Partial<ModelInfo> = {}): ModelInf
   context_length: 1,
   defaults: useStore.getInitialState().settings.sampling,
   thinking: true,
+  tools: false,
   weight_bytes: 1,
   kv_precision: "full",
   draft_model: null,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use foretoken_host::Engine;
 use foretoken_protocol::EngineState;
+use tokio::sync::Semaphore;
 
 use crate::admission::Admission;
 use crate::guard::Guard;
@@ -19,6 +20,9 @@ pub struct Limits {
     pub queue: usize,
 }
 
+/// Requests whose tokens are counted at a time.
+const COUNTS_AT_ONCE: usize = 8;
+
 impl Default for Limits {
     fn default() -> Self {
         Self { rows: 4, queue: 32 }
@@ -31,6 +35,8 @@ pub struct Api {
     pub(crate) engine: Arc<Engine>,
     pub(crate) models: Arc<dyn Models>,
     pub(crate) admission: Arc<Admission>,
+    /// Places for requests whose tokens are counted.
+    pub(crate) counts: Semaphore,
     pub(crate) guard: Guard,
 }
 
@@ -44,7 +50,8 @@ impl Api {
         token: Option<Token>,
     ) -> Self {
         let admission = Arc::new(Admission::new(limits.rows, limits.queue));
-        Self { engine, models, admission, guard: Guard::new(port, token, Vec::new()) }
+        let counts = Semaphore::new(COUNTS_AT_ONCE);
+        Self { engine, models, admission, counts, guard: Guard::new(port, token, Vec::new()) }
     }
 
     /// The folder of the model that answers, or will once it is loaded.

@@ -1,16 +1,17 @@
 //! What a program asks the model for, whatever dialect it speaks.
 
-use foretoken_protocol::{AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PartialReply};
+use foretoken_calls::Tools;
+use foretoken_protocol::{AcceptanceRule, Drafting, GenerationSettings, Input};
 
 /// A request for replies.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ask {
     /// The model, as the program names it.
     pub(crate) model: String,
-    /// The chat, ending with what is to be answered.
-    pub(crate) messages: Vec<ChatMessage>,
-    /// The beginning of a reply that is to be continued.
-    pub(crate) resume: Option<PartialReply>,
+    /// What the replies are written behind.
+    pub(crate) input: Input,
+    /// The tools that they may call.
+    pub(crate) tools: Tools,
     /// How to write the replies, as far as the program says.
     pub(crate) settings: AskedSettings,
     /// Tell how likely each token was, and this many most likely ones in its place.

@@ -22,6 +22,15 @@ pub(crate) enum ApiError {
         "The model's chat template refuses these messages. A system message comes first, and there is a user message."
     )]
     TemplateRefused,
+    /// The model was not taught to call tools.
+    #[error("The model that is loaded calls no tools. Leave them out, or load another one.")]
+    NoTools,
+    /// The model was not made to fill in the middle.
+    #[error("The model that is loaded does not fill in the middle of a text. Leave the suffix out.")]
+    NoFillIn,
+    /// The prompt is empty, or has tokens that the model does not know.
+    #[error("The prompt is empty, or has ids of tokens that the model does not know.")]
+    PromptInvalid,
     /// There is no valid token.
     #[error("The token is missing or wrong. Send it as \"Authorization: Bearer …\" or \"x-api-key: …\".")]
     Unauthorized,
@@ -78,6 +87,9 @@ impl ApiError {
             | Self::Unsupported { .. }
             | Self::PromptTooLong { .. }
             | Self::TemplateRefused
+            | Self::NoTools
+            | Self::NoFillIn
+            | Self::PromptInvalid
             | Self::NoHost => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::Forbidden { .. } => StatusCode::FORBIDDEN,
@@ -102,6 +114,9 @@ impl ApiError {
             Self::Unsupported { .. } => (INVALID, "unsupported_parameter"),
             Self::PromptTooLong { .. } => (INVALID, "context_length_exceeded"),
             Self::TemplateRefused => (INVALID, "template_refused"),
+            Self::NoTools => (INVALID, "tools_not_supported"),
+            Self::NoFillIn => (INVALID, "suffix_not_supported"),
+            Self::PromptInvalid => (INVALID, "invalid_value"),
             Self::NoHost => (INVALID, "invalid_host"),
             Self::Unauthorized => ("authentication_error", "invalid_api_key"),
             Self::Forbidden { .. } => ("permission_error", "forbidden"),
@@ -126,6 +141,9 @@ impl ApiError {
             Self::InvalidValue { field, .. } | Self::Unsupported { field, .. } => Some(field),
             Self::PromptTooLong { .. } | Self::TemplateRefused => Some("messages"),
             Self::NoModel { .. } => Some("model"),
+            Self::NoTools => Some("tools"),
+            Self::NoFillIn => Some("suffix"),
+            Self::PromptInvalid => Some("prompt"),
             _ => None,
         }
     }

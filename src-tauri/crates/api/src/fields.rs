@@ -56,6 +56,11 @@ impl Fields {
         }
     }
 
+    /// A string that must be there.
+    pub(crate) fn required_string(&mut self, name: &str) -> Result<String, ApiError> {
+        self.string(name)?.ok_or_else(|| self.refuse(name, "it is missing"))
+    }
+
     pub(crate) fn boolean(&mut self, name: &str) -> Result<Option<bool>, ApiError> {
         match self.take(name) {
             None => Ok(None),
@@ -95,6 +100,11 @@ impl Fields {
             Some(Value::Array(values)) => Ok(Some(values)),
             Some(other) => Err(self.refuse(name, format!("it is {}, not an array", kind(&other)))),
         }
+    }
+
+    /// An array that must be there.
+    pub(crate) fn required_array(&mut self, name: &str) -> Result<Vec<Value>, ApiError> {
+        self.array(name)?.ok_or_else(|| self.refuse(name, "it is missing"))
     }
 
     pub(crate) fn object(&mut self, name: &str) -> Result<Option<Self>, ApiError> {

@@ -5,18 +5,31 @@
 //! the request, `write` the answer. Windows and weights are not known here.
 
 mod admission;
+mod answer;
 mod api;
 mod ask;
 mod body;
 mod chat;
+mod completions;
+mod content;
+mod count;
 mod error;
 mod fields;
+mod figures;
 mod guard;
+mod messages;
 mod models;
+mod parts;
 mod replies;
 mod router;
 mod server;
+mod settings;
+mod stream;
+#[cfg(test)]
+mod testing;
 mod token;
+mod tools;
+mod turns;
 
 pub use api::{Api, Limits};
 pub use models::{Models, Offered};

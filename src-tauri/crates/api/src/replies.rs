@@ -14,15 +14,60 @@ use foretoken_protocol::{
 use crate::admission::Entered;
 use crate::api::Api;
 use crate::ask::Ask;
+use crate::content::{Content, Reader};
 use crate::error::ApiError;
 
 /// What happens to a reply once the engine has taken it on.
 #[derive(Debug)]
 pub(crate) enum Progress {
-    /// It has more text.
-    Tokens { tokens: Vec<TokenText>, logprobs: Vec<TokenLogprobs> },
+    /// How much of the prompt was found read already. Comes once, before any text.
+    Begun(PromptSize),
+    /// A step has ended.
+    Step(Step),
     /// It has ended.
-    Finished { reason: FinishReason, stats: Box<ReplyStats>, queued: Duration },
+    End(End),
+}
+
+/// The tokens of a prompt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct PromptSize {
+    pub(crate) tokens: u32,
+    /// Those of them that were not read again.
+    pub(crate) cached: u32,
+}
+
+/// What a step adds to a reply.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Step {
+    pub(crate) contents: Vec<Content>,
+    pub(crate) tokens: Vec<TokenText>,
+    pub(crate) logprobs: Vec<TokenLogprobs>,
+}
+
+/// How a reply ended.
+#[derive(Debug, Clone)]
+pub(crate) struct End {
+    /// What was held back until then.
+    pub(crate) contents: Vec<Content>,
+    pub(crate) reason: EndReason,
+    pub(crate) stats: Box<ReplyStats>,
+    /// How long it waited until its prompt was read, in milliseconds.
+    pub(crate) queue_ms: u64,
+}
+
+/// Why a reply ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum EndReason {
+    /// The model was done.
+    Done,
+    /// It calls tools.
+    Calls,
+    /// This stop text came.
+    StopText(String),
+    /// It is as long as was asked for.
+    Length,
+    /// Nothing more fits into the context.
+    ContextFull,
 }
 
 /// The replies to one request.
@@ -34,6 +79,8 @@ pub(crate) struct Replies {
     seed: u64,
     arrived: Instant,
     running: Vec<Running>,
+    /// What was learned of the first reply while it was taken on.
+    pending: Option<Progress>,
     /// Keeps the place of the request among those that are with the engine.
     _entered: Entered,
 }
@@ -43,9 +90,72 @@ struct Running {
     engine: Arc<Engine>,
     id: RequestId,
     generation: Generation,
+    reader: Reader,
+    /// The tokens of its prompt, and those that the model can read and write in all.
+    size: Option<(u32, u32)>,
     /// How long it waited until its prompt was read.
     queued: Option<Duration>,
     ended: bool,
+}
+
+impl Running {
+    /// What the engine has said, as far as anybody has to know.
+    fn heed(
+        &mut self,
+        progress: Option<ReplyProgress>,
+        arrived: Instant,
+    ) -> Result<Option<Progress>, ApiError> {
+        match progress {
+            Some(ReplyProgress::Event(Event::Prepared { tokens, context, .. })) => {
+                self.size = Some((tokens, context));
+                Ok(None)
+            }
+            Some(ReplyProgress::Event(Event::Reading { done, total, .. })) if self.queued.is_none() => {
+                self.queued = Some(arrived.elapsed());
+                // The last token is not read with the others: it is what the first step starts from.
+                let tokens = self.size.map_or(total, |(tokens, _)| tokens);
+                Ok(Some(Progress::Begun(PromptSize { tokens, cached: done })))
+            }
+            Some(ReplyProgress::Event(Event::Tokens { tokens, logprobs, .. })) => {
+                let contents = self.reader.tokens(&tokens);
+                Ok(Some(Progress::Step(Step { contents, tokens, logprobs })))
+            }
+            Some(ReplyProgress::Event(Event::Finished { reason, stop, stats, .. })) => {
+                self.ended = true;
+                Ok(Some(Progress::End(self.end(reason, stop, stats)?)))
+            }
+            Some(ReplyProgress::Event(Event::Failed { error, .. })) => {
+                self.ended = true;
+                Err(refusal(&error, self.size))
+            }
+            Some(ReplyProgress::Interrupted(_)) | None => {
+                self.ended = true;
+                Err(ApiError::EngineStopped)
+            }
+            Some(ReplyProgress::Begun(_) | ReplyProgress::Event(_)) => Ok(None),
+        }
+    }
+
+    fn end(
+        &mut self,
+        reason: FinishReason,
+        stop: Option<String>,
+        stats: Box<ReplyStats>,
+    ) -> Result<End, ApiError> {
+        let contents = self.reader.finish();
+        let full = self.size.is_some_and(|(_, context)| stats.prompt_tokens + stats.emitted >= context);
+        let reason = match (reason, stop) {
+            (FinishReason::Cancelled, _) => return Err(ApiError::Cancelled),
+            (FinishReason::Error, _) => return Err(ApiError::Internal { code: "reply_failed".into() }),
+            (FinishReason::Stop, Some(text)) => EndReason::StopText(text),
+            (FinishReason::Stop, None) if self.reader.has_calls() => EndReason::Calls,
+            (FinishReason::Stop, None) => EndReason::Done,
+            (FinishReason::Length, _) if full => EndReason::ContextFull,
+            (FinishReason::Length, _) => EndReason::Length,
+        };
+        let queue_ms = self.queued.unwrap_or_default().as_millis() as u64;
+        Ok(End { contents, reason, stats, queue_ms })
+    }
 }
 
 impl Drop for Running {
@@ -62,7 +172,8 @@ impl Replies {
         let arrived = Instant::now();
         let entered = api.admission.enter(&client, usize::from(ask.choices)).await?;
         let seed = ask.settings.seed.unwrap_or_else(Sampling::random_seed);
-        let mut replies = Self { api, ask, seed, arrived, running: Vec::new(), _entered: entered };
+        let mut replies =
+            Self { api, ask, seed, arrived, running: Vec::new(), pending: None, _entered: entered };
         replies.submit();
         replies.taken_on().await?;
         Ok(replies)
@@ -81,91 +192,50 @@ impl Replies {
         let models = Arc::clone(&self.api.models);
         let settings = SettingsFor::model(move |model| asked.applied_to(models.settings(model)));
         let prompt = Prompt {
-            resume: self.ask.resume.clone(),
             stop_scope: StopScope::Answer,
             logprobs: self.ask.logprobs,
-            ..Prompt::new(self.ask.messages.clone(), settings)
+            ..Prompt::new(self.ask.input.clone(), settings)
         };
         let engine = Arc::clone(&self.api.engine);
         let generation = engine.generate(prompt);
-        self.running.push(Running { engine, id: generation.id, generation, queued: None, ended: false });
+        let (id, reader) = (generation.id, Reader::new(&self.ask.tools));
+        self.running.push(Running { engine, id, generation, reader, size: None, queued: None, ended: false });
     }
 
     /// Waits until the engine has made the prompt of the first reply and found that it can be read.
     async fn taken_on(&mut self) -> Result<(), ApiError> {
+        let arrived = self.arrived;
         let Some(first) = self.running.first_mut() else { return Ok(()) };
-        let mut size = None;
-        loop {
+        while self.pending.is_none() {
             match first.generation.progress.recv().await {
-                Some(ReplyProgress::Begun(_)) => {}
-                Some(ReplyProgress::Event(Event::Prepared { tokens, context, .. })) => {
-                    size = Some((tokens, context))
-                }
                 Some(ReplyProgress::Event(Event::Waiting { .. })) => return Ok(()),
-                Some(ReplyProgress::Event(Event::Failed { error, .. })) => {
-                    first.ended = true;
-                    return Err(refusal(&error, size));
-                }
-                Some(ReplyProgress::Event(Event::Finished { .. })) => {
-                    first.ended = true;
-                    return Err(ApiError::Cancelled);
-                }
-                Some(ReplyProgress::Event(_)) => {
-                    first.queued = Some(self.arrived.elapsed());
-                    return Ok(());
-                }
-                Some(ReplyProgress::Interrupted(_)) | None => {
-                    first.ended = true;
-                    return Err(ApiError::EngineStopped);
-                }
+                progress => self.pending = first.heed(progress, arrived)?,
             }
         }
+        Ok(())
     }
 
     /// What happens next, and to which reply; `None` once all have ended. The replies behind the first are asked for
     /// when that has read the prompt, so that it is read once.
     pub(crate) async fn next(&mut self) -> Option<Result<(usize, Progress), ApiError>> {
+        if let Some(progress) = self.pending.take() {
+            return Some(Ok((0, progress)));
+        }
         loop {
             if self.running.iter().all(|running| running.ended) && self.running.len() == self.count() {
                 return None;
             }
             let (index, progress) = self.progress().await;
             let arrived = self.arrived;
-            let running = self.running.get_mut(index)?;
-            let queued = &mut running.queued;
-            let progress = match progress {
-                Some(ReplyProgress::Event(Event::Tokens { tokens, logprobs, .. })) => {
-                    Ok((index, Progress::Tokens { tokens, logprobs }))
-                }
-                Some(ReplyProgress::Event(Event::Finished { reason, stats, .. })) => {
-                    running.ended = true;
-                    let queued = queued.unwrap_or_default();
-                    match reason {
-                        FinishReason::Cancelled => Err(ApiError::Cancelled),
-                        FinishReason::Error => Err(ApiError::Internal { code: "reply_failed".into() }),
-                        FinishReason::Stop | FinishReason::Length => {
-                            Ok((index, Progress::Finished { reason, stats, queued }))
-                        }
-                    }
-                }
-                Some(ReplyProgress::Event(Event::Failed { error, .. })) => {
-                    running.ended = true;
-                    Err(refusal(&error, None))
-                }
-                Some(ReplyProgress::Interrupted(_)) | None => {
-                    running.ended = true;
-                    Err(ApiError::EngineStopped)
-                }
-                Some(ReplyProgress::Event(Event::Reading { .. })) => {
-                    queued.get_or_insert_with(|| arrived.elapsed());
-                    continue;
-                }
-                Some(ReplyProgress::Begun(_) | ReplyProgress::Event(_)) => continue,
+            let progress = match self.running.get_mut(index)?.heed(progress, arrived) {
+                Ok(None) => continue,
+                Ok(Some(progress)) => progress,
+                Err(error) => return Some(Err(error)),
             };
-            while progress.is_ok() && self.running.len() < self.count() {
+            while !matches!(progress, Progress::Begun(_)) && self.running.len() < self.count() {
                 self.submit();
             }
-            return Some(progress);
+            return Some(Ok((index, progress)));
         }
     }
 
@@ -186,10 +256,13 @@ impl Replies {
 
 /// What the engine's refusal says to programs. Its own words may name folders. `size`: the tokens of the prompt, and
 /// those that the model can read.
-fn refusal(error: &ErrorReport, size: Option<(u32, u32)>) -> ApiError {
+pub(crate) fn refusal(error: &ErrorReport, size: Option<(u32, u32)>) -> ApiError {
     match (error.code.as_str(), size) {
         ("prompt_too_long", Some((tokens, most))) => ApiError::PromptTooLong { tokens, most },
         ("template_failed", _) => ApiError::TemplateRefused,
+        ("template_without_tools" | "template_with_other_calls", _) => ApiError::NoTools,
+        ("no_fill_in", _) => ApiError::NoFillIn,
+        ("unknown_token" | "empty_prompt", _) => ApiError::PromptInvalid,
         ("no_model" | "engine_not_started", _) => ApiError::NoModelLoaded,
         ("out_of_memory" | "prompt_too_large", _) => ApiError::OutOfMemory,
         ("engine_stopped" | "engine_hung" | "app_closed", _) => ApiError::EngineStopped,

@@ -14,12 +14,18 @@ use serde_json::{Value, json};
 
 use crate::api::Api;
 use crate::chat;
+use crate::completions;
+use crate::count;
 use crate::error::{ApiError, Retry};
 use crate::guard::{Admitted, Refused, cors};
+use crate::messages;
 use crate::models;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const ANTHROPIC_REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// How long whoever sends a wrong token waits for the answer.
 const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(200);
@@ -32,7 +38,11 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
         .route("/v1/models", get(list_models))
         .route("/v1/models/{*id}", get(one_model))
         .route("/v1/chat/completions", post(chat::answer))
+        .route("/v1/chat/completions/input_tokens", post(count::chat))
         .route("/chat/completions", post(chat::answer))
+        .route("/v1/completions", post(completions::answer))
+        .route("/v1/messages", post(messages::answer))
+        .route("/v1/messages/count_tokens", post(count::messages))
         .fallback(no_route)
         .method_not_allowed_fallback(no_route)
         .layer(from_fn_with_state(Arc::clone(&api), admit))
@@ -41,6 +51,7 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
 
 /// Lets through what the guard lets through, and names each request.
 async fn admit(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
+    let is_messages = request.uri().path().starts_with("/v1/messages");
     let admitted = api.guard.admit(request.method(), request.uri(), request.headers(), Instant::now());
     let (mut response, origin) = match admitted {
         Ok(Admitted::Preflight(headers)) => ((StatusCode::NO_CONTENT, headers).into_response(), None),
@@ -53,11 +64,22 @@ async fn admit(State(api): State<Arc<Api>>, request: Request, next: Next) -> Res
         }
     };
     response.headers_mut().extend(origin.map(cors).unwrap_or_default());
-    if let Ok(id) = HeaderValue::try_from(random_name("req_")) {
-        response.headers_mut().insert(REQUEST_ID, id);
+    let name = random_name("req_");
+    if let Ok(id) = HeaderValue::try_from(&name) {
+        response.headers_mut().insert(REQUEST_ID, id.clone());
+        response.headers_mut().insert(ANTHROPIC_REQUEST_ID, id);
+    }
+    if let Some(Refusal(error)) = response.extensions_mut().remove() {
+        let body = if is_messages { messages::error_body(&error, &name) } else { chat::error_body(&error) };
+        response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+        *response.body_mut() = Body::from(body.to_string());
     }
     response
 }
+
+/// Why a request was refused, on its way to whoever writes that.
+#[derive(Debug, Clone)]
+struct Refusal(ApiError);
 
 /// A name that is never given again.
 pub(crate) fn random_name(prefix: &str) -> String {
@@ -85,7 +107,7 @@ async fn no_route(request: Request) -> ApiError {
 
 /// An answer of JSON.
 pub(crate) fn json_response(value: &Value) -> Response {
-    let headers = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    let headers = [(header::CONTENT_TYPE, JSON)];
     (headers, Body::from(value.to_string())).into_response()
 }
 
@@ -97,6 +119,9 @@ impl IntoResponse for ApiError {
         }
         let again = if self.retry() == Retry::Never { "false" } else { "true" };
         headers.insert(SHOULD_RETRY, HeaderValue::from_static(again));
-        (self.status(), headers, json_response(&chat::error_body(&self))).into_response()
+        let mut response = (self.status(), headers).into_response();
+        // `admit` knows whose words to say it in.
+        response.extensions_mut().insert(Refusal(self));
+        response
     }
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use foretoken_protocol::{
     ChatMessage, DraftFigures, DraftVocabularyFigures, Drafting, GenerationSettings, KvPrecision, MtpState,
-    PositionStats, Role, Sampling,
+    PositionStats, Sampling,
 };
 
 use crate::checkpoint::DraftVocabulary;
@@ -166,7 +166,7 @@ impl Answer {
     fn to(session: &mut Session, question: &str, seed: u64) -> Result<Self, EngineError> {
         // One pair of four thinks first.
         let thinking = seed % 8 < 2;
-        let question = ChatMessage { role: Role::User, content: question.into() };
+        let question = ChatMessage::user(question);
         let prompt = session.chat_prompt(&[question], None, thinking)?;
         let sampling = Sampling { seed: Some(seed), ..session.info.defaults };
         let request = ReplyRequest::new(prompt.clone(), settings(sampling, Drafting::Auto));

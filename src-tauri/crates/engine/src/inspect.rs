@@ -170,6 +170,7 @@ pub fn model_info(
         context_length: config.max_position_embeddings,
         defaults: sampling_defaults(dir)?,
         thinking,
+        tools: false,
         weight_bytes: layout.weight_bytes().saturating_add(copy),
         kv_precision: layout.kv_precision,
         draft_model: None,

@@ -11,14 +11,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::thread;
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{ErrorReport, Event, FinishReason, KvPrecision, Request, RequestId};
+use foretoken_protocol::{ErrorReport, Event, FinishReason, Input, KvPrecision, Request, RequestId};
 use rustix::process::{Signal, getpid, kill_process};
 
-use self::prompts::{Asked, Chat, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
+use self::prompts::{Asked, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
 use crate::error::EngineError;
 use crate::learned::Learned;
 use crate::mlx;
-use crate::session::{Prepared, Progress, Reply, ReplyRequest, Session};
+use crate::session::{Calls, Prepared, Progress, Reply, ReplyRequest, Session};
+use crate::text::Prompter;
 
 /// How often the numbers under a reply are sent.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
@@ -172,7 +173,7 @@ impl Server {
     fn reject_cancelled(&mut self, request: &Request) -> io::Result<()> {
         match *request {
             Request::Generate { id, .. } => self.finish_cancelled(id),
-            Request::Load { id, .. } | Request::Count { id, .. } => {
+            Request::Load { id, .. } | Request::Count { id, .. } | Request::CountInput { id, .. } => {
                 self.out.fail(id, &EngineError::Cancelled)
             }
             Request::Cancel { .. } => Ok(()),
@@ -181,8 +182,8 @@ impl Server {
 
     /// Says that a reply was cancelled before anything was written of it.
     fn finish_cancelled(&mut self, id: RequestId) -> io::Result<()> {
-        let stats = Box::default();
-        self.out.send(&Event::Finished { id, reason: FinishReason::Cancelled, stats })
+        let (reason, stats) = (FinishReason::Cancelled, Box::default());
+        self.out.send(&Event::Finished { id, reason, stop: None, stats })
     }
 
     fn begin(&mut self, received: Received) -> io::Result<()> {
@@ -191,7 +192,13 @@ impl Server {
                 self.load(id, Path::new(&model), kv_precision, draft_model.as_deref().map(Path::new))
             }
             Ok(request @ Request::Generate { .. }) => self.generate(request),
-            Ok(Request::Count { id, texts }) => self.count(id, texts),
+            Ok(Request::Count { id, texts }) => self.count(id, move |prompter| {
+                let tokens = |text: &String| Ok(prompter.tokenizer().encode_text(text)?.len() as u32);
+                texts.iter().map(tokens).collect()
+            }),
+            Ok(Request::CountInput { id, input, thinking }) => {
+                self.count(id, move |prompter| Ok(vec![prompter.input(&input, thinking)?.ids.len() as u32]))
+            }
             Ok(Request::Cancel { .. }) => Ok(()),
             Err(Unreadable { id, error }) => {
                 let error = ErrorReport {
@@ -252,7 +259,7 @@ impl Server {
     }
 
     fn generate(&mut self, request: Request) -> io::Result<()> {
-        let Request::Generate { id, messages, resume, settings, logprobs, stop_scope } = request else {
+        let Request::Generate { id, input, settings, logprobs, stop_scope } = request else {
             return Ok(());
         };
         let at = Instant::now();
@@ -266,11 +273,16 @@ impl Server {
             return self.out.send(&Event::Failed { id: None, error });
         }
         let Some(session) = &self.session else { return self.out.fail(id, &no_model()) };
-        let chat = Chat { messages, resume, thinking: settings.thinking };
-        let asked = Asked { id, settings, logprobs, stop_scope, at };
+        let calls = match &input {
+            Input::Chat(chat) if chat.tools.is_empty() => Calls::None,
+            Input::Chat(chat) if chat.one_call => Calls::One,
+            Input::Chat(_) => Calls::Any,
+            Input::Text { .. } | Input::Ids { .. } => Calls::None,
+        };
+        let asked = Asked { id, settings, logprobs, stop_scope, calls, at };
         let found = self.found.clone();
         let send = move |ticket, prompt| _ = found.send(InboxMessage::Prepared(ticket, prompt));
-        match self.preparing.begin(asked, chat, session.prompter().clone(), send) {
+        match self.preparing.begin(asked, input, session.prompter().clone(), send) {
             Ok(()) => Ok(()),
             Err(_) => self.out.fail(id, &not_prepared()),
         }
@@ -278,7 +290,7 @@ impl Server {
 
     /// Lets the model write a reply whose prompt has been made.
     fn submit(&mut self, asked: Asked, prompt: PreparedPrompt) -> io::Result<()> {
-        let Asked { id, settings, logprobs, stop_scope, at } = asked;
+        let Asked { id, settings, logprobs, stop_scope, calls, at: asked } = asked;
         if let (Some(session), Ok(prompt)) = (&self.session, &prompt) {
             let (tokens, context) = (prompt.ids.len() as u32, session.info.context_length);
             self.out.send(&Event::Prepared { id, tokens, context })?;
@@ -292,7 +304,6 @@ impl Server {
         let submitted = match &mut self.session {
             None => Err(no_model()),
             Some(session) => prompt.and_then(|prompt| {
-                let (calls, asked) = (false, at);
                 session.submit(id, ReplyRequest { prompt, settings, logprobs, calls, stop_scope, asked })
             }),
         };
@@ -303,10 +314,14 @@ impl Server {
     }
 
     /// Counts on a thread of its own: a large file takes seconds, for which no reply should stand still.
-    fn count(&mut self, id: RequestId, texts: Vec<String>) -> io::Result<()> {
+    fn count(
+        &mut self,
+        id: RequestId,
+        count: impl FnOnce(&Prompter) -> Result<Vec<u32>, EngineError> + Send + 'static,
+    ) -> io::Result<()> {
         let Some(session) = &self.session else { return self.out.fail(id, &no_model()) };
-        let (tokenizer, counted) = (session.tokenizer().clone(), self.found.clone());
-        let count = move || texts.iter().map(|text| Ok(tokenizer.encode_text(text)?.len() as u32)).collect();
+        let (prompter, counted) = (session.prompter().clone(), self.found.clone());
+        let count = move || count(&prompter);
         let thread = thread::Builder::new().name("count".into()).spawn(move || {
             // Whoever waits for the answer must have one.
             let tokens = catch_unwind(AssertUnwindSafe(count)).unwrap_or_else(|_| Err(not_counted()));
@@ -366,9 +381,9 @@ impl Server {
                 }
                 Progress::Finished(reply) => {
                     self.last_live.remove(&id);
-                    let Reply { reason, stats, .. } = *reply;
+                    let Reply { reason, stop, stats, .. } = *reply;
                     let stats = Box::new(stats);
-                    self.out.write(&Event::Finished { id, reason, stats })?;
+                    self.out.write(&Event::Finished { id, reason, stop, stats })?;
                 }
                 Progress::Failed(error) => {
                     self.last_live.remove(&id);
@@ -480,7 +495,7 @@ impl Inbox {
         }
         let beside = |request: &Received| {
             let Ok(request) = request else { return true };
-            matches!(request, Request::Generate { .. } | Request::Count { .. })
+            matches!(request, Request::Generate { .. } | Request::Count { .. } | Request::CountInput { .. })
         };
         let can_begin = |request: &Received| !busy || beside(request);
         let nothing_to_do = !self.waiting.front().is_some_and(can_begin)

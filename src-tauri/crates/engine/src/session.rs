@@ -4,10 +4,10 @@ mod replies;
 
 use std::path::Path;
 
+use foretoken_calls::Tools;
 use foretoken_protocol::{
     ChatMessage, Counters, DraftModelInfo, Drafting, GenerationSettings, KvPrecision, MAX_BLOCK_DEPTH,
-    MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, Part, PartialReply, Role,
-    Sampling,
+    MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, PartialReply, Sampling,
 };
 
 use crate::checkpoint::{CheckpointError, Config, DraftConfig, DraftLayout, Files, Index, Layout, Metadata};
@@ -17,14 +17,12 @@ use crate::inspect::{model_info, model_name};
 use crate::memory::MemoryBudget;
 use crate::mlx;
 use crate::model::{DraftModel, LoadError, LoadProgress, Qwen};
-pub use crate::text::TokenPrompt;
-use crate::text::{ChatTemplate, MESSAGE_START, Message, Prompter, ReplyStart, Tokenizer, Tools, stop_ids};
-pub use replies::{Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
+use crate::text::{ChatTemplate, MESSAGE_START, Prompter, Tokenizer, stop_ids};
+pub use crate::text::{PLAIN_TEXT, TokenPrompt};
+pub use replies::{Calls, Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
 
 /// What a model is asked whose drafts nobody knows.
 const CALIBRATION_QUESTION: &str = "Tell me something about the sea.";
-/// How a prompt without a template is continued.
-pub const PLAIN_TEXT: ReplyStart = ReplyStart { part: Part::Answer, resumed: true };
 
 /// A model in memory with everything that belongs to it.
 #[derive(Debug)]
@@ -70,7 +68,8 @@ impl Prepared {
         let stop_ids = stop_ids(dir, &tokenizer)?;
         // A reply must be able to end, and its lines too.
         let xtc_exempt = [stop_ids.clone(), tokenizer.encode("\n")?].concat();
-        let info = model_info(dir, &config, &layout, template.has_thinking_switch())?;
+        let mut info = model_info(dir, &config, &layout, template.has_thinking_switch())?;
+        info.tools = template.takes_tools();
         let own_notes = info.notes.len();
         let prompter = Prompter::new(tokenizer, template);
         Ok(Self { config, layout, draft_model: None, info, own_notes, prompter, stop_ids, xtc_exempt })
@@ -229,7 +228,7 @@ impl Session {
     /// A chat in which the model may call tools, as the model's template writes it.
     pub fn chat_prompt_with_tools(
         &self,
-        messages: &[Message],
+        messages: &[ChatMessage],
         tools: &Tools,
         thinking: bool,
     ) -> Result<TokenPrompt, EngineError> {
@@ -286,7 +285,7 @@ fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> Policy
     }
     // As where replies are written, or the figures would be another machine's.
     let _residency = mlx::Residency::hold();
-    let question = ChatMessage { role: Role::User, content: CALIBRATION_QUESTION.into() };
+    let question = ChatMessage::user(CALIBRATION_QUESTION);
     // Any tokens take the same time.
     let prompt = prompter.prompt(&[question], None, true).map_or_else(|_| vec![0], |prompt| prompt.ids);
     match Calibration::run(model, &prompt) {

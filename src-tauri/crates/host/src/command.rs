@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretoken_protocol::{
-    ChatMessage, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision, ModelInfo, PartialReply,
-    RequestId, StopScope,
+    ErrorReport, Event, FinishReason, GenerationSettings, Input, KvPrecision, ModelInfo, RequestId, StopScope,
 };
 use tokio::sync::oneshot;
 
@@ -36,10 +35,8 @@ impl From<&ModelInfo> for Model {
 /// What a reply is made from.
 #[derive(Debug)]
 pub struct Prompt {
-    /// The chat so far, ending with what is to be answered.
-    pub messages: Vec<ChatMessage>,
-    /// The beginning of a reply that is to be continued.
-    pub resume: Option<PartialReply>,
+    /// What it is written behind.
+    pub input: Input,
     /// How to write it.
     pub settings: SettingsFor,
     /// What its stop texts are looked for in.
@@ -49,10 +46,10 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// The chat `messages`, to be answered as `settings` say.
-    pub fn new(messages: Vec<ChatMessage>, settings: impl Into<SettingsFor>) -> Self {
-        let (settings, stop_scope) = (settings.into(), StopScope::default());
-        Self { messages, resume: None, settings, stop_scope, logprobs: None }
+    /// What is to be answered or gone on with, as `settings` say.
+    pub fn new(input: impl Into<Input>, settings: impl Into<SettingsFor>) -> Self {
+        let (input, settings, stop_scope) = (input.into(), settings.into(), StopScope::default());
+        Self { input, settings, stop_scope, logprobs: None }
     }
 }
 
@@ -88,10 +85,14 @@ impl fmt::Debug for SettingsFor {
 pub(crate) enum EngineCommand {
     Load { model: Model, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
     Generate(Job),
-    Count { texts: Vec<String>, answer: oneshot::Sender<Result<Vec<u32>, ErrorReport>> },
+    Count { texts: Vec<String>, answer: Counted },
+    CountInput { input: Input, thinking: bool, answer: Counted },
     Cancel(RequestId),
     ShutDown,
 }
+
+/// Where to send how many tokens there are.
+pub(crate) type Counted = oneshot::Sender<Result<Vec<u32>, ErrorReport>>;
 
 /// A reply that was asked for.
 #[derive(Debug)]
@@ -105,8 +106,8 @@ impl Job {
     /// Says that it was cancelled, as the engine would if it had been asked.
     pub(crate) fn cancel(self) {
         let Self { id, progress, .. } = self;
-        let stats = Box::default();
-        progress.send(ReplyProgress::Event(Event::Finished { id, reason: FinishReason::Cancelled, stats }));
+        let (reason, stats) = (FinishReason::Cancelled, Box::default());
+        progress.send(ReplyProgress::Event(Event::Finished { id, reason, stop: None, stats }));
     }
 
     /// Says why the engine is not asked for it.

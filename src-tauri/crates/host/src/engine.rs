@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use foretoken_protocol::{EngineState, ErrorReport, ModelInfo, RequestId};
+use foretoken_protocol::{EngineState, ErrorReport, Input, ModelInfo, RequestId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::activity::Activity;
@@ -78,6 +78,14 @@ impl Engine {
         let (answer, counted) = oneshot::channel();
         self.send(EngineCommand::Count { texts, answer });
         counted.await.unwrap_or_else(|_| Err(closed()))
+    }
+
+    /// The tokens that a reply would be written behind.
+    pub async fn count_input(&self, input: Input, thinking: bool) -> Result<u32, ErrorReport> {
+        let (answer, counted) = oneshot::channel();
+        self.send(EngineCommand::CountInput { input, thinking, answer });
+        let counted = counted.await.unwrap_or_else(|_| Err(closed()))?;
+        Ok(counted.first().copied().unwrap_or_default())
     }
 
     /// Ends a reply early; ids that are unknown or have ended are ignored.

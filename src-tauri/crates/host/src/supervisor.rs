@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::activity::Activity;
-use crate::command::{EngineCommand, Job, Model, RequestIds};
+use crate::command::{Counted, EngineCommand, Job, Model, RequestIds};
 use crate::process::{Ending, Process, Requests};
 use crate::progress::{Begun, ProgressSender, ReplyProgress};
 use crate::reports::{closed, given_up, no_model, not_started, stopped, superseded};
@@ -54,7 +54,7 @@ pub struct Supervisor {
     /// Replies that the process writes.
     running: HashMap<RequestId, Running>,
     /// Texts whose tokens the process counts.
-    counting: HashMap<RequestId, oneshot::Sender<Result<Vec<u32>, ErrorReport>>>,
+    counting: HashMap<RequestId, Counted>,
     /// Starts in a row that came to nothing: neither finished the process a reply, nor did it have a model for long.
     failures: usize,
 }
@@ -200,7 +200,12 @@ impl Supervisor {
         match command {
             Some(EngineCommand::Load { model, answer }) => self.load(model, Some(answer)),
             Some(EngineCommand::Generate(job)) => self.generate(job),
-            Some(EngineCommand::Count { texts, answer }) => self.count(texts, answer),
+            Some(EngineCommand::Count { texts, answer }) => {
+                self.count(answer, |id| Request::Count { id, texts })
+            }
+            Some(EngineCommand::CountInput { input, thinking, answer }) => {
+                self.count(answer, |id| Request::CountInput { id, input, thinking });
+            }
             Some(EngineCommand::Cancel(id)) => self.cancel(id),
             Some(EngineCommand::ShutDown) | None => return ControlFlow::Break(()),
         }
@@ -266,21 +271,20 @@ impl Supervisor {
         self.running.insert(id, Running { progress, room, cancelled: None });
         self.send(Request::Generate {
             id,
-            messages: prompt.messages,
-            resume: prompt.resume,
+            input: prompt.input,
             settings,
             logprobs: prompt.logprobs,
             stop_scope: prompt.stop_scope,
         });
     }
 
-    fn count(&mut self, texts: Vec<String>, answer: oneshot::Sender<Result<Vec<u32>, ErrorReport>>) {
+    fn count(&mut self, answer: Counted, request: impl FnOnce(RequestId) -> Request) {
         let EngineState::Ready { .. } = *self.state.borrow() else {
             return drop(answer.send(Err(no_model())));
         };
         let id = self.ids.next();
         self.counting.insert(id, answer);
-        self.send(Request::Count { id, texts });
+        self.send(request(id));
     }
 
     fn cancel(&mut self, id: RequestId) {
@@ -341,7 +345,9 @@ impl Supervisor {
                     return ControlFlow::Continue(());
                 }
                 EngineCommand::Generate(job) => job.fail(error.clone()),
-                EngineCommand::Count { answer, .. } => drop(answer.send(Err(error.clone()))),
+                EngineCommand::Count { answer, .. } | EngineCommand::CountInput { answer, .. } => {
+                    drop(answer.send(Err(error.clone())))
+                }
                 EngineCommand::Cancel(_) => {}
                 EngineCommand::ShutDown => break,
             }

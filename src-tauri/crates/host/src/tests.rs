@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use foretoken_protocol::{
     ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
-    Part, Role, Sampling,
+    Part, Sampling,
 };
 use tokio::time::{sleep, timeout};
 
@@ -45,7 +45,7 @@ fn endless_prompt() -> Prompt {
 fn asked(question: &str, sampling: Sampling, max_tokens: u32) -> Prompt {
     let drafting = Drafting::Auto;
     let settings = GenerationSettings { sampling, drafting, max_tokens, thinking: false, stop: Vec::new() };
-    Prompt::new(vec![ChatMessage { role: Role::User, content: question.into() }], settings)
+    Prompt::new(vec![ChatMessage::user(question)], settings)
 }
 
 /// What a reply said, and how it ended.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    ChatMessage, Counters, ErrorReport, FinishReason, GenerationSettings, KvPrecision, LiveStats, ModelInfo,
-    Part, PartialReply, ReplyStats, StopScope, TokenLogprobs,
+    Counters, ErrorReport, FinishReason, GenerationSettings, Input, KvPrecision, LiveStats, ModelInfo, Part,
+    ReplyStats, StopScope, TokenLogprobs,
 };
 
 /// Chosen by whoever asks; answers carry it.
@@ -39,11 +39,9 @@ pub enum Request {
     Generate {
         /// Names the request.
         id: RequestId,
-        /// The chat so far, ending with what is to be answered.
-        messages: Vec<ChatMessage>,
-        /// A reply to go on with, as after an interruption; only what follows it is sent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        resume: Option<PartialReply>,
+        /// What it is written behind.
+        #[serde(flatten)]
+        input: Input,
         /// How to write it.
         settings: GenerationSettings,
         /// Tell how likely each token was, and this many most likely ones in its place, at most
@@ -53,6 +51,16 @@ pub enum Request {
         /// Where the texts of [`GenerationSettings::stop`] end it.
         #[serde(default)]
         stop_scope: StopScope,
+    },
+    /// Counts the tokens that a reply would be written behind. Answered by `Counted`, with one number, or `Failed`.
+    CountInput {
+        /// Names the request.
+        id: RequestId,
+        /// What it would be written behind.
+        #[serde(flatten)]
+        input: Input,
+        /// Whether the model would think first.
+        thinking: bool,
     },
     /// Counts the tokens of texts as the loaded model reads them. Answered by `Counted` or `Failed`.
     Count {
@@ -76,6 +84,7 @@ impl Request {
             Self::Load { id, .. }
             | Self::Generate { id, .. }
             | Self::Count { id, .. }
+            | Self::CountInput { id, .. }
             | Self::Cancel { id } => id,
         }
     }
@@ -178,6 +187,9 @@ pub enum Event {
         id: RequestId,
         /// Why it ended.
         reason: FinishReason,
+        /// The stop text that ended it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stop: Option<String>,
         /// What it took.
         stats: Box<ReplyStats>,
     },
@@ -246,7 +258,10 @@ mod tests {
                     r#""passes":[0,1]}}"#
                 ),
             ),
-            (Event::Finished { id: 3, reason: FinishReason::Stop, stats: Box::default() }, &finished),
+            (
+                Event::Finished { id: 3, reason: FinishReason::Stop, stop: None, stats: Box::default() },
+                &finished,
+            ),
             (
                 Event::Failed { id: Some(3), error },
                 r#"{"type":"failed","id":3,"error":{"code":"a","message":"B.","hint":"C."}}"#,

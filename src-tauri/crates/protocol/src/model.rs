@@ -48,6 +48,9 @@ pub struct ModelInfo {
     pub defaults: Sampling,
     /// Whether the chat template has a thinking switch.
     pub thinking: bool,
+    /// Whether the chat template takes tools, and writes calls in a form that is known here.
+    #[serde(default)]
+    pub tools: bool,
     /// Memory that the loaded weights take, a draft model's included.
     pub weight_bytes: u64,
     /// How it keeps keys and values.

@@ -37,11 +37,12 @@ const CRATES: &str = "src-tauri/crates";
 const LAYERS: Layers = Layers {
     crates: &[
         ("protocol", &[]),
+        ("calls", &[]),
         ("chats", &["protocol"]),
         ("models", &["protocol"]),
-        ("engine", &["protocol"]),
+        ("engine", &["calls", "protocol"]),
         ("host", &["protocol"]),
-        ("api", &["host", "models", "protocol"]),
+        ("api", &["calls", "host", "models", "protocol"]),
         ("test-hub", &[]),
         ("shell", &["chats", "host", "models", "protocol"]),
         ("xtask", &[]),

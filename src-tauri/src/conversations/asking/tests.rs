@@ -9,7 +9,7 @@ use std::sync::Arc;
 use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless, kill};
 use foretoken_protocol::{
     AppEvent, Beginning, Destination, DraftRun, Drafting, EngineState, FinishReason, GenerationSettings,
-    MessageStatus, ReplyEvent, Role, Sampling,
+    MessageStatus, ReplyEvent, Sampling,
 };
 use tokio::time::timeout;
 
@@ -422,14 +422,14 @@ async fn the_instructions_of_a_chat_come_first() {
     let prompt = || {
         app.conversations.store.call(move |store| crate::conversations::store::conversation(store, answer.id))
     };
-    let roles = |messages: Vec<foretoken_protocol::ChatMessage>| -> Vec<Role> {
-        messages.into_iter().map(|message| message.role).collect()
+    let roles = |messages: Vec<foretoken_protocol::ChatMessage>| -> Vec<serde_json::Value> {
+        messages.iter().map(|message| serde_json::json!(message)["role"].clone()).collect()
     };
-    assert_eq!(roles(prompt().await.unwrap()), [Role::User, Role::Assistant]);
+    assert_eq!(roles(prompt().await.unwrap()), ["user", "assistant"]);
     let settings =
         foretoken_protocol::ChatSettings { system_prompt: "Be brief.".into(), ..Default::default() };
     app.conversations.store.call(move |store| store.set_chat_settings(sent.chat, &settings)).await.unwrap();
-    assert_eq!(roles(prompt().await.unwrap()), [Role::System, Role::User, Role::Assistant]);
+    assert_eq!(roles(prompt().await.unwrap()), ["system", "user", "assistant"]);
 }
 
 #[tokio::test]

@@ -78,8 +78,11 @@ fn replies_without_an_answer_are_left_out_of_the_conversation() {
         store.finish_reply(reply, MessageStatus::Interrupted, None, None).unwrap();
         last = Some(reply);
     }
-    let texts: Vec<String> =
-        conversation(&store, last.unwrap()).unwrap().into_iter().map(|message| message.content).collect();
+    let texts: Vec<String> = conversation(&store, last.unwrap())
+        .unwrap()
+        .into_iter()
+        .map(|message| message.content().to_owned())
+        .collect();
     assert_eq!(texts, ["Before \"One.\"", "One.", "Before \"\"", "Before \"Three.\"", "Three."]);
 }
 

@@ -486,6 +486,7 @@ fn ready(weight_bytes: u64) -> EngineState {
             weight_bytes,
             mtp: MtpState::Absent,
             context_length: 4096,
+            tools: false,
             thinking: false,
             defaults: Sampling::default(),
             kv_precision: KvPrecision::Full,

@@ -3,25 +3,19 @@
 #[cfg(test)]
 mod tests;
 
-use foretoken_protocol::{
-    FinishReason, Part, PositionStats, ReplyStats, TokenLogprob, TokenLogprobs, TokenText,
-};
+use foretoken_protocol::{ReplyStats, TokenLogprob, TokenLogprobs, TokenText};
 use serde_json::{Map, Value, json};
 
+use crate::answer::{self, Meta};
+use crate::content::{Call, Content, Gathered};
 use crate::error::ApiError;
-
-/// What all parts of one answer say.
-#[derive(Debug, Clone)]
-pub(crate) struct Meta {
-    pub(crate) id: String,
-    /// Seconds since 1970.
-    pub(crate) created: u64,
-    pub(crate) model: String,
-    pub(crate) fingerprint: String,
-}
+use crate::figures::{foretoken, timings};
+use crate::replies::{End, EndReason, Progress, Step};
+use crate::router::random_name;
+use crate::stream::data;
 
 /// What an answer is to tell besides its text.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     /// The use of tokens at the end of a stream.
     pub(crate) include_usage: bool,
@@ -31,170 +25,193 @@ pub(crate) struct Options {
     pub(crate) logprobs: bool,
 }
 
-/// One of the replies to a request.
-#[derive(Debug, Clone)]
-pub(crate) struct Choice {
-    thinking: String,
-    answer: String,
-    logprobs: Vec<TokenLogprobs>,
-    pub(crate) reason: FinishReason,
-    pub(crate) stats: ReplyStats,
-    /// How long it waited until its prompt was read, in milliseconds.
-    pub(crate) queue_ms: u64,
-}
-
-impl Default for Choice {
-    fn default() -> Self {
-        Self {
-            thinking: String::new(),
-            answer: String::new(),
-            logprobs: Vec::new(),
-            reason: FinishReason::Stop,
-            stats: ReplyStats::default(),
-            queue_ms: 0,
-        }
-    }
-}
-
-impl Choice {
-    /// Adds what a step wrote.
-    pub(crate) fn take(&mut self, tokens: &[TokenText], logprobs: Vec<TokenLogprobs>) {
-        for TokenText { text, part, .. } in tokens {
-            match part {
-                Part::Thinking => self.thinking.push_str(text),
-                Part::Answer => self.answer.push_str(text),
-            }
-        }
-        self.logprobs.extend(logprobs);
-    }
-}
-
-/// The whole answer.
-pub(crate) fn whole(meta: &Meta, options: Options, choices: &[Choice]) -> Value {
-    let written = choices.iter().enumerate().map(|(index, choice)| {
-        let mut message = json!({"role": "assistant", "content": choice.answer, "refusal": null});
-        if !choice.thinking.is_empty() {
-            message["reasoning_content"] = choice.thinking.as_str().into();
-            message["reasoning"] = choice.thinking.as_str().into();
-        }
-        json!({
-            "index": index,
-            "message": message,
-            "logprobs": options.logprobs.then(|| chances(&choice.logprobs)),
-            "finish_reason": reason(choice.reason),
-        })
-    });
-    let mut answer = head(meta, "chat.completion");
-    answer.insert("choices".into(), written.collect());
-    let ends: Vec<End<'_>> =
-        choices.iter().map(|choice| End { stats: &choice.stats, queue_ms: choice.queue_ms }).collect();
-    answer.insert("usage".into(), usage(&ends));
-    answer.extend(figures(&ends));
-    answer.into()
-}
-
-/// The events of a stream, but for their framing.
+/// Writes an answer.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub(crate) struct Writer {
+    id: String,
     meta: Meta,
     options: Options,
-    /// The figures of each reply that has ended.
-    ended: Vec<Option<(ReplyStats, u64)>>,
+    choices: Vec<Choice>,
 }
 
-impl Stream {
+/// One of the replies to a request.
+#[derive(Debug, Default)]
+struct Choice {
+    reply: Gathered,
+    logprobs: Vec<TokenLogprobs>,
+    /// The names of its calls; the last may still be written.
+    calls: Vec<String>,
+    end: Option<End>,
+}
+
+impl Writer {
     /// For so many replies.
     pub(crate) fn new(meta: Meta, options: Options, choices: usize) -> Self {
-        Self { meta, options, ended: vec![None; choices] }
+        let choices = std::iter::repeat_with(Choice::default).take(choices).collect();
+        Self { id: random_name("chatcmpl-"), meta, options, choices }
     }
 
-    /// The engine has taken a reply on.
-    pub(crate) fn begin(&self, index: usize) -> Value {
-        self.chunk(index, json!({"role": "assistant", "content": ""}), None).into()
+    /// A step has written something: an event for each stretch of one kind.
+    fn step(&mut self, index: usize, step: Step, out: &mut String) {
+        let Step { contents, tokens, logprobs } = step;
+        let mut events = self.contents(index, &contents);
+        let tells_chances = self.options.logprobs && !logprobs.is_empty();
+        if events.is_empty() && (tells_chances || self.options.trace) {
+            // Where a token came from and how likely it was is told of one without text, too.
+            events.push(self.chunk(index, json!({"content": ""}), None));
+        }
+        if let Some(event) = events.last_mut() {
+            if self.options.trace {
+                let traced = |token: &TokenText| json!([token.text, token.draft_position]);
+                let tokens: Vec<Value> = tokens.iter().map(traced).collect();
+                event["foretoken"] = json!({"tokens": tokens});
+            }
+            if tells_chances {
+                event["choices"][0]["logprobs"] = chances(&logprobs);
+            }
+        }
+        events.iter().for_each(|event| data(out, event));
+        if let Some(choice) = self.choices.get_mut(index) {
+            choice.logprobs.extend(logprobs);
+        }
     }
 
-    /// A step has written something: an event for each stretch of one part.
-    pub(crate) fn tokens(
-        &self,
-        index: usize,
-        tokens: &[TokenText],
-        logprobs: &[TokenLogprobs],
-    ) -> Vec<Value> {
-        let mut events: Vec<Value> = tokens
-            .chunk_by(|one, next| one.part == next.part)
-            .filter_map(|stretch| {
-                let text: String = stretch.iter().map(|token| token.text.as_str()).collect();
-                if text.is_empty() {
-                    return None;
+    /// The events of more content.
+    fn contents(&mut self, index: usize, contents: &[Content]) -> Vec<Value> {
+        let mut events = Vec::new();
+        for content in contents {
+            let Some(choice) = self.choices.get_mut(index) else { continue };
+            choice.reply.add(content);
+            let delta = match content {
+                Content::Thinking(text) => json!({"reasoning_content": text, "reasoning": text}),
+                Content::Answer(text) => json!({"content": text}),
+                Content::Call { name } => {
+                    choice.calls.push(random_name("call_"));
+                    let (at, id) = (choice.calls.len() - 1, choice.calls.last());
+                    let function = json!({"name": name, "arguments": ""});
+                    json!({"tool_calls": [{"index": at, "id": id, "type": "function", "function": function}]})
                 }
-                let delta = match stretch.first()?.part {
-                    Part::Thinking => json!({"reasoning_content": text, "reasoning": text}),
-                    Part::Answer => json!({"content": text}),
-                };
-                let mut event = self.chunk(index, delta, None);
-                if self.options.trace {
-                    let traced = |token: &TokenText| json!([token.text, token.draft_position]);
-                    let tokens: Vec<Value> = stretch.iter().map(traced).collect();
-                    event.insert("foretoken".into(), json!({"tokens": tokens}));
+                // Neither id nor name come again: some clients would take them for those of another call.
+                Content::Arguments(json) => {
+                    let at = choice.calls.len().saturating_sub(1);
+                    json!({"tool_calls": [{"index": at, "function": {"arguments": json}}]})
                 }
-                Some(event.into())
-            })
-            .collect();
-        if self.options.logprobs && !logprobs.is_empty() {
-            // What a token without text yet is likely is told all the same.
-            if events.is_empty() {
-                events.push(self.chunk(index, json!({"content": ""}), None).into());
-            }
-            if let Some(event) = events.last_mut() {
-                event["choices"][0]["logprobs"] = chances(logprobs);
-            }
+                Content::CallEnd { .. } => continue,
+            };
+            events.push(self.chunk(index, delta, None));
         }
         events
     }
 
-    /// A reply has ended.
-    pub(crate) fn finished(
-        &mut self,
-        index: usize,
-        reason: FinishReason,
-        stats: ReplyStats,
-        queue_ms: u64,
-    ) -> Value {
-        let mut event = self.chunk(index, json!({}), Some(reason));
+    fn finished(&mut self, index: usize, end: End, out: &mut String) {
+        self.contents(index, &end.contents).iter().for_each(|event| data(out, event));
+        let mut event = self.chunk(index, json!({}), Some(&end.reason));
+        let Some(choice) = self.choices.get_mut(index) else { return };
         if !self.options.include_usage {
-            event.extend(figures(&[End { stats: &stats, queue_ms }]));
+            event["timings"] = timings(&end.stats);
+            event["foretoken"] = foretoken(&end, &choice.reply);
         }
-        if let Some(ended) = self.ended.get_mut(index) {
-            *ended = Some((stats, queue_ms));
-        }
-        event.into()
+        choice.end = Some(end);
+        data(out, &event);
     }
 
-    /// All have ended.
-    pub(crate) fn end(&self) -> Option<Value> {
-        if !self.options.include_usage {
-            return None;
-        }
-        let ended = self.ended.iter().flatten();
-        let ends: Vec<End<'_>> = ended.map(|(stats, queue_ms)| End { stats, queue_ms: *queue_ms }).collect();
-        let mut event = head(&self.meta, "chat.completion.chunk");
-        event.insert("choices".into(), json!([]));
-        event.insert("usage".into(), usage(&ends));
-        event.extend(figures(&ends));
-        Some(event.into())
-    }
-
-    fn chunk(&self, index: usize, delta: Value, ended: Option<FinishReason>) -> Map<String, Value> {
+    fn chunk(&self, index: usize, delta: Value, ended: Option<&EndReason>) -> Value {
         let choice = json!({
             "index": index, "delta": delta, "logprobs": null, "finish_reason": ended.map(reason),
         });
-        let mut event = head(&self.meta, "chat.completion.chunk");
+        let mut event = self.head("chat.completion.chunk");
         event.insert("choices".into(), json!([choice]));
         if self.options.include_usage {
             event.insert("usage".into(), Value::Null);
         }
-        event
+        event.into()
     }
+
+    fn head(&self, object: &str) -> Map<String, Value> {
+        let Meta { created, model, fingerprint } = &self.meta;
+        let fields = [
+            ("id", self.id.as_str().into()),
+            ("object", object.into()),
+            ("created", (*created).into()),
+            ("model", model.as_str().into()),
+            ("system_fingerprint", fingerprint.as_str().into()),
+        ];
+        fields.into_iter().map(|(name, value): (_, Value)| (name.to_owned(), value)).collect()
+    }
+
+    /// Use, `timings` of the first reply, and `foretoken` of each where there are several.
+    fn figures(&self) -> [(String, Value); 3] {
+        let ended = || self.choices.iter().filter_map(|choice| Some((choice, choice.end.as_ref()?)));
+        let mut own: Vec<Value> = ended().map(|(choice, end)| foretoken(end, &choice.reply)).collect();
+        let own = if own.len() == 1 { own.remove(0) } else { own.into() };
+        let timings = ended().next().map(|(_, end)| timings(&end.stats));
+        let stats = ended().map(|(_, end)| &*end.stats);
+        [("usage".into(), usage(stats)), ("timings".into(), timings.into()), ("foretoken".into(), own)]
+    }
+}
+
+impl answer::Writer for Writer {
+    fn begin(&mut self, out: &mut String) {
+        for index in 0..self.choices.len() {
+            data(out, &self.chunk(index, json!({"role": "assistant", "content": ""}), None));
+        }
+    }
+
+    fn progress(&mut self, index: usize, progress: Progress, out: &mut String) {
+        match progress {
+            Progress::Begun(_) => {}
+            Progress::Step(step) => self.step(index, step, out),
+            Progress::End(end) => self.finished(index, end, out),
+        }
+    }
+
+    fn end(&mut self, out: &mut String) {
+        if self.options.include_usage {
+            let mut event = self.head("chat.completion.chunk");
+            event.insert("choices".into(), json!([]));
+            event.extend(self.figures());
+            data(out, &event.into());
+        }
+        out.push_str("data: [DONE]\n\n");
+    }
+
+    fn fail(&mut self, error: &ApiError, out: &mut String) {
+        data(out, &error_body(error));
+    }
+
+    fn whole(&mut self) -> Value {
+        let written = self.choices.iter().enumerate().map(|(index, choice)| {
+            json!({
+                "index": index,
+                "message": message(choice),
+                "logprobs": self.options.logprobs.then(|| chances(&choice.logprobs)),
+                "finish_reason": choice.end.as_ref().map(|end| reason(&end.reason)),
+            })
+        });
+        let mut answer = self.head("chat.completion");
+        answer.insert("choices".into(), written.collect());
+        answer.extend(self.figures());
+        answer.into()
+    }
+}
+
+fn message(choice: &Choice) -> Value {
+    let (thinking, text) = (choice.reply.thinking(), choice.reply.text());
+    let call = |(call, id): (&Call, &String)| {
+        let function = json!({"name": call.name, "arguments": call.arguments});
+        json!({"id": id, "type": "function", "function": function})
+    };
+    let calls: Vec<Value> = choice.reply.calls().zip(&choice.calls).map(call).collect();
+    let content = if text.is_empty() && !calls.is_empty() { Value::Null } else { text.into() };
+    let mut message = json!({"role": "assistant", "content": content, "refusal": null});
+    if !thinking.is_empty() {
+        message["reasoning_content"] = thinking.as_str().into();
+        message["reasoning"] = thinking.into();
+    }
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
+    }
+    message
 }
 
 /// Why there is no answer.
@@ -203,22 +220,11 @@ pub(crate) fn error_body(error: &ApiError) -> Value {
     json!({"error": {"message": error.to_string(), "type": kind, "param": error.field(), "code": code}})
 }
 
-fn head(meta: &Meta, object: &str) -> Map<String, Value> {
-    let Meta { id, created, model, fingerprint } = meta;
-    let fields = [
-        ("id", id.as_str().into()),
-        ("object", object.into()),
-        ("created", (*created).into()),
-        ("model", model.as_str().into()),
-        ("system_fingerprint", fingerprint.as_str().into()),
-    ];
-    fields.into_iter().map(|(name, value): (_, Value)| (name.to_owned(), value)).collect()
-}
-
-fn reason(reason: FinishReason) -> &'static str {
+fn reason(reason: &EndReason) -> &'static str {
     match reason {
-        FinishReason::Length => "length",
-        FinishReason::Stop | FinishReason::Cancelled | FinishReason::Error => "stop",
+        EndReason::Length | EndReason::ContextFull => "length",
+        EndReason::Calls => "tool_calls",
+        EndReason::Done | EndReason::StopText(_) => "stop",
     }
 }
 
@@ -240,22 +246,15 @@ fn chance(token: &TokenLogprob) -> Value {
 }
 
 /// A number that JSON can say; a chance of nothing at all is OpenAI's -9999.
-fn finite(logprob: f64) -> f64 {
+pub(crate) fn finite(logprob: f64) -> f64 {
     if logprob.is_finite() { logprob } else { -9999.0 }
 }
 
-/// The figures of a reply that has ended.
-#[derive(Debug, Clone, Copy)]
-struct End<'a> {
-    stats: &'a ReplyStats,
-    queue_ms: u64,
-}
-
-/// Tokens of a request: its prompt was read once, however many replies there are.
-fn usage(ends: &[End<'_>]) -> Value {
+/// Tokens of a request, in OpenAI's sense: its prompt was read once, however many replies there are.
+pub(crate) fn usage<'a>(replies: impl Iterator<Item = &'a ReplyStats> + Clone) -> Value {
     let sum =
-        |count: fn(&ReplyStats) -> u32| -> u64 { ends.iter().map(|end| u64::from(count(end.stats))).sum() };
-    let first = ends.first().map(|end| end.stats);
+        |count: fn(&ReplyStats) -> u32| -> u64 { replies.clone().map(|stats| u64::from(count(stats))).sum() };
+    let first = replies.clone().next();
     let prompt = first.map_or(0, |stats| u64::from(stats.prompt_tokens));
     let written = sum(|stats| stats.emitted);
     json!({
@@ -265,67 +264,4 @@ fn usage(ends: &[End<'_>]) -> Value {
         "prompt_tokens_details": {"cached_tokens": first.map_or(0, |stats| stats.cached_tokens)},
         "completion_tokens_details": {"reasoning_tokens": sum(|stats| stats.thinking.emitted)},
     })
-}
-
-/// `timings`, in llama.cpp's names, of the first reply, and `foretoken`, of each where there are several.
-fn figures(ends: &[End<'_>]) -> [(String, Value); 2] {
-    let timings = ends.first().map(|end| timings(end.stats));
-    let own: Value = match ends {
-        [end] => foretoken(end),
-        several => several.iter().map(foretoken).collect(),
-    };
-    [("timings".into(), timings.into()), ("foretoken".into(), own)]
-}
-
-fn timings(stats: &ReplyStats) -> Value {
-    let read = stats.prompt_tokens.saturating_sub(stats.cached_tokens);
-    let all = |count: fn(&PositionStats) -> u32| -> u64 {
-        stats.positions.iter().map(|position| u64::from(count(position))).sum()
-    };
-    let rate =
-        |tokens: u32, seconds: f64| if seconds > 0.0 { rounded(f64::from(tokens) / seconds) } else { 0.0 };
-    json!({
-        "cache_n": stats.cached_tokens,
-        "prompt_n": read,
-        "prompt_ms": milliseconds(stats.prefill_seconds),
-        "prompt_per_second": rate(read, stats.prefill_seconds),
-        "predicted_n": stats.emitted,
-        "predicted_ms": milliseconds(stats.decode_seconds),
-        "predicted_per_second": rounded(stats.tokens_per_second),
-        "draft_n": all(|position| position.drafted),
-        "draft_n_accepted": all(|position| position.accepted),
-    })
-}
-
-fn foretoken(end: &End<'_>) -> Value {
-    let stats = end.stats;
-    let mut own = json!({
-        "positions": stats.positions,
-        "steps": stats.steps,
-        "tokens_per_pass": rounded(stats.tokens_per_pass),
-        "draft_ms": milliseconds(stats.draft_seconds),
-        "verify_ms": milliseconds(stats.verify_seconds),
-        "sample_ms": milliseconds(stats.sample_seconds),
-        "seed": stats.seed,
-        "cached_tokens": stats.cached_tokens,
-        "queue_ms": end.queue_ms,
-        "time_to_first_token_ms": milliseconds(stats.time_to_first_token_seconds),
-    });
-    if let Some(plain) = &stats.plain {
-        own["plain_tokens_per_second"] = rounded(plain.tokens_per_second).into();
-    }
-    if let Some(note) = &stats.drafting_note {
-        own["note"] = note.as_str().into();
-    }
-    own
-}
-
-fn milliseconds(seconds: f64) -> f64 {
-    rounded(seconds * 1e3)
-}
-
-/// With two decimals; 0 for what JSON cannot say.
-fn rounded(number: f64) -> f64 {
-    let rounded = (number * 100.0).round() / 100.0;
-    if rounded.is_finite() { rounded } else { 0.0 }
 }

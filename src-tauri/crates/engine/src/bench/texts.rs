@@ -1,6 +1,6 @@
 //! What is decoded: the answers to a few questions of each kind, as people ask them.
 
-use foretoken_protocol::{ChatMessage, Role, TextKind};
+use foretoken_protocol::{ChatMessage, TextKind};
 
 use crate::error::EngineError;
 use crate::session::Session;
@@ -61,7 +61,7 @@ impl Questions {
     pub(super) fn texts(&self, session: &Session) -> Result<Vec<Text>, EngineError> {
         let text = |kind, questions: &[&str]| {
             let prompts = questions.iter().map(|&question| {
-                let question = ChatMessage { role: Role::User, content: question.into() };
+                let question = ChatMessage::user(question);
                 Ok(session.chat_prompt(&[question], None, false)?.ids)
             });
             Ok(Text { kind, prompts: prompts.collect::<Result<_, EngineError>>()? })

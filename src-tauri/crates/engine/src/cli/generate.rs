@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{ArgGroup, Args};
-use foretoken_engine::session::{PLAIN_TEXT, Progress, ReplyRequest, ReplyToken, Session, TokenPrompt};
-use foretoken_engine::text::{Message, Tools, TypedCall};
-use foretoken_protocol::{GenerationSettings, Part, TokenText};
+use foretoken_calls::{Tools, TypedCall};
+use foretoken_engine::session::{Calls, Progress, ReplyRequest, ReplyToken, Session, TokenPrompt};
+use foretoken_protocol::{ChatMessage, GenerationSettings, Part, TokenText};
 use serde_json::json;
 
 use super::options::{DraftingOptions, SamplingOptions, Switch};
@@ -89,7 +89,7 @@ impl Generate {
         let mut written = Ok(());
         let request = ReplyRequest {
             logprobs: self.logprobs,
-            calls: !tools.is_empty(),
+            calls: if tools.is_empty() { Calls::None } else { Calls::Any },
             asked,
             ..ReplyRequest::new(prompt, settings)
         };
@@ -128,10 +128,10 @@ impl Generate {
     fn read_prompt(&self, session: &Session, tools: &Tools, thinking: bool) -> Result<TokenPrompt, CliError> {
         if let Some(path) = &self.ids {
             let ids: Vec<u32> = read_json(path, "It must hold a JSON array of token ids.")?;
-            return Ok(TokenPrompt { reply_from: ids.len(), ids, start: PLAIN_TEXT });
+            return Ok(TokenPrompt::plain(ids));
         }
-        let messages: Vec<Message> = match (&self.prompt, &self.messages) {
-            (Some(text), _) => vec![Message::User { content: text.clone() }],
+        let messages: Vec<ChatMessage> = match (&self.prompt, &self.messages) {
+            (Some(text), _) => vec![ChatMessage::user(text)],
             (_, Some(path)) => read_json(path, MESSAGES_HINT)?,
             (None, None) => Vec::new(),
         };

@@ -1,5 +1,5 @@
-//! Turns the chats of `Generate` requests into prompts, each on a thread of its own, so that rendering and tokenizing a
-//! long chat holds up no reply that is being decoded. The prompts are handed over in the order of the requests.
+//! Makes prompts from the inputs of `Generate` requests, each on a thread of its own, so that rendering and tokenizing
+//! a long chat holds up no reply that is being decoded. The prompts are handed over in the order of the requests.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,28 +7,23 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Instant;
 
-use foretoken_protocol::{ChatMessage, GenerationSettings, PartialReply, RequestId, StopScope};
+use foretoken_protocol::{GenerationSettings, Input, RequestId, StopScope};
 
 use crate::error::EngineError;
+use crate::session::Calls;
 use crate::text::{Prompter, TokenPrompt};
 
-/// A request for a reply, without its chat.
+/// A request for a reply, without its input.
 pub(super) struct Asked {
     pub(super) id: RequestId,
     pub(super) settings: GenerationSettings,
     pub(super) logprobs: Option<u32>,
     pub(super) stop_scope: StopScope,
+    pub(super) calls: Calls,
     pub(super) at: Instant,
 }
 
-/// The chat of a request.
-pub(super) struct Chat {
-    pub(super) messages: Vec<ChatMessage>,
-    pub(super) resume: Option<PartialReply>,
-    pub(super) thinking: bool,
-}
-
-/// What became of a chat.
+/// What became of an input.
 pub(super) type Prepared = Result<TokenPrompt, EngineError>;
 
 /// Names a prompt that is being prepared. Other than a request's name it never comes again, so that a prompt which
@@ -54,14 +49,13 @@ impl Preparing {
     pub(super) fn begin(
         &mut self,
         asked: Asked,
-        chat: Chat,
+        input: Input,
         prompter: Prompter,
         send: impl FnOnce(Ticket, Prepared) + Send + 'static,
     ) -> io::Result<()> {
-        let ticket = self.tickets;
+        let (ticket, thinking) = (self.tickets, asked.settings.thinking);
         thread::Builder::new().name("prompt".into()).spawn(move || {
-            let Chat { messages, resume, thinking } = chat;
-            let make = || Ok(prompter.prompt(&messages, resume.as_ref(), thinking)?);
+            let make = || Ok(prompter.input(&input, thinking)?);
             // Whoever waits for the answer must have one.
             send(ticket, catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| Err(not_prepared())));
         })?;
@@ -119,10 +113,9 @@ pub(super) fn not_prepared() -> EngineError {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::{Drafting, Part, Sampling};
+    use foretoken_protocol::{Drafting, Sampling};
 
     use super::*;
-    use crate::text::ReplyStart;
 
     fn asked(id: RequestId) -> Asked {
         let settings = GenerationSettings {
@@ -132,12 +125,12 @@ mod tests {
             thinking: false,
             stop: Vec::new(),
         };
-        Asked { id, settings, logprobs: None, stop_scope: StopScope::All, at: Instant::now() }
+        let (stop_scope, calls) = (StopScope::All, Calls::None);
+        Asked { id, settings, logprobs: None, stop_scope, calls, at: Instant::now() }
     }
 
     fn prompt(token: u32) -> Prepared {
-        let start = ReplyStart { part: Part::Answer, resumed: false };
-        Ok(TokenPrompt { ids: vec![token], start, reply_from: 1 })
+        Ok(TokenPrompt::plain(vec![token]))
     }
 
     fn taken(preparing: &mut Preparing) -> Vec<(RequestId, u32)> {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use foretoken_calls::Call;
 use foretoken_protocol::{
     Drafting, FinishReason, GenerationSettings, LiveStats, ReplyStats, Sampling, StopScope, TokenLogprob,
     TokenLogprobs, TokenText,
@@ -19,7 +20,7 @@ use crate::error::EngineError;
 use crate::mlx;
 use crate::model::DraftModel;
 use crate::sample::Logprobs;
-use crate::text::{Call, ReplyEnd, ReplyText, Tokenizer};
+use crate::text::{ReplyEnd, ReplyText, Tokenizer};
 
 /// What a reply is asked for with.
 #[derive(Debug, Clone)]
@@ -30,12 +31,23 @@ pub struct ReplyRequest {
     pub settings: GenerationSettings,
     /// Tell how likely each token was, and this many most likely ones in its place.
     pub logprobs: Option<u32>,
-    /// Whether the prompt offers tools: calls of them are then looked for in the answer, which ends behind them.
-    pub calls: bool,
+    /// Whether the prompt offers tools, and the reply may call them.
+    pub calls: Calls,
     /// Where stop texts end it.
     pub stop_scope: StopScope,
     /// When it was asked for.
     pub asked: Instant,
+}
+
+/// Which calls of tools are looked for in the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Calls {
+    /// None: what looks like one is text.
+    None,
+    /// One; the reply ends behind it.
+    One,
+    /// Any number; the reply ends behind the last.
+    Any,
 }
 
 /// Names a reply.
@@ -92,6 +104,8 @@ pub struct Reply {
     pub reason: FinishReason,
     /// Its tokens, the stop token left out.
     pub ids: Vec<u32>,
+    /// The stop text that ended it.
+    pub stop: Option<String>,
     /// The calls of tools in it, where they were looked for. Its text holds them as they were written.
     pub calls: Vec<Call>,
     /// What it took.
@@ -117,7 +131,7 @@ impl ReplyRequest {
             prompt,
             settings,
             logprobs: None,
-            calls: false,
+            calls: Calls::None,
             stop_scope: StopScope::All,
             asked: Instant::now(),
         }
@@ -131,8 +145,8 @@ impl Session {
         let ReplyRequest { prompt, settings, logprobs, calls, stop_scope, asked } = request;
         let stops = (settings.stop, stop_scope);
         let mut text = ReplyText::new(self.tokenizer().clone(), prompt.start, stops)?;
-        if calls {
-            text = text.with_calls(self.tokenizer());
+        if calls != Calls::None {
+            text = text.with_calls(self.tokenizer(), calls == Calls::One);
         }
         let seed = settings.sampling.seed.unwrap_or_else(Sampling::random_seed);
         let recorder = Recorder::start(asked, prompt.ids.len(), settings.sampling, seed);
@@ -145,7 +159,7 @@ impl Session {
             seed,
             xtc_exempt: self.xtc_exempt.clone(),
             max_tokens: room.min(settings.max_tokens as usize),
-            stop_ids: self.stop_ids.clone(),
+            stop_ids: [&self.stop_ids[..], &prompt.stop_ids].concat(),
             drafts: settings.drafting != Drafting::Off,
             logprobs: logprobs.map(|top| (top as usize).min(self.vocab - 1)),
             known_drafts: None,
@@ -275,7 +289,8 @@ impl Session {
         let mut stats = writer.recorder.finish(self.drafting_note(writer.drafting, &writer.recorder));
         let positions = (stats.prompt_tokens + stats.emitted) as usize;
         stats.chat_bytes = Footprint::of(&self.model).row(positions);
-        let reply = Reply { reason, ids: writer.ids, calls: writer.text.take_calls(), stats };
+        let stop = writer.text.stop_text().map(str::to_owned);
+        let reply = Reply { reason, ids: writer.ids, stop, calls: writer.text.take_calls(), stats };
         progress.push((id, Progress::Finished(Box::new(reply))));
     }
 

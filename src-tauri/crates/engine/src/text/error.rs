@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use foretoken_calls::ToolsError;
 use foretoken_protocol::ErrorReport;
 
 /// What can go wrong between text and token ids.
@@ -75,6 +76,12 @@ pub enum TextError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The tools are not of OpenAI's form.
+    #[error("The tools cannot be read: {0}.")]
+    Tools(#[from] ToolsError),
+    /// There is no way to tell the model what stands behind.
+    #[error("This model was not made to fill in the middle of a text.")]
+    NoFillIn,
     /// A stop text without a character would stop everywhere.
     #[error("A stop text is empty.")]
     EmptyStopText,
@@ -97,6 +104,8 @@ impl TextError {
             Self::TemplateWithoutTools => "template_without_tools",
             Self::TemplateWithOtherCalls => "template_with_other_calls",
             Self::FileUnreadable { .. } => "file_unreadable",
+            Self::Tools(_) => "invalid_tools",
+            Self::NoFillIn => "no_fill_in",
             Self::EmptyStopText => "empty_stop_text",
         }
     }
@@ -126,6 +135,8 @@ impl TextError {
             Self::TemplateWithOtherCalls => {
                 "Leave the tools out, or choose a model whose template writes calls as <function=NAME>."
             }
+            Self::Tools(error) => error.hint(),
+            Self::NoFillIn => "Ask without a suffix, or choose a model for code.",
             Self::EmptyStopText => "Leave it out, or write the text that should end the reply.",
         }
     }

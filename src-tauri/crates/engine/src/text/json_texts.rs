@@ -1,9 +1,8 @@
 //! The texts of people in messages and tools that are JSON values: all strings and keys but the words of the form
 //! itself, which are keys that are plain names, and roles.
 
+use foretoken_calls::is_name;
 use serde_json::Value;
-
-use super::tool_calls::is_name;
 
 /// Adds them in order.
 pub(super) fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {

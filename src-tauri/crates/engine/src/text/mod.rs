@@ -1,14 +1,12 @@
-//! Between text and token ids: tokenizer, chat template, stop texts, the thinking split, tools and calls of them.
+//! Between text and token ids: tokenizer, chat template, stop texts, the thinking split, calls of tools.
 //!
 //! A reply flows one way: [`StreamDecoder`] turns ids into text, [`StopMatcher`] ends it where a stop text appears,
-//! [`ThinkingSplit`] tells thinking from answer, [`CallParser`] finds calls in the answer. [`ReplyText`] is all of them
+//! [`ThinkingSplit`] tells thinking from answer, `CallParser` finds calls in the answer. [`ReplyText`] is all of them
 //! in a row.
 
-mod arguments;
 mod error;
 mod json_file;
 mod json_texts;
-mod message;
 mod prompt;
 mod reply;
 mod stand_ins;
@@ -18,13 +16,9 @@ mod stream;
 mod template;
 mod thinking;
 mod tokenizer;
-mod tool_calls;
-mod tools;
 
-pub use arguments::{Misfit, TypedCall};
 pub use error::TextError;
-pub use message::{FunctionCall, Message, ToolCall};
-pub use prompt::{MESSAGE_START, Prompter, TokenPrompt};
+pub use prompt::{MESSAGE_START, PLAIN_TEXT, Prompter, TokenPrompt};
 pub use reply::{ReplyEnd, ReplyText};
 pub use stop::{StopMatcher, StopOutcome};
 pub use stop_ids::stop_ids;
@@ -32,8 +26,6 @@ pub use stream::StreamDecoder;
 pub use template::ChatTemplate;
 pub use thinking::{ReplyStart, Tags, ThinkingSplit};
 pub use tokenizer::Tokenizer;
-pub use tool_calls::{Argument, Call, CallParser, CallPiece};
-pub use tools::{Tools, ToolsError};
 
 #[cfg(test)]
 mod testing {

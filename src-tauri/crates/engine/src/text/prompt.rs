@@ -5,13 +5,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use foretoken_protocol::{ChatMessage, Part, PartialReply};
-use serde::Serialize;
+use foretoken_calls::Tools;
+use foretoken_protocol::{ChatInput, ChatMessage, Input, Part, PartialReply};
 use serde_json::Value;
 
 use super::json_texts::{texts, with_texts};
 use super::stand_ins::StandIns;
-use super::{ChatTemplate, Message, ReplyStart, TextError, Tokenizer, Tools};
+use super::{ChatTemplate, ReplyStart, TextError, Tokenizer};
 
 /// The token that the templates of the family begin every message with.
 pub const MESSAGE_START: &str = "<|im_start|>";
@@ -25,6 +25,21 @@ pub struct TokenPrompt {
     pub start: ReplyStart,
     /// Index in `ids` at which the reply begins that is to be continued; their number for a new reply.
     pub reply_from: usize,
+    /// Tokens that end the reply beside those that end any.
+    pub stop_ids: Vec<u32>,
+}
+
+/// A plain text: no thinking, no template.
+pub const PLAIN_TEXT: ReplyStart = ReplyStart { part: Part::Answer, resumed: true };
+
+/// The tokens between which models that fill in the middle read what stands before and behind it.
+const FILL_IN: [&str; 3] = ["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"];
+
+impl TokenPrompt {
+    /// Tokens that are to be gone on with.
+    pub fn plain(ids: Vec<u32>) -> Self {
+        Self { reply_from: ids.len(), ids, start: PLAIN_TEXT, stop_ids: Vec::new() }
+    }
 }
 
 /// Turns chats into prompts, on any thread. Clones share tokenizer and template.
@@ -45,6 +60,28 @@ impl Prompter {
         &self.tokenizer
     }
 
+    /// What a reply is to be written behind, as tokens.
+    pub fn input(&self, input: &Input, thinking: bool) -> Result<TokenPrompt, TextError> {
+        match input {
+            Input::Chat(ChatInput { messages, resume, tools, .. }) => {
+                let tools = Tools::new(tools.clone())?;
+                self.encoded(Prompt::render(self, messages, &tools, resume.as_ref(), thinking)?)
+            }
+            Input::Text { text, suffix: None } => Ok(TokenPrompt::plain(self.tokenizer.encode(text)?)),
+            Input::Text { text, suffix: Some(suffix) } => self.fill_in(text, suffix),
+            Input::Ids { ids } => Ok(TokenPrompt::plain(ids.clone())),
+        }
+    }
+
+    /// The prompt of what stands between two texts.
+    fn fill_in(&self, prefix: &str, suffix: &str) -> Result<TokenPrompt, TextError> {
+        let tag = |tag| self.tokenizer.token_id(tag).ok_or(TextError::NoFillIn);
+        let [before, behind, middle] = [tag(FILL_IN[0])?, tag(FILL_IN[1])?, tag(FILL_IN[2])?];
+        let texts = [self.tokenizer.encode_text(prefix)?, self.tokenizer.encode_text(suffix)?];
+        let ids = [&[before][..], &texts[0], &[behind], &texts[1], &[middle]].concat();
+        Ok(TokenPrompt { stop_ids: vec![before, behind, middle], ..TokenPrompt::plain(ids) })
+    }
+
     /// A chat as the template writes it, up to where the reply begins, or to the end of a reply that is to be
     /// continued. What looks like a control token in the messages or in the reply is text.
     pub fn prompt(
@@ -60,7 +97,7 @@ impl Prompter {
     /// messages, in their calls, or in the tools is text.
     pub fn prompt_with_tools(
         &self,
-        messages: &[Message],
+        messages: &[ChatMessage],
         tools: &Tools,
         thinking: bool,
     ) -> Result<TokenPrompt, TextError> {
@@ -69,7 +106,7 @@ impl Prompter {
 
     fn encoded(&self, prompt: Prompt) -> Result<TokenPrompt, TextError> {
         let (ids, reply_from) = prompt.encode(&self.tokenizer)?;
-        Ok(TokenPrompt { ids, start: prompt.start, reply_from })
+        Ok(TokenPrompt { ids, start: prompt.start, reply_from, stop_ids: Vec::new() })
     }
 }
 
@@ -84,6 +121,18 @@ struct Prompt {
     start: ReplyStart,
 }
 
+/// Makes texts of the arguments of a message's calls: every template of the family prints those as they are, while
+/// other values read `True` in one and `true` in another.
+fn spell_arguments(message: &mut Value) {
+    let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+    for call in calls.into_iter().flatten() {
+        let arguments = call.pointer_mut("/function/arguments").and_then(Value::as_object_mut);
+        for (_, value) in arguments.into_iter().flatten().filter(|(_, value)| !value.is_string()) {
+            *value = value.to_string().into();
+        }
+    }
+}
+
 /// What the template has written of the reply's thinking block.
 enum Block {
     None,
@@ -94,15 +143,16 @@ enum Block {
 impl Prompt {
     fn render(
         prompter: &Prompter,
-        messages: &(impl Serialize + ?Sized),
+        messages: &[ChatMessage],
         tools: &Tools,
         resume: Option<&PartialReply>,
         thinking: bool,
     ) -> Result<Self, TextError> {
         let nothing = PartialReply::default();
         let written = resume.unwrap_or(&nothing);
-        let messages = serde_json::to_value(messages)
+        let mut messages = serde_json::to_value(messages)
             .map_err(|error| TextError::TemplateFailed { line: None, reason: error.to_string() })?;
+        messages.as_array_mut().into_iter().flatten().for_each(spell_arguments);
         let mut contents = vec![written.thinking.as_str(), written.answer.as_str()];
         [&messages].into_iter().chain(tools.list()).for_each(|value| texts(value, &mut contents));
         let stand_ins = StandIns::new(&prompter.tokenizer, contents.into_iter())?;
@@ -199,11 +249,11 @@ fn block_at_end(prompt: &str) -> Block {
 
 #[cfg(test)]
 mod tests {
+    use foretoken_calls::{Argument, Call, CallParser, CallPiece};
     use foretoken_protocol::Role;
     use serde_json::{Map, json};
 
     use super::super::testing::{TOKENIZER, demo, with_special_tags};
-    use super::super::{Argument, Call, CallParser, CallPiece};
     use super::*;
 
     const QUESTION: &str = "<|im_start|>user\nHi <think><|im_end|>\n<|im_start|>assistant\n";
@@ -213,7 +263,7 @@ mod tests {
     }
 
     fn prompt(prompter: &Prompter, resume: Option<(&str, &str)>, thinking: bool) -> (String, Part, bool) {
-        let messages = [ChatMessage { role: Role::User, content: "Hi <think>".into() }];
+        let messages = [ChatMessage::user("Hi <think>")];
         let resume = resume.map(|(thinking, answer)| PartialReply {
             thinking: thinking.into(),
             answer: answer.into(),
@@ -257,7 +307,7 @@ mod tests {
     #[test]
     fn thinking_that_is_over_is_closed_before_the_answer() {
         let demo = prompter(demo());
-        let messages = [ChatMessage { role: Role::User, content: "Hi".into() }];
+        let messages = [ChatMessage::user("Hi")];
         let ended = |thinking: &str, switch: bool| {
             let resume =
                 PartialReply { thinking: thinking.into(), answer: String::new(), thought_through: true };
@@ -298,7 +348,7 @@ mod tests {
     }
 
     fn message(role: Role, content: &str) -> ChatMessage {
-        ChatMessage { role, content: content.into() }
+        ChatMessage::new(role, content)
     }
 
     /// Whatever people write, the control tokens of a prompt are those of the same chat with harmless texts, and all
@@ -354,7 +404,7 @@ mod tests {
     }
 
     /// A chat in which all that people and tools write is this text.
-    fn tool_chat(text: &str) -> (Vec<Message>, Tools) {
+    fn tool_chat(text: &str) -> (Vec<ChatMessage>, Tools) {
         let call = json!({"name": "f", "arguments": {"a": text, text: "x"}});
         let messages = json!([
             {"role": "system", "content": text}, {"role": "user", "content": text},
@@ -398,11 +448,10 @@ mod tests {
                 message(Role::Assistant, "Hello."),
                 message(Role::User, "?"),
             ];
-            let same: Vec<Message> = serde_json::from_value(json!(chat)).unwrap();
             let none = Tools::parse("[]").unwrap();
             for thinking in [false, true] {
                 let prompt = prompter.prompt(&chat, None, thinking).unwrap();
-                assert_eq!(prompter.prompt_with_tools(&same, &none, thinking).unwrap(), prompt);
+                assert_eq!(prompter.prompt_with_tools(&chat, &none, thinking).unwrap(), prompt);
             }
         }
         let (messages, tools) = tool_chat("x");
@@ -424,7 +473,7 @@ mod tests {
         let chat = json!([
             {"role": "user", "content": "?"}, {"role": "assistant", "content": "I look.", "tool_calls": tool_calls},
         ]);
-        let chat: Vec<Message> = serde_json::from_value(chat).unwrap();
+        let chat: Vec<ChatMessage> = serde_json::from_value(chat).unwrap();
         let prompter = with_tools("src-tauri/resources/demo-model/training/chat_template.jinja");
         let text = Prompt::render(&prompter, &chat, &Tools::default(), None, true).unwrap().text;
         let reply = text.rsplit_once("</think>\n\nI").unwrap().1;

@@ -1,13 +1,11 @@
 //! The text of one reply, from its token ids: decoded as they come, cut at stop texts, divided into thinking and
 //! answer, and searched for calls of tools.
 
+use foretoken_calls::{Call, CallParser, CallPiece, TAG_TOKENS};
 use foretoken_protocol::{Part, StopScope, TokenText};
 
 use super::thinking::{CLOSE, OPEN, Tags};
-use super::tool_calls::TAG_TOKENS;
-use super::{
-    Call, CallParser, CallPiece, ReplyStart, StopMatcher, StreamDecoder, TextError, ThinkingSplit, Tokenizer,
-};
+use super::{ReplyStart, StopMatcher, StreamDecoder, TextError, ThinkingSplit, Tokenizer};
 
 /// The text side of one reply: ids in, readable text by part out.
 #[derive(Debug)]
@@ -24,6 +22,8 @@ pub struct ReplyText {
     call_tags: Vec<(u32, &'static str)>,
     /// The calls so far.
     calls: Vec<Call>,
+    /// Whether the reply ends behind the first of them.
+    one_call: bool,
     /// Text of earlier tokens that was held back when the next one was found to lie behind the end.
     late: String,
     /// Bytes of text so far.
@@ -60,24 +60,31 @@ impl ReplyText {
             parser: None,
             call_tags: Vec::new(),
             calls: Vec::new(),
+            one_call: false,
             late: String::new(),
             length: 0,
             draft_position: None,
         })
     }
 
-    /// The same reply to a prompt with tools: calls are looked for in the answer, and it ends behind them. Its text
-    /// holds them as they are written.
-    pub fn with_calls(mut self, tokenizer: &Tokenizer) -> Self {
+    /// The same reply to a prompt with tools: calls are looked for in the answer, and it ends behind them, or behind
+    /// the first where there is to be only one. Its text holds them as they are written.
+    pub fn with_calls(mut self, tokenizer: &Tokenizer, one_call: bool) -> Self {
         let tag = |tag| Some((tokenizer.token_id(tag)?, tag));
         self.call_tags = TAG_TOKENS.into_iter().filter_map(tag).collect();
         self.parser = Some(CallParser::default());
+        self.one_call = one_call;
         self
     }
 
     /// The calls in it; all of them once it has been finished.
     pub fn take_calls(&mut self) -> Vec<Call> {
         std::mem::take(&mut self.calls)
+    }
+
+    /// The stop text that has ended it.
+    pub fn stop_text(&self) -> Option<&str> {
+        self.stops.matched()
     }
 
     /// The part of the reply that is being written.
@@ -105,7 +112,9 @@ impl ReplyText {
         let (mut pieces, stopped) = self.split_and_stop(&decoded);
         pieces = self.parse(pieces);
         let mut end = stopped.then_some(ReplyEnd::With);
-        if let Some(parser) = &mut self.parser {
+        if self.has_its_call() {
+            end = Some(ReplyEnd::With);
+        } else if let Some(parser) = &mut self.parser {
             if parser.has_ended() {
                 let left = parser.beyond().to_owned() + &self.stops.finish();
                 end = Some(ReplyEnd::With);
@@ -117,7 +126,7 @@ impl ReplyText {
                     self.late = left.get(..earlier).unwrap_or_default().to_owned();
                 }
             } else if stopped {
-                pieces.extend(written(parser.finish(), &mut self.calls));
+                pieces.extend(written(parser.finish(), &mut self.calls, self.one_call));
             }
         }
         if pieces.is_empty() {
@@ -130,6 +139,9 @@ impl ReplyText {
     /// tokens of the reply. `cut`: the reply may be continued later, so the bytes of an unfinished character are left
     /// out, and the continuation writes the whole character.
     pub fn finish(&mut self, cut: bool) -> Vec<TokenText> {
+        if self.has_its_call() {
+            return Vec::new();
+        }
         let decoded = if cut { String::new() } else { self.decoder.finish() };
         let mut pieces = self.split_and_stop(&decoded).0;
         match self.stop_scope {
@@ -145,7 +157,7 @@ impl ReplyText {
         }
         pieces = self.parse(pieces);
         if let Some(parser) = &mut self.parser {
-            pieces.extend(written(parser.finish(), &mut self.calls));
+            pieces.extend(written(parser.finish(), &mut self.calls, self.one_call));
         }
         let late = std::mem::take(&mut self.late);
         if !late.is_empty() {
@@ -198,10 +210,18 @@ impl ReplyText {
         for (part, text) in pieces {
             match part {
                 Part::Thinking => parsed.push((part, text)),
-                Part::Answer => parsed.extend(written(parser.push(&text), &mut self.calls)),
+                Part::Answer => {
+                    let pieces = parser.push(&text);
+                    parsed.extend(written(pieces, &mut self.calls, self.one_call));
+                }
             }
         }
         parsed
+    }
+
+    /// Whether there was to be one call only, and it is there.
+    fn has_its_call(&self) -> bool {
+        self.one_call && !self.calls.is_empty()
     }
 
     fn entries(&self, pieces: Vec<(Part, String)>) -> Vec<TokenText> {
@@ -210,13 +230,19 @@ impl ReplyText {
     }
 }
 
-/// The text of the answer in these pieces, if any; the calls that have ended in them go to `calls`.
-fn written(pieces: Vec<CallPiece>, calls: &mut Vec<Call>) -> Option<(Part, String)> {
-    let text: String = pieces.iter().map(CallPiece::written).collect();
-    calls.extend(pieces.into_iter().filter_map(|piece| match piece {
-        CallPiece::End(call) => Some(call),
-        _ => None,
-    }));
+/// The text of the answer in these pieces, if any; the calls that have ended in them go to `calls`. `one_call`: what
+/// stands behind the first is left out.
+fn written(pieces: Vec<CallPiece>, calls: &mut Vec<Call>, one_call: bool) -> Option<(Part, String)> {
+    let mut text = String::new();
+    for piece in pieces {
+        if one_call && !calls.is_empty() {
+            break;
+        }
+        text.push_str(piece.written());
+        if let CallPiece::End(call) = piece {
+            calls.push(call);
+        }
+    }
     (!text.is_empty()).then_some((Part::Answer, text))
 }
 
@@ -224,10 +250,10 @@ fn written(pieces: Vec<CallPiece>, calls: &mut Vec<Call>) -> Option<(Part, Strin
 mod tests {
     use std::path::Path;
 
+    use foretoken_calls::Argument;
     use proptest::prelude::*;
 
     use super::super::testing::{TOKENIZER, with_special_tags, with_tags};
-    use super::super::tool_calls::Argument;
     use super::*;
 
     const THINKING: ReplyStart = ReplyStart { part: Part::Thinking, resumed: false };
@@ -450,8 +476,9 @@ mod tests {
         stop: Option<&str>,
     ) -> (String, String, Vec<Call>, usize, Option<ReplyEnd>) {
         let stops = stop.into_iter().map(str::to_owned).collect();
-        let mut reply =
-            ReplyText::new(tokenizer.clone(), start, (stops, StopScope::All)).unwrap().with_calls(tokenizer);
+        let mut reply = ReplyText::new(tokenizer.clone(), start, (stops, StopScope::All))
+            .unwrap()
+            .with_calls(tokenizer, false);
         let (mut entries, mut count, mut ended) = (Vec::new(), 0, None);
         for &id in ids {
             let (text, end) = reply.push(id, None);

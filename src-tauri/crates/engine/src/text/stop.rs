@@ -9,6 +9,8 @@ pub struct StopMatcher {
     /// Text that may be the start of a stop text.
     held: String,
     stopped: bool,
+    /// The text that was found.
+    matched: Option<String>,
 }
 
 /// What one piece of text brought.
@@ -26,7 +28,7 @@ impl StopMatcher {
         if stops.iter().any(String::is_empty) {
             return Err(TextError::EmptyStopText);
         }
-        Ok(Self { stops, held: String::new(), stopped: false })
+        Ok(Self { stops, held: String::new(), stopped: false, matched: None })
     }
 
     /// Takes the next piece. Only what may be the start of a stop text is held back.
@@ -40,8 +42,16 @@ impl StopMatcher {
         // A longer stop text that began earlier may still win over one that is complete.
         self.stopped = found < self.held.len() && found <= open;
         let rest = self.held.split_off(found.min(open));
+        if self.stopped {
+            self.matched = self.stops.iter().find(|stop| rest.starts_with(*stop)).cloned();
+        }
         let text = std::mem::replace(&mut self.held, if self.stopped { String::new() } else { rest });
         StopOutcome { text, stopped: self.stopped }
+    }
+
+    /// The stop text that has ended the reply.
+    pub fn matched(&self) -> Option<&str> {
+        self.matched.as_deref()
     }
 
     /// The rest of a reply that has ended: the text held back, up to a stop text in it.

@@ -77,6 +77,11 @@ impl ChatTemplate {
         self.asks_for("enable_thinking")
     }
 
+    /// Whether it takes tools, and writes calls of them as `CallParser` reads them.
+    pub fn takes_tools(&self) -> bool {
+        self.asks_for("tools") && !self.writes_other_calls()
+    }
+
     /// Whether the calls of tools in the template are not of the form `<function=NAME>`: some models of the family
     /// write them as JSON. A template that shows no calls at all says nothing of their form.
     fn writes_other_calls(&self) -> bool {
@@ -226,7 +231,7 @@ mod tests {
     const TOOL_CHAT_EXPECTED: &str = include_str!("testdata/tool_chat.expected.txt");
 
     fn message(role: Role, content: &str) -> ChatMessage {
-        ChatMessage { role, content: content.into() }
+        ChatMessage::new(role, content)
     }
 
     fn load(files: &[(&str, &str)]) -> Result<ChatTemplate, TextError> {

@@ -86,6 +86,7 @@ fn model() -> ModelInfo {
         mtp: foretoken_protocol::MtpState::Absent,
         context_length: 4096,
         defaults: Sampling::default(),
+        tools: false,
         thinking: false,
         weight_bytes: 1,
         kv_precision: KvPrecision::Full,

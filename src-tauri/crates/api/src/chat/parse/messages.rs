@@ -1,165 +1,89 @@
-//! The messages of a request, made to fit what chat templates of the family take: one system message at most, and that
-//! first; a user message somewhere; texts alone.
+//! The messages of a chat completion.
 
-use foretoken_protocol::{ChatMessage, PartialReply, Role};
 use serde_json::Value;
 
 use crate::error::ApiError;
 use crate::fields::{Fields, invalid, kind};
+use crate::parts::{self, LEFT_OUT};
+use crate::turns::{Answer, Conversation, EarlierCall, Turns};
 
-/// That something of an earlier turn is no text, and is left out.
-const WARNING: &str = "image-left-out";
 /// That a message had the name of who wrote it, which templates have no place for.
-const NAME_WARNING: &str = "name-left-out";
-
-/// Messages as the engine takes them.
-#[derive(Debug, Default)]
-pub(super) struct Messages {
-    pub(super) messages: Vec<ChatMessage>,
-    /// The last message, where that is the model's: it is gone on with.
-    pub(super) resume: Option<PartialReply>,
-    pub(super) warnings: Vec<&'static str>,
-}
-
-/// A message as it was given.
-struct Given {
-    role: Role,
-    text: String,
-    thinking: String,
-    /// Whether something of it is no text.
-    other: Option<&'static str>,
-    /// Whether it says who of several wrote it.
-    named: bool,
-}
+const NAME: &str = "name-left-out";
 
 /// Reads the messages of a request.
-pub(super) fn read(values: Vec<Value>) -> Result<Messages, ApiError> {
-    let mut given = Vec::with_capacity(values.len());
+pub(super) fn read(values: Vec<Value>) -> Result<Conversation, ApiError> {
+    let mut turns = Turns::default();
+    // What the last user message has that is no text: there it would be the question.
+    let mut unread = None;
     for (index, value) in values.into_iter().enumerate() {
-        given.push(one(&format!("messages[{index}]"), value)?);
-    }
-    let mut all = Messages::default();
-    for message in &given {
-        if message.other.is_some() {
-            all.warn(WARNING);
+        let mut fields = Fields::at(&format!("messages[{index}]"), value)?;
+        let role = fields.required_string("role")?;
+        if fields.take("name").is_some() {
+            turns.warn(NAME);
         }
-        if message.named {
-            all.warn(NAME_WARNING);
+        let place = fields.name("content");
+        let content = fields.take("content");
+        let is_missing = content.is_none();
+        let content = parts::text(&place, content, "")?;
+        if content.other.is_some() {
+            turns.warn(LEFT_OUT);
+        }
+        match role.as_str() {
+            "assistant" => answer(&mut turns, &mut fields, content.text)?,
+            _ if is_missing => return Err(invalid(&place, "it is missing")),
+            "system" | "developer" => turns.system(content.text),
+            "user" => {
+                unread = content.other.map(|kind| parts::refused(&place, kind));
+                turns.user(content.text);
+            }
+            "tool" => {
+                let id = fields.required_string("tool_call_id")?;
+                turns.result(&fields.name("tool_call_id"), &id, content.text)?;
+            }
+            "function" => {
+                let hint = "Send a message of the role tool.".into();
+                return Err(ApiError::Unsupported { field: fields.name("role"), hint });
+            }
+            other => {
+                let reason = format!("it is {other:?}, not system, developer, user, assistant or tool");
+                return Err(fields.refuse("role", reason));
+            }
         }
     }
-    if let Some(last) = given.pop_if(|last| last.role == Role::Assistant) {
-        let thought_through = true;
-        all.resume = Some(PartialReply { thinking: last.thinking, answer: last.text, thought_through });
-    }
-    let Some(question) = given.iter().rposition(|message| message.role == Role::User) else {
-        return Err(invalid("messages", "there is no user message to answer"));
-    };
-    for (index, message) in given.into_iter().enumerate() {
-        if let Some(field) = message.other
-            && index == question
-        {
-            let field = format!("messages[{index}].content ({field})");
-            return Err(ApiError::Unsupported { field, hint: "The model reads text only.".into() });
-        }
-        all.push(message.role, message.text);
-    }
-    Ok(all)
+    unread.map_or(Ok(()), Err)?;
+    turns.finish("messages")
 }
 
-impl Messages {
-    fn warn(&mut self, warning: &'static str) {
-        if !self.warnings.contains(&warning) {
-            self.warnings.push(warning);
-        }
-    }
-
-    /// Adds a message. Instructions in the middle stay where they are, inside what people say: at the front they would
-    /// change all that was read before.
-    fn push(&mut self, role: Role, content: String) {
-        let before = self.messages.last_mut();
-        match (role, before) {
-            (Role::System, Some(system)) if system.role == Role::System => {
-                system.content.push_str("\n\n");
-                system.content.push_str(&content);
-            }
-            (Role::System, Some(user)) if user.role == Role::User => {
-                user.content.push_str("\n\n");
-                user.content.push_str(&note(&content));
-            }
-            (Role::System, Some(_)) => {
-                self.messages.push(ChatMessage { role: Role::User, content: note(&content) });
-            }
-            _ => self.messages.push(ChatMessage { role, content }),
-        }
-    }
-}
-
-fn note(text: &str) -> String {
-    format!("<system-note>\n{text}\n</system-note>")
-}
-
-fn one(place: &str, value: Value) -> Result<Given, ApiError> {
-    let mut fields = Fields::at(place, value)?;
-    let role = match fields.string("role")?.as_deref() {
-        Some("system" | "developer") => Role::System,
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        Some("tool" | "function") => return Err(no_tools(fields.name("role"))),
-        Some(other) => {
-            let reason = format!("it is {other:?}, not system, developer, user or assistant");
-            return Err(fields.refuse("role", reason));
-        }
-        None => return Err(fields.refuse("role", "it is missing")),
-    };
-    if fields.array("tool_calls")?.is_some_and(|calls| !calls.is_empty()) {
-        return Err(no_tools(fields.name("tool_calls")));
-    }
+fn answer(turns: &mut Turns, fields: &mut Fields, text: String) -> Result<(), ApiError> {
     if fields.take("function_call").is_some() {
-        return Err(no_tools(fields.name("function_call")));
+        let hint = "Send tool_calls.".into();
+        return Err(ApiError::Unsupported { field: fields.name("function_call"), hint });
     }
-    let named = fields.take("name").is_some();
     let thinking = match fields.string("reasoning_content")? {
         Some(thinking) => thinking,
         None => fields.string("reasoning")?.unwrap_or_default(),
     };
-    let content = fields.name("content");
-    let (text, other) = match fields.take("content") {
-        None if role == Role::Assistant => (String::new(), None),
-        None => return Err(invalid(&content, "it is missing")),
-        Some(Value::String(text)) => (text, None),
-        Some(Value::Array(parts)) => joined(&content, parts)?,
+    let mut calls = Vec::new();
+    for (index, value) in fields.array("tool_calls")?.unwrap_or_default().into_iter().enumerate() {
+        calls.push(call(turns, &format!("{}[{index}]", fields.name("tool_calls")), value)?);
+    }
+    turns.answer(Answer { text, thinking, calls });
+    Ok(())
+}
+
+fn call(turns: &mut Turns, place: &str, value: Value) -> Result<EarlierCall, ApiError> {
+    let mut fields = Fields::at(place, value)?;
+    let id = fields.required_string("id")?;
+    let mut function =
+        fields.object("function")?.ok_or_else(|| fields.refuse("function", "it is missing"))?;
+    let name = function.required_string("name")?;
+    let arguments = match function.take("arguments") {
+        None => serde_json::Map::new(),
+        Some(Value::Object(arguments)) => arguments,
+        Some(Value::String(json)) => turns.arguments(&json),
         Some(other) => {
-            return Err(invalid(&content, format!("it is {}, not a string or parts", kind(&other))));
+            return Err(function.refuse("arguments", format!("it is {}, not JSON in a string", kind(&other))));
         }
     };
-    Ok(Given { role, text, thinking, other, named })
-}
-
-fn no_tools(field: String) -> ApiError {
-    ApiError::Unsupported { field, hint: "Tools are not offered yet.".into() }
-}
-
-/// The texts of parts, with nothing between them, and what else there is.
-fn joined(place: &str, parts: Vec<Value>) -> Result<(String, Option<&'static str>), ApiError> {
-    let (mut text, mut other) = (String::new(), None);
-    for (index, part) in parts.into_iter().enumerate() {
-        let mut part = Fields::at(&format!("{place}[{index}]"), part)?;
-        let kind = part.string("type")?;
-        let (key, left_out) = match kind.as_deref() {
-            Some("text" | "input_text" | "output_text") => ("text", None),
-            Some("refusal") => ("refusal", None),
-            Some("image_url" | "input_image" | "image") => ("", Some("image")),
-            Some("input_audio" | "audio") => ("", Some("audio")),
-            Some("file" | "input_file" | "document" | "video_url") => ("", Some("file")),
-            _ => return Err(part.refuse("type", "it is not \"text\"")),
-        };
-        if let Some(kind) = left_out {
-            text.push_str(&format!("[{kind} left out]"));
-            other = left_out;
-            continue;
-        }
-        let words = part.string(key)?.ok_or_else(|| part.refuse(key, "it is missing"))?;
-        text.push_str(&words);
-    }
-    Ok((text, other))
+    Ok(EarlierCall { id, name, arguments })
 }

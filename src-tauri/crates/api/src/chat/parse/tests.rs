@@ -1,9 +1,11 @@
 use axum::http::HeaderValue;
-use foretoken_protocol::{ChatMessage, PartialReply, Role};
+use foretoken_calls::Tools;
+use foretoken_protocol::{AcceptanceRule, ChatMessage, Drafting, FunctionCall, PartialReply, ToolCall};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
 use super::*;
+use crate::ask::AskedSettings;
 
 fn read(fields: Value) -> Result<ChatRequest, ApiError> {
     let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
@@ -12,7 +14,7 @@ fn read(fields: Value) -> Result<ChatRequest, ApiError> {
 }
 
 fn settings_of(fields: Value) -> AskedSettings {
-    read(fields).unwrap().ask.settings
+    read(fields).unwrap().asked.ask.settings
 }
 
 /// The field that a refusal is about, and its code.
@@ -21,34 +23,35 @@ fn refused(fields: Value) -> (String, &'static str) {
     (error.field().unwrap_or_default().to_owned(), error.kind_and_code().1)
 }
 
-fn message(role: Role, content: &str) -> ChatMessage {
-    ChatMessage { role, content: content.into() }
+/// The chat of a request, and what is warned of.
+fn chat(fields: Value) -> (ChatInput, Vec<&'static str>) {
+    let Asked { ask, warnings, .. } = read(fields).unwrap().asked;
+    let Input::Chat(chat) = ask.input else { panic!("{:?}", ask.input) };
+    (chat, warnings)
 }
 
-fn messages(messages: Value) -> ChatRequest {
-    read(json!({"messages": messages})).unwrap()
+fn messages(messages: Value) -> (ChatInput, Vec<&'static str>) {
+    chat(json!({"messages": messages}))
 }
 
 #[test]
 fn a_small_request_asks_for_what_the_person_has_chosen() {
     let request =
         read(json!({"temperature": null, "tools": [], "tool_choice": "auto", "modalities": ["text"]}));
-    let expected = ChatRequest {
+    let expected = Asked {
         ask: Ask {
             model: "m".into(),
-            messages: vec![message(Role::User, "Hi")],
-            resume: None,
+            input: vec![ChatMessage::user("Hi")].into(),
+            tools: Tools::default(),
             settings: AskedSettings::default(),
             logprobs: None,
             choices: 1,
         },
         stream: false,
-        include_usage: false,
-        trace: false,
         ignored: Vec::new(),
         warnings: Vec::new(),
     };
-    assert_eq!(request.unwrap(), expected);
+    assert_eq!(request.unwrap(), ChatRequest { asked: expected, options: Options::default() });
 }
 
 #[test]
@@ -86,9 +89,9 @@ fn settings_are_honoured() {
         "logprobs": true, "top_logprobs": 20,
     }));
     let request = request.unwrap();
-    assert!(request.stream && request.include_usage);
-    assert_eq!((request.ask.choices, request.ask.logprobs), (4, Some(20)));
-    assert_eq!(read(json!({"logprobs": true})).unwrap().ask.logprobs, Some(0));
+    assert!(request.asked.stream && request.options.include_usage && request.options.logprobs);
+    assert_eq!((request.asked.ask.choices, request.asked.ask.logprobs), (4, Some(20)));
+    assert_eq!(read(json!({"logprobs": true})).unwrap().asked.ask.logprobs, Some(0));
 }
 
 #[test]
@@ -161,6 +164,25 @@ fn values_that_cannot_be_are_refused_by_name() {
             json!({"messages": [{"role": "user", "content": [{"type": "text"}]}]}),
             "messages[0].content[0].text",
         ),
+        (json!({"tools": [{}]}), "tools"),
+        (json!({"tools": {}}), "tools"),
+        (json!({"tools": vec![function("f"); 129]}), "tools"),
+        (json!({"tools": [function("a b")]}), "tools"),
+        (json!({"tool_choice": "any"}), "tool_choice"),
+        (json!({"parallel_tool_calls": 1}), "parallel_tool_calls"),
+        (json!({"messages": [{"role": "tool", "content": "a"}]}), "messages[0].tool_call_id"),
+        (
+            json!({"messages": [{"role": "tool", "tool_call_id": "x", "content": "a"}]}),
+            "messages[0].tool_call_id",
+        ),
+        (
+            json!({"messages": [{"role": "assistant", "content": null, "tool_calls": [{}]}]}),
+            "messages[0].tool_calls[0].id",
+        ),
+        (
+            json!({"messages": [{"role": "assistant", "tool_calls": [{"id": "a", "function": {}}]}]}),
+            "messages[0].tool_calls[0].function.name",
+        ),
     ] {
         assert_eq!(refused(fields.clone()), (field.to_owned(), "invalid_value"), "{fields}");
     }
@@ -172,8 +194,6 @@ fn values_that_cannot_be_are_refused_by_name() {
 #[test]
 fn what_is_not_there_yet_is_refused_where_it_would_count() {
     for (fields, field) in [
-        (json!({"tools": [{}]}), "tools"),
-        (json!({"tools": {}}), "tools"),
         (json!({"function_call": "auto"}), "function_call"),
         (json!({"tool_choice": "required"}), "tool_choice"),
         (json!({"functions": [{}]}), "functions"),
@@ -185,11 +205,7 @@ fn what_is_not_there_yet_is_refused_where_it_would_count() {
         (json!({"web_search_options": {}}), "web_search_options"),
         (json!({"foretoken": {"thinking_budget": 5}}), "foretoken.thinking_budget"),
         (json!({"foretoken": {"priority": "normal"}}), "foretoken.priority"),
-        (json!({"messages": [{"role": "tool", "content": "a"}]}), "messages[0].role"),
-        (
-            json!({"messages": [{"role": "assistant", "content": null, "tool_calls": [{}]}]}),
-            "messages[0].tool_calls",
-        ),
+        (json!({"messages": [{"role": "function", "content": "a"}]}), "messages[0].role"),
         (
             json!({"messages": [{"role": "assistant", "content": null, "function_call": {}}]}),
             "messages[0].function_call",
@@ -211,7 +227,7 @@ fn what_does_not_count_is_named() {
         "foretoken": {"b": 2}, "parallel_tool_calls": true,
     }));
     let ignored = ["user", "store", "colour", "chat_template_kwargs.a", "foretoken.b"];
-    assert_eq!(request.unwrap().ignored, ignored);
+    assert_eq!(request.unwrap().asked.ignored, ignored);
 }
 
 #[test]
@@ -244,24 +260,28 @@ fn speculation_is_set_in_the_body_or_by_headers() {
         assert_eq!((asked.drafting, asked.acceptance), (Some(drafting), Some(AcceptanceRule::Rejection)));
     }
     let mut headers = HeaderMap::new();
-    headers.insert(SPECULATION, HeaderValue::from_static("2"));
-    headers.insert(ACCEPTANCE, HeaderValue::from_static("coupled"));
+    headers.insert("foretoken-speculation", HeaderValue::from_static("2"));
+    headers.insert("foretoken-acceptance", HeaderValue::from_static("coupled"));
     let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
-    let by_header = parse(body.to_string().as_bytes(), &headers).unwrap().ask.settings;
+    let by_header = parse(body.to_string().as_bytes(), &headers).unwrap().asked.ask.settings;
     assert_eq!(by_header.drafting, Some(Drafting::Fixed { depth: 2 }));
     assert_eq!(by_header.acceptance, Some(AcceptanceRule::Coupled));
     body["foretoken"] = json!({"speculation": "off", "trace": true});
     let by_body = parse(body.to_string().as_bytes(), &headers).unwrap();
-    assert_eq!((by_body.ask.settings.drafting, by_body.trace), (Some(Drafting::Off), true));
+    let drafting = by_body.asked.ask.settings.drafting;
+    assert_eq!((drafting, by_body.options.trace), (Some(Drafting::Off), true));
     for odd in [&b"fast"[..], b"", b"\xff"] {
-        headers.insert(SPECULATION, HeaderValue::from_bytes(odd).unwrap());
-        assert_eq!(parse(body.to_string().as_bytes(), &headers).unwrap_err().field(), Some(SPECULATION));
+        headers.insert("foretoken-speculation", HeaderValue::from_bytes(odd).unwrap());
+        assert_eq!(
+            parse(body.to_string().as_bytes(), &headers).unwrap_err().field(),
+            Some("foretoken-speculation")
+        );
     }
 }
 
 #[test]
 fn instructions_are_one_message_at_the_front_or_notes_where_they_stand() {
-    let request = messages(json!([
+    let (chat, warnings) = messages(json!([
         {"role": "system", "content": "A"},
         {"role": "developer", "content": [{"type": "text", "text": "B"}, {"type": "input_text", "text": "C"}]},
         {"role": "user", "content": "Hi", "name": "me"},
@@ -271,40 +291,74 @@ fn instructions_are_one_message_at_the_front_or_notes_where_they_stand() {
         {"role": "user", "content": "And?"},
     ]));
     let expected = [
-        message(Role::System, "A\n\nBC"),
-        message(Role::User, "Hi\n\n<system-note>\nD\n</system-note>"),
-        message(Role::Assistant, "Yes"),
-        message(Role::User, "<system-note>\nE\n</system-note>"),
-        message(Role::User, "And?"),
+        ChatMessage::system("A\n\nBC"),
+        ChatMessage::user("Hi\n\n<system-note>\nD\n</system-note>"),
+        ChatMessage::Assistant {
+            content: "Yes".into(),
+            reasoning_content: Some("Hm".into()),
+            tool_calls: Vec::new(),
+        },
+        ChatMessage::user("<system-note>\nE\n</system-note>"),
+        ChatMessage::user("And?"),
     ];
-    assert_eq!(request.ask.messages, expected);
-    assert_eq!(request.warnings, ["name-left-out"]);
+    assert_eq!(chat.messages, expected);
+    assert_eq!(warnings, ["name-left-out"]);
 }
 
 #[test]
 fn a_reply_at_the_end_is_gone_on_with() {
-    let request = messages(json!([
+    let (chat, _) = messages(json!([
         {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes, ", "reasoning": "Hm"},
     ]));
     let resume = PartialReply { thinking: "Hm".into(), answer: "Yes, ".into(), thought_through: true };
-    assert_eq!(request.ask.resume, Some(resume));
-    assert_eq!(request.ask.messages, [message(Role::User, "Hi")]);
+    assert_eq!(chat.resume, Some(resume));
+    assert_eq!(chat.messages, [ChatMessage::user("Hi")]);
 }
 
 #[test]
 fn an_image_of_an_earlier_turn_does_not_end_the_chat() {
-    let request = messages(json!([
+    let (chat, warnings) = messages(json!([
         {"role": "user", "content": [{"type": "text", "text": "See "}, {"type": "image_url", "image_url": {}}]},
         {"role": "assistant", "content": "Yes"},
         {"role": "user", "content": "And?"},
     ]));
-    assert_eq!(request.ask.messages[0], message(Role::User, "See [image left out]"));
-    assert_eq!(request.warnings, ["image-left-out"]);
-    let request = messages(json!([
+    assert_eq!(chat.messages[0], ChatMessage::user("See [image left out]"));
+    assert_eq!(warnings, ["image-left-out"]);
+    let (_, warnings) = messages(json!([
         {"role": "user", "content": "Hi", "name": null},
         {"role": "assistant", "content": [{"type": "image_url"}]},
     ]));
-    assert_eq!(request.warnings, ["image-left-out"], "of a reply that is gone on with, too");
+    assert_eq!(warnings, ["image-left-out"], "of a reply that is gone on with, too");
+}
+
+fn function(name: &str) -> Value {
+    json!({"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}})
+}
+
+#[test]
+fn tools_are_offered_as_they_are_and_calls_have_their_results() {
+    let call = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": arguments}});
+    let fields = json!({
+        "tools": [function("f")], "tool_choice": "auto", "parallel_tool_calls": false,
+        "messages": [
+            {"role": "user", "content": "Hi"},
+            {"role": "assistant", "content": null, "tool_calls": [call("1", "{\"b\": 1, \"a\": \"x\"}"), call("2", "[")]},
+            {"role": "tool", "tool_call_id": "2", "content": [{"type": "text", "text": "Two"}]},
+            {"role": "tool", "tool_call_id": "1", "content": "One"},
+        ],
+    });
+    let (chat, warnings) = chat(fields.clone());
+    assert_eq!((json!(chat.tools), chat.one_call), (fields["tools"].clone(), true));
+    let ChatMessage::Assistant { tool_calls, .. } = &chat.messages[1] else { panic!("{chat:?}") };
+    let ToolCall::Function { function: FunctionCall { arguments, .. } } = &tool_calls[0];
+    assert_eq!(json!(arguments).to_string(), r#"{"b":1,"a":"x"}"#);
+    let results: Vec<&str> = chat.messages[2..].iter().map(ChatMessage::content).collect();
+    assert_eq!((results, warnings), (vec!["One", "Two"], vec!["broken-arguments"]));
+    let mut none = fields;
+    none["tool_choice"] = json!("none");
+    assert!(read(none).unwrap().asked.ask.tools.is_empty());
+    let strict = json!({"tools": [{"type": "function", "function": {"name": "f", "strict": true}}]});
+    assert_eq!(read(strict).unwrap().asked.warnings, ["strict-not-enforced"]);
 }
 
 /// Any JSON, with the words of the dialect among its texts and names.

@@ -183,7 +183,8 @@ proptest! {
         fs::copy(outer.path().join("out/outside.safetensors"), outer.path().join("outside.safetensors")).unwrap();
         let planned = check(&model);
         let inside = Path::new("head/weights.safetensors");
-        if Path::new(&path) == inside {
+        // A file with "/." behind it is the same path and no file.
+        if Path::new(&path) == inside && model.join(&path).is_file() {
             prop_assert!(plan(&model).unwrap().has_mtp());
         } else if planned {
             prop_assert!(!plan(&model).unwrap().has_mtp(), "{path} reached a head");

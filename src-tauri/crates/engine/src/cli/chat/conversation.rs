@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use foretoken_engine::EngineError;
 use foretoken_engine::session::{Progress, Reply, ReplyRequest, Session, invalid_setting};
-use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Part, ReplyStats, Role, TokenText};
+use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Part, ReplyStats, TokenText};
 
 use super::command::Change;
 
@@ -34,7 +34,7 @@ impl Conversation {
         question: &str,
         observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Reply, EngineError> {
-        self.messages.push(ChatMessage { role: Role::User, content: question.to_owned() });
+        self.messages.push(ChatMessage::user(question));
         let mut answer = String::new();
         let reply = self.reply(&mut |progress| {
             answer.extend(
@@ -45,7 +45,7 @@ impl Conversation {
         if answer.trim().is_empty() {
             self.messages.pop();
         } else {
-            self.messages.push(ChatMessage { role: Role::Assistant, content: answer });
+            self.messages.push(ChatMessage::assistant(answer));
         }
         self.replies.extend(reply.as_ref().ok().map(|reply| reply.stats.clone()));
         reply

@@ -23,7 +23,7 @@ const PARAMETER_END: &str = "</parameter>";
 const RESPONSE: &str = "<tool_response>";
 
 /// The tags of calls that vocabularies of the family have as tokens.
-pub(super) const TAG_TOKENS: [&str; 3] = [CALL, CALL_END, RESPONSE];
+pub const TAG_TOKENS: [&str; 3] = [CALL, CALL_END, RESPONSE];
 
 /// The most bytes of a name, and of white space between two tags that are looked at together: more than models write,
 /// and a bound for the text that is held.
@@ -423,7 +423,7 @@ fn name_in(tag: &str) -> String {
 }
 
 /// Whether tools and parameters can be called so.
-pub(super) fn is_name(text: &str) -> bool {
+pub fn is_name(text: &str) -> bool {
     (1..=MOST_NAME).contains(&text.len()) && text.chars().all(in_name)
 }
 
@@ -446,8 +446,8 @@ fn blank(text: &str) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::testing::chunks;
     use super::*;
+    use crate::testing::chunks;
 
     /// The pieces of an answer, and the number of bytes behind its end.
     fn parse<S: AsRef<str>>(answer: &[S]) -> (Vec<CallPiece>, usize) {

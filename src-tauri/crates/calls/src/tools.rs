@@ -4,7 +4,7 @@ use std::mem;
 
 use serde_json::{Map, Value};
 
-use super::tool_calls::is_name;
+use crate::xml::is_name;
 
 /// Tools that a model may call, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -142,6 +142,11 @@ impl Tools {
         let list: Value =
             serde_json::from_str(json).map_err(|error| ToolsError::NotJson { reason: error.to_string() })?;
         let Value::Array(list) = list else { return Err(ToolsError::NotAList { found: kind(&list) }) };
+        Self::new(list)
+    }
+
+    /// Of these entries.
+    pub fn new(list: Vec<Value>) -> Result<Self, ToolsError> {
         let mut tools = Self::default();
         for (i, tool) in list.into_iter().enumerate() {
             let tool = checked(tool, i + 1)?;
@@ -170,8 +175,8 @@ impl Tools {
         self.0.iter().find(|tool| name_of(tool) == name).map(|tool| &tool["function"]["parameters"])
     }
 
-    /// As the template gets them.
-    pub(super) fn list(&self) -> &[Value] {
+    /// The definitions, in OpenAI's form.
+    pub fn list(&self) -> &[Value] {
         &self.0
     }
 }

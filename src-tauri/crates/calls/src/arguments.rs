@@ -6,8 +6,8 @@ use std::slice;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::tool_calls::{Argument, Call};
-use super::tools::Tools;
+use crate::tools::Tools;
+use crate::xml::{Argument, Call};
 
 /// A call with its arguments as the tool's schema reads them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -130,6 +130,18 @@ impl TypedCall {
         }
         Self { name: call.name.clone(), arguments, cut: call.cut, misfits }
     }
+}
+
+/// Whether a value of this parameter is a text, whatever it is.
+pub(crate) fn is_text(tools: &Tools, tool: &str, parameter: &str) -> bool {
+    let Some(schema) = tools.parameters(tool) else { return true };
+    Schema(schema).types(parameter).is_none_or(|types| matches!(types[..], [Type::String]))
+}
+
+/// The value of a parameter that is written so; the text itself where it does not fit.
+pub(crate) fn value_of(tools: &Tools, tool: &str, parameter: &str, text: &str) -> Value {
+    let schema = tools.parameters(tool).unwrap_or(&Value::Null);
+    Schema(schema).read(parameter, text).unwrap_or_else(|_| text.into())
 }
 
 /// The JSON Schema of a tool's parameters.

@@ -1,0 +1,138 @@
+//! From a request to its answer, whatever dialect it speaks.
+
+use std::future::ready;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::response::Response;
+use foretoken_protocol::{EngineState, KvPrecision};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::api::Api;
+use crate::ask::Ask;
+use crate::error::ApiError;
+use crate::models;
+use crate::replies::{Progress, Replies};
+use crate::router::json_response;
+use crate::stream::{Begun, KEEP_ALIVE, streamed};
+
+const IGNORED: HeaderName = HeaderName::from_static("foretoken-ignored");
+const WARNING: HeaderName = HeaderName::from_static("foretoken-warning");
+
+/// Names that a header lists, and the most bytes of each.
+const MOST_NAMES: usize = 32;
+const LONGEST_NAME: usize = 64;
+
+/// A request, as far as all dialects have it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) ask: Ask,
+    /// Whether the answer comes as it is written.
+    pub(crate) stream: bool,
+    /// Fields that do not count.
+    pub(crate) ignored: Vec<String>,
+    /// What was done that the program may not expect, a word each.
+    pub(crate) warnings: Vec<&'static str>,
+}
+
+/// What an answer says of itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Meta {
+    /// Seconds since 1970.
+    pub(crate) created: u64,
+    pub(crate) model: String,
+    pub(crate) fingerprint: String,
+}
+
+/// One answer in a dialect: the events of its stream, which are appended to `out` with their framing, or all of it once
+/// it has ended.
+pub(crate) trait Writer: Send + 'static {
+    /// The engine has taken the request on.
+    fn begin(&mut self, out: &mut String);
+    /// Something has happened to a reply.
+    fn progress(&mut self, index: usize, progress: Progress, out: &mut String);
+    /// All replies have ended.
+    fn end(&mut self, out: &mut String);
+    /// There will be no more of it.
+    fn fail(&mut self, error: &ApiError, out: &mut String);
+    /// Nothing was written for a while.
+    fn keep_alive(&mut self, out: &mut String) {
+        out.push_str(": keep-alive\n\n");
+    }
+    /// The whole answer; all replies have ended.
+    fn whole(&mut self) -> Value;
+}
+
+/// Answers a request: whole, or as a stream.
+pub(crate) async fn answer<W: Writer>(
+    api: Arc<Api>,
+    headers: &HeaderMap,
+    asked: Asked,
+    writer: impl FnOnce(Meta) -> W,
+) -> Result<Response, ApiError> {
+    let Asked { ask, stream, ignored, warnings } = asked;
+    let model = models::find(&api, &ask.model)?;
+    let mut begun: Begun = Box::pin(Replies::begin(Arc::clone(&api), ask, client(headers)));
+    // What is refused is refused by its status, unless it takes so long that the client would think nobody is there.
+    let replies = if stream {
+        timeout(KEEP_ALIVE, &mut begun).await.ok().transpose()?
+    } else {
+        Some(begun.as_mut().await?)
+    };
+    let mut writer = writer(Meta { created: now(), model, fingerprint: fingerprint(&api) });
+    let mut response = match replies {
+        Some(mut replies) if !stream => {
+            let mut unused = String::new();
+            while let Some(progress) = replies.next().await {
+                let (index, progress) = progress?;
+                writer.progress(index, progress, &mut unused);
+                unused.clear();
+            }
+            json_response(&writer.whole())
+        }
+        Some(replies) => streamed(Box::pin(ready(Ok(replies))), writer),
+        None => streamed(begun, writer),
+    };
+    for (name, words) in [(IGNORED, listed(&ignored)), (WARNING, listed(&warnings))] {
+        if let Some(words) = words {
+            response.headers_mut().insert(name, words);
+        }
+    }
+    Ok(response)
+}
+
+/// Words as the value of a header; those that would not fit into one are left out.
+fn listed(words: &[impl AsRef<str>]) -> Option<HeaderValue> {
+    let is_plain =
+        |word: &&str| word.len() <= LONGEST_NAME && word.bytes().all(|byte| byte.is_ascii_graphic());
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).filter(is_plain).take(MOST_NAMES).collect();
+    HeaderValue::try_from(words.join(", ")).ok().filter(|value| !value.is_empty())
+}
+
+/// Who asks, as far as that can be told: programs of one kind take turns with those of others.
+fn client(headers: &HeaderMap) -> String {
+    let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+    agent.unwrap_or_default().to_owned()
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+/// What a text with a seed depends on, besides the request.
+fn fingerprint(api: &Api) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    match api.engine.state() {
+        EngineState::Ready { model, device } => {
+            let kv = match model.kv_precision {
+                KvPrecision::Full => "",
+                KvPrecision::Eight => "-kv8",
+            };
+            format!("foretoken-{version}-{device}-{}-{}{kv}", model.format, model.weight_bytes)
+        }
+        _ => format!("foretoken-{version}"),
+    }
+}

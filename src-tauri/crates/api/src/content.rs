@@ -1,0 +1,286 @@
+//! What a reply consists of, told from its tokens: thinking, answer, and calls of tools with their arguments as JSON.
+
+use foretoken_calls::{CallDelta, CallDeltas, CallParser, CallPiece, Tools};
+use foretoken_protocol::{Part, TokenText};
+
+/// More of a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Content {
+    /// Thinking.
+    Thinking(String),
+    /// Text of the answer.
+    Answer(String),
+    /// A call of this tool begins.
+    Call { name: String },
+    /// More of its arguments, in JSON.
+    Arguments(String),
+    /// It has ended.
+    CallEnd {
+        /// The call as the model wrote it, where the reply ended before it did.
+        cut: Option<String>,
+        /// Why it does not fit its tool, in words.
+        misfits: Vec<String>,
+    },
+}
+
+/// Tells the content of one reply.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    /// Where there are tools.
+    calls: Option<Calls>,
+    /// White space at the end of the answer so far, which is dropped if a call follows.
+    white: String,
+}
+
+#[derive(Debug)]
+struct Calls {
+    parser: CallParser,
+    deltas: CallDeltas,
+    /// The call that is being written, as the model writes it.
+    written: String,
+    /// How many have ended, and whether one was cut.
+    ended: usize,
+    cut: bool,
+}
+
+impl Reader {
+    /// For a reply that may call these tools.
+    pub(crate) fn new(tools: &Tools) -> Self {
+        let calls = (!tools.is_empty()).then(|| Calls {
+            parser: CallParser::default(),
+            deltas: CallDeltas::new(tools.clone()),
+            written: String::new(),
+            ended: 0,
+            cut: false,
+        });
+        Self { calls, white: String::new() }
+    }
+
+    /// What a step's tokens add. Neighbours of a kind are one.
+    pub(crate) fn tokens(&mut self, tokens: &[TokenText]) -> Vec<Content> {
+        let mut contents = Vec::new();
+        for TokenText { text, part, .. } in tokens {
+            match part {
+                Part::Thinking => push(&mut contents, Content::Thinking(text.clone())),
+                Part::Answer => self.answer(text, &mut contents),
+            }
+        }
+        contents
+    }
+
+    /// What was held back of a reply that has ended.
+    pub(crate) fn finish(&mut self) -> Vec<Content> {
+        let mut contents = Vec::new();
+        if let Some(mut calls) = self.calls.take() {
+            for piece in calls.parser.finish() {
+                self.piece(&mut calls, piece, &mut contents);
+            }
+            // Behind a call there is nothing to say.
+            if calls.ended == 0 {
+                push(&mut contents, Content::Answer(std::mem::take(&mut self.white)));
+            }
+            self.calls = Some(calls);
+        }
+        contents
+    }
+
+    /// Whether there are calls, and all of them are whole.
+    pub(crate) fn has_calls(&self) -> bool {
+        self.calls.as_ref().is_some_and(|calls| calls.ended > 0 && !calls.cut)
+    }
+
+    fn answer(&mut self, text: &str, contents: &mut Vec<Content>) {
+        let Some(mut calls) = self.calls.take() else {
+            return push(contents, Content::Answer(text.to_owned()));
+        };
+        for piece in calls.parser.push(text) {
+            self.piece(&mut calls, piece, contents);
+        }
+        self.calls = Some(calls);
+    }
+
+    fn piece(&mut self, calls: &mut Calls, piece: CallPiece, contents: &mut Vec<Content>) {
+        if let CallPiece::Text(text) = &piece {
+            calls.written.clear();
+            let text = std::mem::take(&mut self.white) + text;
+            let kept = text.trim_end().len();
+            self.white = text[kept..].to_owned();
+            return push(contents, Content::Answer(text[..kept].to_owned()));
+        }
+        calls.written.push_str(piece.written());
+        if matches!(&piece, CallPiece::End(call) if call.name.is_empty()) {
+            // It was cut before anybody could say what it calls.
+            calls.cut = true;
+            return push(contents, Content::Answer(std::mem::take(&mut calls.written)));
+        }
+        for delta in calls.deltas.push(&piece) {
+            push(
+                contents,
+                match delta {
+                    CallDelta::Begin { name } => {
+                        self.white.clear();
+                        Content::Call { name }
+                    }
+                    CallDelta::Arguments(json) => Content::Arguments(json),
+                    CallDelta::End { misfits, cut } => {
+                        calls.ended += 1;
+                        calls.cut |= cut;
+                        let written = std::mem::take(&mut calls.written);
+                        let misfits = misfits.iter().map(ToString::to_string).collect();
+                        Content::CallEnd { cut: cut.then_some(written), misfits }
+                    }
+                },
+            );
+        }
+    }
+}
+
+/// Adds content to what there is, joined to the last where that is of its kind.
+fn push(contents: &mut Vec<Content>, content: Content) {
+    use Content::{Answer, Arguments, Thinking};
+    match (contents.last_mut(), content) {
+        (_, Thinking(text) | Answer(text) | Arguments(text)) if text.is_empty() => {}
+        (Some(Thinking(before)), Thinking(more))
+        | (Some(Answer(before)), Answer(more))
+        | (Some(Arguments(before)), Arguments(more)) => before.push_str(&more),
+        (_, content) => contents.push(content),
+    }
+}
+
+/// A reply, gathered.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Gathered(Vec<Block>);
+
+/// A stretch of a reply that is of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Block {
+    Thinking(String),
+    Text(String),
+    Call(Call),
+}
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Call {
+    pub(crate) name: String,
+    /// JSON.
+    pub(crate) arguments: String,
+    pub(crate) misfits: Vec<String>,
+}
+
+impl Gathered {
+    /// Adds more of the reply. A call that was cut becomes text, as the model wrote it: half a call is none.
+    pub(crate) fn add(&mut self, content: &Content) {
+        match (self.0.last_mut(), content) {
+            (Some(Block::Thinking(before)), Content::Thinking(more))
+            | (Some(Block::Text(before)), Content::Answer(more)) => before.push_str(more),
+            (_, Content::Thinking(text)) => self.0.push(Block::Thinking(text.clone())),
+            (_, Content::Answer(text)) => self.0.push(Block::Text(text.clone())),
+            (_, Content::Call { name }) => {
+                let (name, arguments) = (name.clone(), String::new());
+                self.0.push(Block::Call(Call { name, arguments, misfits: Vec::new() }));
+            }
+            (Some(Block::Call(call)), Content::Arguments(more)) => call.arguments.push_str(more),
+            (Some(last @ Block::Call(_)), Content::CallEnd { cut: Some(written), .. }) => {
+                *last = Block::Text(written.clone());
+            }
+            (Some(Block::Call(call)), Content::CallEnd { cut: None, misfits }) => {
+                call.misfits.clone_from(misfits);
+            }
+            (_, Content::Arguments(_) | Content::CallEnd { .. }) => {}
+        }
+    }
+
+    /// All of it, in order.
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.0
+    }
+
+    pub(crate) fn thinking(&self) -> String {
+        self.0
+            .iter()
+            .filter_map(|block| if let Block::Thinking(text) = block { Some(text.as_str()) } else { None })
+            .collect()
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.0
+            .iter()
+            .filter_map(|block| if let Block::Text(text) = block { Some(text.as_str()) } else { None })
+            .collect()
+    }
+
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.0.iter().filter_map(|block| if let Block::Call(call) = block { Some(call) } else { None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tools() -> Tools {
+        let tool = r#"[{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties":
+            {"text": {"type": "string"}, "count": {"type": "integer"}}}}}]"#;
+        Tools::parse(tool).unwrap()
+    }
+
+    fn token(part: Part, text: &str) -> TokenText {
+        TokenText { text: text.into(), part, draft_position: None }
+    }
+
+    fn read(tools: &Tools, answer: &str) -> (Gathered, bool) {
+        let mut reader = Reader::new(tools);
+        let mut gathered = Gathered::default();
+        for letter in answer.split_inclusive(|_| true) {
+            reader.tokens(&[token(Part::Answer, letter)]).iter().for_each(|content| gathered.add(content));
+        }
+        reader.finish().iter().for_each(|content| gathered.add(content));
+        (gathered, reader.has_calls())
+    }
+
+    const CALL: &str = "<tool_call>\n<function=f>\n<parameter=text>\na\n</parameter>\n<parameter=count>\n5\n\
+                        </parameter>\n</function>\n</tool_call>";
+
+    #[test]
+    fn text_and_calls_come_apart() {
+        let (read, calls) = read(&tools(), &format!("I look.\n\n{CALL}\n{CALL}\n"));
+        let call = Block::Call(Call {
+            name: "f".into(),
+            arguments: r#"{"text":"a","count":5}"#.into(),
+            misfits: vec![],
+        });
+        assert_eq!(read.blocks(), [Block::Text("I look.".into()), call.clone(), call]);
+        assert!(calls);
+    }
+
+    #[test]
+    fn without_tools_and_without_a_call_all_is_text() {
+        let (text, calls) = read(&Tools::default(), &format!("A\n\n{CALL} \n"));
+        assert_eq!((text.text(), calls), (format!("A\n\n{CALL} \n"), false));
+        let (text, calls) = read(&tools(), "A <tool_call> is\n\nwritten so. \n");
+        assert_eq!((text.text(), calls), ("A <tool_call> is\n\nwritten so. \n".into(), false));
+    }
+
+    #[test]
+    fn a_cut_call_is_text() {
+        let (cut, calls) = read(&tools(), &CALL[..60]);
+        assert_eq!((cut.text(), cut.calls().count(), calls), (CALL[..60].to_owned(), 0, false));
+        let (both, calls) = read(&tools(), &format!("{CALL}\n{}", &CALL[..60]));
+        assert_eq!((both.calls().count(), both.text(), calls), (1, CALL[..60].to_owned(), false));
+        let (early, calls) = read(&tools(), &format!("{CALL}\n<tool_call>\n<func"));
+        assert_eq!((early.calls().count(), early.text(), calls), (1, "<tool_call>\n<func".into(), false));
+    }
+
+    #[test]
+    fn a_step_that_ends_the_thinking_has_both() {
+        let mut reader = Reader::new(&Tools::default());
+        let tokens = [
+            token(Part::Thinking, "H"),
+            token(Part::Thinking, "m"),
+            token(Part::Answer, ""),
+            token(Part::Answer, "A"),
+        ];
+        assert_eq!(reader.tokens(&tokens), [Content::Thinking("Hm".into()), Content::Answer("A".into())]);
+    }
+}

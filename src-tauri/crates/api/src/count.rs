@@ -1,0 +1,52 @@
+//! How many tokens a request would have the model read, without an answer.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use foretoken_protocol::{ChatInput, EngineState, Input};
+use serde_json::json;
+
+use crate::api::Api;
+use crate::error::ApiError;
+use crate::fields::Fields;
+use crate::replies::refusal;
+use crate::router::json_response;
+use crate::{body, models};
+
+/// Answers `POST /v1/chat/completions/input_tokens`.
+pub(crate) async fn chat(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
+    let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
+    let thinking = crate::settings::thinking(&mut fields, &mut Vec::new())?;
+    let (chat, ..) = crate::chat::input(&mut fields)?;
+    let tokens = count(&api, &mut fields, chat, thinking).await?;
+    Ok(json_response(&json!({"object": "response.input_tokens", "input_tokens": tokens})))
+}
+
+/// Answers `POST /v1/messages/count_tokens`.
+pub(crate) async fn messages(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
+    let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
+    let thinking = match fields.object("thinking")? {
+        None => None,
+        Some(mut thinking) => thinking.string("type")?.map(|kind| kind != "disabled"),
+    };
+    let (chat, ..) = crate::messages::input(&mut fields, &mut Vec::new())?;
+    let tokens = count(&api, &mut fields, chat, thinking).await?;
+    Ok(json_response(&json!({"input_tokens": tokens})))
+}
+
+/// The tokens of a chat as a reply would be written behind it.
+async fn count(
+    api: &Api,
+    fields: &mut Fields,
+    chat: ChatInput,
+    thinking: Option<bool>,
+) -> Result<u32, ApiError> {
+    models::find(api, &fields.required_string("model")?)?;
+    let EngineState::Ready { model, .. } = api.engine.state() else { return Err(ApiError::NoModelLoaded) };
+    let thinking = thinking.unwrap_or_else(|| api.models.settings(&model).thinking);
+    // A burst of them is counted a few at a time, so that nobody's answer waits for a processor.
+    let _place = api.counts.acquire().await;
+    let counted = api.engine.count_input(Input::Chat(chat), thinking).await;
+    counted.map_err(|error| refusal(&error, None))
+}

@@ -1,0 +1,67 @@
+//! What a reply took, for programs: in llama.cpp's names, which others read too, and in full.
+
+use foretoken_protocol::{PositionStats, ReplyStats};
+use serde_json::{Value, json};
+
+use crate::content::Gathered;
+use crate::replies::End;
+
+/// In llama.cpp's names.
+pub(crate) fn timings(stats: &ReplyStats) -> Value {
+    let read = stats.prompt_tokens.saturating_sub(stats.cached_tokens);
+    let all = |count: fn(&PositionStats) -> u32| -> u64 {
+        stats.positions.iter().map(|position| u64::from(count(position))).sum()
+    };
+    let rate =
+        |tokens: u32, seconds: f64| if seconds > 0.0 { rounded(f64::from(tokens) / seconds) } else { 0.0 };
+    json!({
+        "cache_n": stats.cached_tokens,
+        "prompt_n": read,
+        "prompt_ms": milliseconds(stats.prefill_seconds),
+        "prompt_per_second": rate(read, stats.prefill_seconds),
+        "predicted_n": stats.emitted,
+        "predicted_ms": milliseconds(stats.decode_seconds),
+        "predicted_per_second": rounded(stats.tokens_per_second),
+        "draft_n": all(|position| position.drafted),
+        "draft_n_accepted": all(|position| position.accepted),
+    })
+}
+
+/// What only this server tells: drafts by position, where the time went, what it would have been without drafts, and
+/// what in the reply's calls does not fit their tools.
+pub(crate) fn foretoken(end: &End, reply: &Gathered) -> Value {
+    let stats = &end.stats;
+    let mut own = json!({
+        "positions": stats.positions,
+        "steps": stats.steps,
+        "tokens_per_pass": rounded(stats.tokens_per_pass),
+        "draft_ms": milliseconds(stats.draft_seconds),
+        "verify_ms": milliseconds(stats.verify_seconds),
+        "sample_ms": milliseconds(stats.sample_seconds),
+        "seed": stats.seed,
+        "cached_tokens": stats.cached_tokens,
+        "queue_ms": end.queue_ms,
+        "time_to_first_token_ms": milliseconds(stats.time_to_first_token_seconds),
+    });
+    if let Some(plain) = &stats.plain {
+        own["plain_tokens_per_second"] = rounded(plain.tokens_per_second).into();
+    }
+    if let Some(note) = &stats.drafting_note {
+        own["note"] = note.as_str().into();
+    }
+    let misfits: Vec<&String> = reply.calls().flat_map(|call| &call.misfits).collect();
+    if !misfits.is_empty() {
+        own["misfits"] = json!(misfits);
+    }
+    own
+}
+
+fn milliseconds(seconds: f64) -> f64 {
+    rounded(seconds * 1e3)
+}
+
+/// With two decimals; 0 for what JSON cannot say.
+fn rounded(number: f64) -> f64 {
+    let rounded = (number * 100.0).round() / 100.0;
+    if rounded.is_finite() { rounded } else { 0.0 }
+}

@@ -1,0 +1,26 @@
+//! Anthropic's messages.
+
+mod parse;
+mod write;
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+
+pub(crate) use self::parse::input;
+use self::write::Writer;
+pub(crate) use self::write::error_body;
+use crate::answer;
+use crate::api::Api;
+use crate::body;
+use crate::error::ApiError;
+
+/// Answers `POST /v1/messages`.
+pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
+    let (head, body) = request.into_parts();
+    let body = body::read(body).await?;
+    let parse::MessagesRequest { asked, hides_thinking } = parse::parse(&body, &head.headers)?;
+    drop(body);
+    answer::answer(api, &head.headers, asked, |meta| Writer::new(meta, hides_thinking)).await
+}

@@ -1,0 +1,259 @@
+//! What a request for a message asks for.
+
+#[cfg(test)]
+mod tests;
+
+use axum::http::HeaderMap;
+use foretoken_protocol::{ChatInput, Input};
+use serde_json::{Map, Value};
+
+use crate::answer::Asked;
+use crate::ask::{Ask, AskedSettings};
+use crate::error::ApiError;
+use crate::fields::{Fields, invalid, kind};
+use crate::parts::{self, LEFT_OUT};
+use crate::settings;
+use crate::tools::{self, Choice, Offer, function};
+use crate::turns::{Answer, Conversation, EarlierCall, Turns};
+
+/// A line with which one program begins its instructions. It changes with each request, so that nothing behind it could
+/// be remembered.
+const BILLING: &str = "x-anthropic-billing-header:";
+
+/// A request for a message.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct MessagesRequest {
+    pub(crate) asked: Asked,
+    /// Whether the thinking is not to be told.
+    pub(crate) hides_thinking: bool,
+}
+
+/// Reads a request.
+pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<MessagesRequest, ApiError> {
+    let mut fields = Fields::of_body(body)?;
+    let model = fields.required_string("model")?;
+    let mut ignored = Vec::new();
+    let (chat, offer, mut warnings) = input(&mut fields, &mut ignored)?;
+    warnings.extend(offer.warnings);
+    let top_p = fields.number("top_p", 0.0..=1.0)?;
+    let mut settings = AskedSettings {
+        temperature: fields.number("temperature", 0.0..=5.0)?,
+        top_p: top_p.filter(|&top_p| top_p > 0.0),
+        top_k: fields
+            .integer("top_k", -1..=i64::MAX)?
+            .map(|count| u32::try_from(count.max(0)).unwrap_or(u32::MAX)),
+        stop: settings::stops(&mut fields, "stop_sequences")?,
+        max_tokens: settings::max_tokens(&mut fields, &["max_tokens"])?,
+        ..AskedSettings::default()
+    };
+    let hides_thinking = thinking(&mut fields, &mut settings, &mut ignored)?;
+    let stream = fields.boolean("stream")?.unwrap_or(false);
+    settings::own(&mut fields, headers, &mut settings, &mut ignored)?;
+    ignored.splice(0..0, fields.left());
+    let ask =
+        Ask { model, input: Input::Chat(chat), tools: offer.tools, settings, logprobs: None, choices: 1 };
+    Ok(MessagesRequest { asked: Asked { ask, stream, ignored, warnings }, hides_thinking })
+}
+
+/// The chat and the tools of a request, which the count of its tokens needs too.
+pub(crate) fn input(
+    fields: &mut Fields,
+    ignored: &mut Vec<String>,
+) -> Result<(ChatInput, Offer, Vec<&'static str>), ApiError> {
+    let mut turns = Turns::default();
+    if let Some(text) = instructions(fields.take("system"), ignored)? {
+        turns.system(text);
+    }
+    let mut unread = None;
+    for (index, value) in fields.required_array("messages")?.into_iter().enumerate() {
+        let mut message = Fields::at(&format!("messages[{index}]"), value)?;
+        let role = message.required_string("role")?;
+        let place = message.name("content");
+        let content = message.take("content").ok_or_else(|| message.refuse("content", "it is missing"))?;
+        match role.as_str() {
+            "assistant" => assistant(&mut turns, &place, content)?,
+            "user" => unread = user(&mut turns, &place, content)?,
+            "system" => turns.system(parts::text(&place, Some(content), "\n")?.text),
+            other => return Err(message.refuse("role", format!("it is {other:?}, not user or assistant"))),
+        }
+    }
+    unread.map_or(Ok(()), Err)?;
+    let Conversation { messages, resume, warnings } = turns.finish("messages")?;
+    let offer = offered(fields, ignored)?;
+    let chat = ChatInput { messages, resume, tools: offer.tools.list().to_vec(), one_call: offer.one_call };
+    Ok((chat, offer, warnings))
+}
+
+/// The instructions, without the line that changes each time.
+fn instructions(system: Option<Value>, ignored: &mut Vec<String>) -> Result<Option<String>, ApiError> {
+    let texts = match system {
+        None => return Ok(None),
+        Some(Value::Array(blocks)) => {
+            let mut texts = Vec::new();
+            for (index, block) in blocks.into_iter().enumerate() {
+                texts.push(parts::part(&format!("system[{index}]"), block)?.text);
+            }
+            texts
+        }
+        other => vec![parts::text("system", other, "")?.text],
+    };
+    let mut kept = Vec::new();
+    for text in texts {
+        let without = match text.strip_prefix(BILLING) {
+            Some(line) => {
+                ignored.push("system:x-anthropic-billing-header".into());
+                line.split_once('\n').map_or("", |(_, rest)| rest).to_owned()
+            }
+            None => text,
+        };
+        if !without.is_empty() {
+            kept.push(without);
+        }
+    }
+    Ok((!kept.is_empty()).then(|| kept.join("\n")))
+}
+
+/// Text, thinking and calls of an earlier answer.
+fn assistant(turns: &mut Turns, place: &str, content: Value) -> Result<(), ApiError> {
+    let Value::Array(blocks) = content else {
+        let text = parts::text(place, Some(content), "")?.text;
+        turns.answer(Answer { text, ..Answer::default() });
+        return Ok(());
+    };
+    let mut answer = Answer::default();
+    let mut texts = Vec::new();
+    for (index, block) in blocks.into_iter().enumerate() {
+        let place = format!("{place}[{index}]");
+        let mut fields = Fields::at(&place, block.clone())?;
+        match fields.required_string("type")?.as_str() {
+            "thinking" => answer.thinking.push_str(&fields.string("thinking")?.unwrap_or_default()),
+            "redacted_thinking" => {}
+            "tool_use" => {
+                let (id, name) = (fields.required_string("id")?, fields.required_string("name")?);
+                let arguments = match fields.take("input") {
+                    None => Map::new(),
+                    Some(Value::Object(input)) => input,
+                    Some(other) => {
+                        return Err(fields.refuse("input", format!("it is {}, not an object", kind(&other))));
+                    }
+                };
+                answer.calls.push(EarlierCall { id, name, arguments });
+            }
+            _ => {
+                let text = parts::part(&place, block)?;
+                if text.other.is_some() {
+                    turns.warn(LEFT_OUT);
+                }
+                texts.push(text.text);
+            }
+        }
+    }
+    answer.text = texts.join("\n");
+    turns.answer(answer);
+    Ok(())
+}
+
+/// Text and results of calls; says what of the text would have to be seen.
+fn user(turns: &mut Turns, place: &str, content: Value) -> Result<Option<ApiError>, ApiError> {
+    let Value::Array(blocks) = content else {
+        turns.user(parts::text(place, Some(content), "")?.text);
+        return Ok(None);
+    };
+    let (mut texts, mut unread, mut has_results) = (Vec::new(), None, false);
+    for (index, block) in blocks.into_iter().enumerate() {
+        let place = format!("{place}[{index}]");
+        if block["type"] == "tool_result" {
+            has_results = true;
+            let mut fields = Fields::at(&place, block)?;
+            let id = fields.required_string("tool_use_id")?;
+            let result = parts::text(&fields.name("content"), fields.take("content"), "\n")?;
+            if result.other.is_some() {
+                turns.warn(LEFT_OUT);
+            }
+            let failed = fields.boolean("is_error")?.unwrap_or(false);
+            let text = if failed { format!("Error: {}", result.text) } else { result.text };
+            turns.result(&fields.name("tool_use_id"), &id, text)?;
+        } else {
+            let text = parts::part(&place, block)?;
+            if let Some(kind) = text.other {
+                turns.warn(LEFT_OUT);
+                unread = Some(parts::refused(&place, kind));
+            }
+            texts.push(text.text);
+        }
+    }
+    if !texts.is_empty() || !has_results {
+        turns.user(texts.join("\n"));
+    }
+    Ok(unread)
+}
+
+/// The tools that this server can offer: those that the provider would run itself are left out.
+fn offered(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Offer, ApiError> {
+    let mut functions = Vec::new();
+    let mut is_strict = false;
+    for (index, tool) in fields.array("tools")?.unwrap_or_default().into_iter().enumerate() {
+        let place = format!("tools[{index}]");
+        match &tool["type"] {
+            Value::Null => {}
+            Value::String(kind) if kind == "custom" => {}
+            Value::String(kind) => {
+                ignored.push(format!("tools:{kind}"));
+                continue;
+            }
+            other => return Err(invalid(&format!("{place}.type"), format!("it is {}", kind(other)))),
+        }
+        is_strict |= tool["strict"] == true;
+        functions.push(function(&tool["name"], &tool["description"], &tool["input_schema"]));
+    }
+    let mut one_call = false;
+    let choice = match fields.object("tool_choice")? {
+        None => Choice::Auto,
+        Some(mut choice) => {
+            one_call = choice.boolean("disable_parallel_tool_use")?.unwrap_or(false);
+            match choice.required_string("type")?.as_str() {
+                "auto" => Choice::Auto,
+                "none" => Choice::None,
+                "any" | "tool" => Choice::Forced,
+                other => {
+                    let reason = format!("it is {other:?}, not auto, any, tool or none");
+                    return Err(choice.refuse("type", reason));
+                }
+            }
+        }
+    };
+    let mut offer = tools::offer(functions, choice, one_call)?;
+    if is_strict {
+        offer.warnings.push(tools::NOT_STRICT);
+    }
+    Ok(offer)
+}
+
+/// Whether the model is to think, and whether the thinking is kept to itself.
+fn thinking(
+    fields: &mut Fields,
+    settings: &mut AskedSettings,
+    ignored: &mut Vec<String>,
+) -> Result<bool, ApiError> {
+    if let Some(mut output) = fields.object("output_config")? {
+        if output.take("format").is_some() {
+            let hint = "Structured output is not offered yet.".into();
+            return Err(ApiError::Unsupported { field: output.name("format"), hint });
+        }
+        // Templates of the family know no levels: whoever asks for one wants thinking.
+        settings.thinking = output.string("effort")?.map(|_| true);
+        ignored.extend(output.left());
+    }
+    let Some(mut thinking) = fields.object("thinking")? else { return Ok(false) };
+    settings.thinking = match thinking.required_string("type")?.as_str() {
+        "enabled" | "adaptive" => Some(true),
+        "disabled" => Some(false),
+        other => {
+            let reason = format!("it is {other:?}, not enabled, adaptive or disabled");
+            return Err(thinking.refuse("type", reason));
+        }
+    };
+    let hides = thinking.string("display")?.is_some_and(|display| display == "omitted");
+    ignored.extend(thinking.left());
+    Ok(hides)
+}

@@ -1,0 +1,170 @@
+use foretoken_protocol::{ChatMessage, FunctionCall, ToolCall};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn read(fields: Value) -> Result<MessagesRequest, ApiError> {
+    let mut body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]});
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    parse(body.to_string().as_bytes(), &HeaderMap::new())
+}
+
+fn chat(fields: Value) -> (ChatInput, Asked) {
+    let asked = read(fields).unwrap().asked;
+    let Input::Chat(chat) = asked.ask.input.clone() else { panic!("{asked:?}") };
+    (chat, asked)
+}
+
+fn refused(fields: Value) -> String {
+    read(fields.clone()).expect_err(&fields.to_string()).field().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn blocks_become_turns() {
+    let (chat, asked) = chat(json!({
+        "system": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "A"}, {"type": "text", "text": "B"}]},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "Hm", "signature": "x"}, {"type": "redacted_thinking", "data": "x"},
+                {"type": "text", "text": "I look."},
+                {"type": "tool_use", "id": "t1", "name": "f", "input": {"b": 1}},
+                {"type": "tool_use", "id": "t2", "name": "g", "input": {}},
+            ]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t2", "content": [{"type": "text", "text": "two"}], "is_error": true},
+                {"type": "tool_result", "tool_use_id": "t1", "content": "one"},
+                {"type": "text", "text": "And?"},
+            ]},
+            {"role": "system", "content": "Now."},
+        ],
+    }));
+    let call = |name: &str, arguments: Value| ToolCall::Function {
+        function: FunctionCall { name: name.into(), arguments: arguments.as_object().unwrap().clone() },
+    };
+    let expected = [
+        ChatMessage::system("Be brief."),
+        ChatMessage::user("A\nB"),
+        ChatMessage::Assistant {
+            content: "I look.".into(),
+            reasoning_content: Some("Hm".into()),
+            tool_calls: vec![call("f", json!({"b": 1})), call("g", json!({}))],
+        },
+        ChatMessage::Tool { content: "one".into() },
+        ChatMessage::Tool { content: "Error: two".into() },
+        ChatMessage::user("And?\n\n<system-note>\nNow.\n</system-note>"),
+    ];
+    assert_eq!(chat.messages, expected);
+    assert_eq!((asked.ignored, asked.warnings), (Vec::<String>::new(), Vec::new()));
+}
+
+#[test]
+fn settings_are_honoured() {
+    let request = read(json!({
+        "temperature": 0.5, "top_p": 0.9, "top_k": 5, "stop_sequences": ["END"], "stream": true, "metadata": {"a": 1},
+        "thinking": {"type": "enabled", "budget_tokens": 9, "display": "omitted"}, "foretoken": {"speculation": 2},
+    }));
+    let MessagesRequest { asked, hides_thinking } = request.unwrap();
+    let settings = asked.ask.settings;
+    assert_eq!((settings.temperature, settings.top_p, settings.top_k), (Some(0.5), Some(0.9), Some(5)));
+    assert_eq!(
+        (settings.stop, settings.max_tokens, settings.thinking),
+        (vec!["END".into()], Some(9), Some(true))
+    );
+    assert!(asked.stream && hides_thinking && settings.drafting.is_some());
+    assert_eq!(asked.ignored, ["metadata", "thinking.budget_tokens"]);
+    let thinking = |value: Value| read(json!({"thinking": value})).unwrap().asked.ask.settings.thinking;
+    assert_eq!(thinking(json!({"type": "disabled"})), Some(false));
+    assert_eq!(thinking(json!({"type": "adaptive"})), Some(true));
+    assert_eq!(thinking(json!(null)), None);
+}
+
+#[test]
+fn a_line_that_changes_each_time_is_taken_out_of_the_front_of_instructions_alone() {
+    let billing = "x-anthropic-billing-header: cc_version=2; cch=1a2b;";
+    for system in [
+        json!([{"type": "text", "text": billing}, {"type": "text", "text": "Be brief."}]),
+        json!(format!("{billing}\nBe brief.")),
+    ] {
+        let (chat, asked) = chat(json!({"system": system}));
+        assert_eq!(chat.messages[0], ChatMessage::system("Be brief."));
+        assert_eq!(asked.ignored, ["system:x-anthropic-billing-header"]);
+    }
+    let quoted = format!("Never write {billing}");
+    let (chat, _) = chat(json!({"system": quoted, "messages": [{"role": "user", "content": billing}]}));
+    assert_eq!(chat.messages, [ChatMessage::system(quoted), ChatMessage::user(billing)]);
+}
+
+#[test]
+fn tools_of_the_provider_are_left_out_and_named() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let (chat, asked) = chat(json!({
+        "tools": [
+            {"name": "f", "description": "Finds.", "input_schema": schema, "cache_control": {"type": "ephemeral"}},
+            {"type": "custom", "name": "g", "input_schema": {"type": "object"}, "strict": true},
+            {"type": "web_search_20250305", "name": "web_search"},
+        ],
+        "tool_choice": {"type": "auto", "disable_parallel_tool_use": true},
+    }));
+    let function = json!({"name": "f", "description": "Finds.", "parameters": schema});
+    assert_eq!((chat.tools.len(), &chat.tools[0]["function"]), (2, &function));
+    assert!(chat.one_call);
+    assert_eq!(
+        (asked.ignored, asked.warnings),
+        (vec!["tools:web_search_20250305".into()], vec![tools::NOT_STRICT])
+    );
+    assert!(
+        read(json!({"tools": [{"name": "f"}], "tool_choice": {"type": "none"}}))
+            .unwrap()
+            .asked
+            .ask
+            .tools
+            .is_empty()
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_name() {
+    let message = |role: &str, content: Value| json!({"messages": [{"role": role, "content": content}]});
+    for (fields, field) in [
+        (json!({"model": null}), "model"),
+        (json!({"messages": []}), "messages"),
+        (message("wizard", json!("a")), "messages[0].role"),
+        (message("user", json!(5)), "messages[0].content"),
+        (message("user", Value::Null), "messages[0].content"),
+        (message("user", json!([{"type": "image", "source": {}}])), "messages[0].content[0] (image)"),
+        (
+            message("user", json!([{"type": "tool_result", "tool_use_id": "x"}])),
+            "messages[0].content[0].tool_use_id",
+        ),
+        (message("user", json!([{"type": "odd"}])), "messages[0].content[0].type"),
+        (json!({"system": 5}), "system"),
+        (json!({"max_tokens": 0}), "max_tokens"),
+        (json!({"stop_sequences": [""]}), "stop_sequences"),
+        (json!({"thinking": {"type": "deep"}}), "thinking.type"),
+        (json!({"tool_choice": {"type": "any"}}), "tool_choice"),
+        (json!({"tool_choice": {"type": "maybe"}}), "tool_choice.type"),
+        (json!({"tools": [{"name": "a b"}]}), "tools"),
+        (json!({"output_config": {"format": {"type": "json_schema"}}}), "output_config.format"),
+    ] {
+        assert_eq!(refused(fields.clone()), field, "{fields}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_body_is_too_odd(
+        name in prop::sample::select(&["model", "messages", "system", "tools", "tool_choice", "thinking", "output_config",
+            "max_tokens", "stop_sequences", "top_p", "top_k", "temperature", "stream", "foretoken"][..]),
+        words in prop::collection::vec(prop::sample::select(&["role", "content", "type", "text", "user", "assistant",
+            "tool_use", "tool_result", "thinking", "input", "id", "name", ""][..]), 0..6),
+        number in any::<i64>(),
+    ) {
+        let object: Map<String, Value> =
+            words.chunks(2).map(|pair| (pair[0].to_owned(), json!(pair.last()))).collect();
+        for value in [json!(words), json!(number), json!(object), json!([object]), json!([{"role": "user", "content": [object]}])] {
+            let _ = read(json!({name: value}));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! How a reply is to be written, as the fields of a request say it.
+
+use axum::http::HeaderMap;
+use foretoken_protocol::{AcceptanceRule, Drafting, MAX_BLOCK_DEPTH, MAX_DEPTH};
+use serde_json::Value;
+
+use crate::ask::AskedSettings;
+use crate::error::ApiError;
+use crate::fields::{Fields, invalid, kind};
+
+/// The most stop texts.
+const MOST_STOPS: usize = 16;
+/// What a request may say of speculation in headers, for programs that can only add those.
+const SPECULATION: &str = "foretoken-speculation";
+const ACCEPTANCE: &str = "foretoken-acceptance";
+
+/// What OpenAI's dialects have in common.
+pub(crate) fn read(fields: &mut Fields) -> Result<AskedSettings, ApiError> {
+    let penalty = -2.0..=2.0;
+    let repetition = fields.number("repetition_penalty", 0.01..=10.0)?;
+    let repeat = fields.number("repeat_penalty", 0.01..=10.0)?;
+    let top_p = fields.number("top_p", 0.0..=1.0)?;
+    if top_p == Some(0.0) {
+        return Err(fields.refuse("top_p", "it is 0, which keeps no token"));
+    }
+    Ok(AskedSettings {
+        temperature: fields.number("temperature", 0.0..=5.0)?,
+        top_p,
+        top_k: fields
+            .integer("top_k", -1..=i64::MAX)?
+            .map(|count| u32::try_from(count.max(0)).unwrap_or(u32::MAX)),
+        min_p: fields.number("min_p", 0.0..=1.0)?,
+        xtc_probability: fields.number("xtc_probability", 0.0..=1.0)?,
+        xtc_threshold: fields.number("xtc_threshold", 0.0..=0.5)?,
+        repetition_penalty: repetition.or(repeat),
+        presence_penalty: fields.number("presence_penalty", penalty.clone())?,
+        frequency_penalty: fields.number("frequency_penalty", penalty)?,
+        seed: seed(fields)?,
+        stop: stops(fields, "stop")?,
+        max_tokens: max_tokens(fields, &["max_completion_tokens", "max_tokens"])?,
+        ..AskedSettings::default()
+    })
+}
+
+/// How long a reply may be, by the first of these fields that says so.
+pub(crate) fn max_tokens(fields: &mut Fields, names: &[&str]) -> Result<Option<u32>, ApiError> {
+    let mut most = None;
+    for &name in names {
+        match fields.integer(name, -1..=i64::MAX)? {
+            // Some editors say -1 where they set no limit.
+            None | Some(-1) => {}
+            Some(0) => return Err(fields.refuse(name, "it is 0, and a reply has at least one token")),
+            Some(count) => {
+                most.get_or_insert(u32::try_from(count).unwrap_or(u32::MAX));
+            }
+        }
+    }
+    Ok(most)
+}
+
+/// Any whole number, as 64 bits.
+fn seed(fields: &mut Fields) -> Result<Option<u64>, ApiError> {
+    let Some(value) = fields.take("seed") else { return Ok(None) };
+    let seed = value.as_u64().or_else(|| value.as_i64().map(i64::cast_unsigned));
+    seed.map(Some).ok_or_else(|| fields.refuse("seed", "it is no whole number of 64 bits"))
+}
+
+/// The texts at which an answer ends: one, or a list.
+pub(crate) fn stops(fields: &mut Fields, name: &str) -> Result<Vec<String>, ApiError> {
+    let texts = match fields.take(name) {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(texts)) => texts,
+        Some(text) => vec![text],
+    };
+    if texts.len() > MOST_STOPS {
+        return Err(fields.refuse(name, format!("it has {} texts, and {MOST_STOPS} at most", texts.len())));
+    }
+    let text = |value| match value {
+        Value::String(text) if text.is_empty() => Err(fields.refuse(name, "it has an empty text")),
+        Value::String(text) => Ok(text),
+        other => Err(fields.refuse(name, format!("it has {}, not a string", kind(&other)))),
+    };
+    texts.into_iter().map(text).collect()
+}
+
+/// Whether the model is to think: what says so outright counts more than an effort.
+pub(crate) fn thinking(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Option<bool>, ApiError> {
+    let effort = match fields.string("reasoning_effort")?.as_deref() {
+        None => None,
+        Some("none" | "minimal") => Some(false),
+        Some("low" | "medium" | "high" | "xhigh") => Some(true),
+        Some(other) => {
+            let reason = format!("it is {other:?}, not none, minimal, low, medium, high or xhigh");
+            return Err(fields.refuse("reasoning_effort", reason));
+        }
+    };
+    let mut outright = fields.boolean("enable_thinking")?;
+    if let Some(mut template) = fields.object("chat_template_kwargs")? {
+        outright = template.boolean("enable_thinking")?.or(outright);
+        ignored.extend(template.left());
+    }
+    Ok(outright.or(effort))
+}
+
+/// What only this server knows, in the object `foretoken` or else in headers. Says whether tokens are traced.
+pub(crate) fn own(
+    fields: &mut Fields,
+    headers: &HeaderMap,
+    settings: &mut AskedSettings,
+    ignored: &mut Vec<String>,
+) -> Result<bool, ApiError> {
+    let header = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    if let Some(value) = header(SPECULATION) {
+        let number = value.parse::<u64>().map(Value::from).ok();
+        settings.drafting = Some(drafting(SPECULATION, number.unwrap_or_else(|| value.into()))?);
+    }
+    if let Some(value) = header(ACCEPTANCE) {
+        settings.acceptance = Some(acceptance(ACCEPTANCE, &value)?);
+    }
+    let Some(mut own) = fields.object("foretoken")? else { return Ok(false) };
+    if let Some(value) = own.take("speculation") {
+        settings.drafting = Some(drafting(&own.name("speculation"), value)?);
+    }
+    if let Some(value) = own.string("acceptance")? {
+        settings.acceptance = Some(acceptance(&own.name("acceptance"), &value)?);
+    }
+    for name in ["thinking_budget", "priority"] {
+        if own.take(name).is_some() {
+            return Err(ApiError::Unsupported {
+                field: own.name(name),
+                hint: "It is not offered yet.".into(),
+            });
+        }
+    }
+    let trace = own.boolean("trace")?.unwrap_or(false);
+    ignored.extend(own.left());
+    Ok(trace)
+}
+
+/// Who drafts, and how far.
+fn drafting(field: &str, value: Value) -> Result<Drafting, ApiError> {
+    let depth_of = |depth: i64| Drafting::Fixed { depth: depth as u8 };
+    match &value {
+        Value::String(word) if word == "auto" => return Ok(Drafting::Auto),
+        Value::String(word) if word == "off" => return Ok(Drafting::Off),
+        Value::Number(depth) => {
+            if let Some(depth) = depth.as_i64().filter(|depth| (1..=i64::from(MAX_DEPTH)).contains(depth)) {
+                return Ok(depth_of(depth));
+            }
+        }
+        Value::Object(_) => {
+            let mut fields = Fields::at(field, value)?;
+            let drafter = fields.string("drafter")?;
+            return match drafter.as_deref() {
+                Some("mtp") => {
+                    let depth = fields.integer("depth", 1..=i64::from(MAX_DEPTH))?;
+                    Ok(depth.map_or(Drafting::Mtp, depth_of))
+                }
+                Some("dflash") => {
+                    let depth = fields.integer("depth", 1..=i64::from(MAX_BLOCK_DEPTH))?;
+                    Ok(Drafting::Dflash { depth: depth.map(|depth| depth as u8) })
+                }
+                Some("lookup") if fields.take("depth").is_none() => Ok(Drafting::Lookup),
+                Some("lookup") => Err(fields.refuse("depth", "look-up finds out by itself")),
+                _ => Err(fields.refuse("drafter", "it is not \"mtp\", \"dflash\" or \"lookup\"")),
+            };
+        }
+        _ => {}
+    }
+    Err(invalid(field, format!("it is not \"auto\", \"off\", 1 to {MAX_DEPTH}, or an object with a drafter")))
+}
+
+fn acceptance(field: &str, value: &str) -> Result<AcceptanceRule, ApiError> {
+    match value {
+        "coupled" => Ok(AcceptanceRule::Coupled),
+        "rejection" => Ok(AcceptanceRule::Rejection),
+        _ => Err(invalid(field, "it is not \"coupled\" or \"rejection\"")),
+    }
+}

@@ -1,0 +1,222 @@
+//! The turns of a chat, made to fit what chat templates of the family take: one system message at most, and that first;
+//! a user message somewhere; behind an answer's calls their results, in the order of the calls.
+
+use foretoken_protocol::{ChatMessage, FunctionCall, PartialReply, ToolCall};
+use serde_json::{Map, Value, json};
+
+use crate::error::ApiError;
+use crate::fields::invalid;
+
+/// That a call has no result, and its place says so.
+const NO_RESULT: &str = "result-missing";
+/// That the arguments of an earlier call are no JSON object.
+const BROKEN_ARGUMENTS: &str = "broken-arguments";
+
+/// What stands in the place of a result that never came.
+const MISSING: &str = "[no result]";
+
+/// Turns as the engine takes them, in the making.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    messages: Vec<ChatMessage>,
+    /// The calls of the last answer, until something else than a result follows.
+    calls: Vec<OpenCall>,
+    /// Instructions that stand among the results.
+    notes: Vec<String>,
+    warnings: Vec<&'static str>,
+}
+
+/// What the engine is asked with.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    pub(crate) messages: Vec<ChatMessage>,
+    /// The last turn, where that is the model's: it is gone on with.
+    pub(crate) resume: Option<PartialReply>,
+    pub(crate) warnings: Vec<&'static str>,
+}
+
+/// What the model wrote in an earlier turn.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) thinking: String,
+    pub(crate) calls: Vec<EarlierCall>,
+}
+
+/// A call in an earlier turn.
+#[derive(Debug)]
+pub(crate) struct EarlierCall {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: Map<String, Value>,
+}
+
+#[derive(Debug)]
+struct OpenCall {
+    id: String,
+    result: Option<String>,
+}
+
+impl Turns {
+    /// Says once that something was done that the program may not expect.
+    pub(crate) fn warn(&mut self, warning: &'static str) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Instructions. In the middle they stay where they are, inside what people and tools say: at the front they would
+    /// change all that was read before.
+    pub(crate) fn system(&mut self, text: String) {
+        if !self.calls.is_empty() {
+            return self.notes.push(text);
+        }
+        match self.messages.last_mut() {
+            None => self.messages.push(ChatMessage::system(text)),
+            Some(ChatMessage::System { content }) => {
+                content.push_str("\n\n");
+                content.push_str(&text);
+            }
+            Some(ChatMessage::User { content } | ChatMessage::Tool { content }) => add_note(content, &text),
+            Some(ChatMessage::Assistant { .. }) => self.messages.push(ChatMessage::user(note(&text))),
+        }
+    }
+
+    /// What the person says.
+    pub(crate) fn user(&mut self, text: String) {
+        self.settle();
+        self.messages.push(ChatMessage::user(text));
+    }
+
+    /// What the model said.
+    pub(crate) fn answer(&mut self, answer: Answer) {
+        self.settle();
+        let Answer { text: content, thinking, calls } = answer;
+        let reasoning_content = (!thinking.is_empty()).then_some(thinking);
+        let mut tool_calls = Vec::with_capacity(calls.len());
+        for EarlierCall { id, name, arguments } in calls {
+            self.calls.push(OpenCall { id, result: None });
+            tool_calls.push(ToolCall::Function { function: FunctionCall { name, arguments } });
+        }
+        self.messages.push(ChatMessage::Assistant { content, reasoning_content, tool_calls });
+    }
+
+    /// The result of a call, in whatever order they come. `field` names where its id stands.
+    pub(crate) fn result(&mut self, field: &str, id: &str, text: String) -> Result<(), ApiError> {
+        let call = self.calls.iter_mut().find(|call| call.id == id && call.result.is_none());
+        let call = call.ok_or_else(|| invalid(field, format!("no call before it has the id {id:?}")))?;
+        call.result = Some(text);
+        Ok(())
+    }
+
+    /// The arguments of a call in JSON, as most programs send them back.
+    pub(crate) fn arguments(&mut self, json: &str) -> Map<String, Value> {
+        if json.trim().is_empty() {
+            return Map::new();
+        }
+        serde_json::from_str(json).unwrap_or_else(|_| {
+            self.warn(BROKEN_ARGUMENTS);
+            Map::from_iter([("arguments".to_owned(), json!(json))])
+        })
+    }
+
+    /// All turns. `field` names them.
+    pub(crate) fn finish(mut self, field: &str) -> Result<Conversation, ApiError> {
+        if !self.calls.is_empty() && self.calls.iter().all(|call| call.result.is_none()) {
+            return Err(invalid(field, "the calls at its end have no results"));
+        }
+        self.settle();
+        let mut resume = None;
+        if let Some(ChatMessage::Assistant { .. }) = self.messages.last()
+            && let Some(ChatMessage::Assistant { content, reasoning_content, .. }) = self.messages.pop()
+        {
+            let thinking = reasoning_content.unwrap_or_default();
+            resume = Some(PartialReply { thinking, answer: content, thought_through: true });
+        }
+        if !self.messages.iter().any(|message| matches!(message, ChatMessage::User { .. })) {
+            return Err(invalid(field, "there is no user message to answer"));
+        }
+        Ok(Conversation { messages: self.messages, resume, warnings: self.warnings })
+    }
+
+    /// Puts the results of the last answer's calls in the order of the calls.
+    fn settle(&mut self) {
+        for call in std::mem::take(&mut self.calls) {
+            let content = call.result.unwrap_or_else(|| {
+                self.warn(NO_RESULT);
+                MISSING.to_owned()
+            });
+            self.messages.push(ChatMessage::Tool { content });
+        }
+        for text in std::mem::take(&mut self.notes) {
+            if let Some(ChatMessage::Tool { content }) = self.messages.last_mut() {
+                add_note(content, &text);
+            }
+        }
+    }
+}
+
+fn note(text: &str) -> String {
+    format!("<system-note>\n{text}\n</system-note>")
+}
+
+fn add_note(content: &mut String, text: &str) {
+    content.push_str("\n\n");
+    content.push_str(&note(text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(id: &str, name: &str) -> EarlierCall {
+        EarlierCall { id: id.into(), name: name.into(), arguments: Map::new() }
+    }
+
+    fn answer(text: &str, calls: Vec<EarlierCall>) -> Answer {
+        Answer { text: text.into(), calls, ..Answer::default() }
+    }
+
+    #[test]
+    fn results_stand_in_the_order_of_their_calls() {
+        let mut turns = Turns::default();
+        turns.user("Hi".into());
+        turns.answer(answer("", vec![call("a", "f"), call("b", "g"), call("c", "h")]));
+        turns.result("x", "b", "B".into()).unwrap();
+        turns.system("Short.".into());
+        turns.result("x", "a", "A".into()).unwrap();
+        turns.user("And?".into());
+        let all = turns.finish("messages").unwrap();
+        let texts: Vec<&str> = all.messages.iter().map(ChatMessage::content).collect();
+        let last = "[no result]\n\n<system-note>\nShort.\n</system-note>";
+        assert_eq!(texts, ["Hi", "", "A", "B", last, "And?"]);
+        assert!(matches!(all.messages[2], ChatMessage::Tool { .. }));
+        assert_eq!(all.warnings, [NO_RESULT]);
+    }
+
+    #[test]
+    fn a_result_belongs_to_a_call_and_calls_need_results() {
+        let mut turns = Turns::default();
+        turns.user("Hi".into());
+        assert!(turns.result("messages[1].tool_call_id", "a", String::new()).is_err());
+        turns.answer(answer("", vec![call("a", "f")]));
+        turns.result("x", "a", "A".into()).unwrap();
+        assert!(turns.result("x", "a", "again".into()).is_err());
+        assert_eq!(turns.finish("messages").unwrap().messages.len(), 3);
+        let mut open = Turns::default();
+        open.user("Hi".into());
+        open.answer(answer("", vec![call("a", "f")]));
+        assert!(open.finish("messages").is_err());
+    }
+
+    #[test]
+    fn arguments_that_are_no_object_are_kept_and_told() {
+        let mut turns = Turns::default();
+        assert_eq!(turns.arguments(""), Map::new());
+        assert_eq!(json!(turns.arguments("{\"b\": 1, \"a\": \"x\"}")).to_string(), r#"{"b":1,"a":"x"}"#);
+        assert_eq!(turns.warnings, Vec::<&str>::new());
+        assert_eq!(json!(turns.arguments("{\"b\": ")), json!({"arguments": "{\"b\": "}));
+        assert_eq!(json!(turns.arguments("[1]")), json!({"arguments": "[1]"}));
+        assert_eq!(turns.warnings, [BROKEN_ARGUMENTS]);
+    }
+}

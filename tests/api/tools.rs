@@ -1,0 +1,94 @@
+//! Calls of tools, with an engine that does as it is told.
+
+use serde_json::{Value, json};
+
+use crate::client::chat;
+use crate::server::{Server, scripted, with};
+
+fn offered() -> Value {
+    let properties = json!({"city": {"type": "string"}, "days": {"type": "integer"}});
+    let parameters = json!({"type": "object", "properties": properties});
+    json!([{"type": "function", "function": {"name": "weather", "parameters": parameters}}])
+}
+
+/// A call as models of the family write it.
+fn call(city: &str, days: &str) -> String {
+    format!(
+        "<tool_call>\n<function=weather>\n<parameter=city>\n{city}\n</parameter>\n<parameter=days>\n{days}\n\
+         </parameter>\n</function>\n</tool_call>"
+    )
+}
+
+/// A text in pieces of three letters, as tokens may cut it.
+fn pieces(text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(3).map(|piece| piece.iter().collect()).collect()
+}
+
+#[test]
+fn calls_come_whole_or_in_pieces_and_say_the_same() {
+    let server = Server::scripted(&["--no-token"]);
+    let say = pieces(&format!("I look.\n\n{}\n{}", call("Köln \"am\" Rhein", "3"), call("Rome", "five")));
+    let body = with(scripted(&json!({"say": say})), json!({"tools": offered()}));
+    let whole = chat(server.port, &body).json();
+    let (choice, message) = (&whole["choices"][0], &whole["choices"][0]["message"]);
+    assert_eq!((&choice["finish_reason"], &message["content"]), (&json!("tool_calls"), &json!("I look.")));
+    let arguments = |message: &Value, index: usize| -> Value {
+        serde_json::from_str(message["tool_calls"][index]["function"]["arguments"].as_str().unwrap()).unwrap()
+    };
+    assert_eq!(arguments(message, 0), json!({"city": "Köln \"am\" Rhein", "days": 3}));
+    assert_eq!(arguments(message, 1), json!({"city": "Rome", "days": "five"}));
+    assert_eq!(whole["foretoken"]["misfits"], json!(["days: expected an integer, came \"five\""]));
+
+    let events = chat(server.port, &with(body, json!({"stream": true}))).events();
+    let mut streamed = [String::new(), String::new()];
+    for event in &events {
+        for call in event["choices"][0]["delta"]["tool_calls"].as_array().into_iter().flatten() {
+            let index = call["index"].as_u64().unwrap() as usize;
+            streamed[index].push_str(call["function"]["arguments"].as_str().unwrap());
+            assert_eq!(call.get("id").is_some(), call["function"].get("name").is_some());
+        }
+    }
+    for (index, streamed) in streamed.iter().enumerate() {
+        assert_eq!(message["tool_calls"][index]["function"]["arguments"], streamed.as_str());
+    }
+    assert!(events.len() > 12, "arguments come as they are written: {}", events.len());
+}
+
+#[test]
+fn a_call_that_is_cut_is_none_and_without_tools_there_are_none() {
+    let server = Server::scripted(&["--no-token"]);
+    let written = call("Rome", "3");
+    let body = scripted(&json!({"say": pieces(&written)}));
+    let cut = chat(server.port, &with(body.clone(), json!({"tools": offered(), "max_tokens": 20}))).json();
+    let choice = &cut["choices"][0];
+    assert_eq!((&choice["finish_reason"], choice["message"].get("tool_calls")), (&json!("length"), None));
+    assert_eq!(choice["message"]["content"], &written[..60]);
+    for fields in [json!({}), json!({"tools": []}), json!({"tools": offered(), "tool_choice": "none"})] {
+        let text = chat(server.port, &with(body.clone(), fields)).json();
+        assert_eq!(text["choices"][0]["message"]["content"], written.as_str());
+        assert_eq!(text["choices"][0]["finish_reason"], "stop");
+    }
+}
+
+#[test]
+fn results_need_their_calls() {
+    let server = Server::scripted(&["--no-token"]);
+    let function = json!({"name": "weather", "arguments": "{\"city\": \"Rome\"}"});
+    let turn = json!({"role": "assistant", "content": null,
+        "tool_calls": [{"id": "a", "type": "function", "function": function}]});
+    let ask = |result: Value| {
+        let question = json!({"role": "user", "content": json!({"say": ["Warm."]}).to_string()});
+        let body = json!({"model": "default", "tools": offered(), "messages": [question, turn, result]});
+        chat(server.port, &body)
+    };
+    let answered = ask(json!({"role": "tool", "tool_call_id": "a", "content": "21 °C"})).json();
+    assert_eq!(answered["choices"][0]["message"]["content"], "Warm.");
+    let mut unknown = ask(json!({"role": "tool", "tool_call_id": "b", "content": "21 °C"}));
+    assert_eq!(
+        (unknown.status, unknown.json()["error"]["param"].clone()),
+        (400, json!("messages[2].tool_call_id"))
+    );
+    let left_out = ask(json!({"role": "user", "content": json!({"say": ["Hm."]}).to_string()}));
+    assert_eq!(left_out.header("foretoken-warning"), Some("result-missing"));
+}

@@ -33,15 +33,24 @@ export function characters(text: string): number {
   return text.length - pairs;
 }
 
+/** Half of a pair of surrogates. */
+const PAIR = /[\ud800-\udfff]/;
+
 const isHigh = (unit: number) => unit >= 0xd800 && unit < 0xdc00;
 const isLow = (unit: number) => unit >= 0xdc00 && unit < 0xe000;
 
 /** For each unit of `text`, the place in the chain of drafts that it came from; 0 for the model's own. */
 export function places(text: string, runs: DraftRun[]): Uint8Array {
   const places = new Uint8Array(text.length);
+  const hasPairs = PAIR.test(text);
   let at = 0;
   for (const [count, position] of runs) {
     const place = Math.min(position, POSITIONS);
+    if (!hasPairs) {
+      places.fill(place, at, at + count);
+      at += count;
+      continue;
+    }
     for (let i = 0; i < count && at < text.length; i += 1) {
       const units = isHigh(text.charCodeAt(at)) && isLow(text.charCodeAt(at + 1)) ? 2 : 1;
       places.fill(place, at, at + units);

@@ -49,7 +49,12 @@ export function useWake(
     const observer = new MutationObserver(draw);
     observer.observe(place, { childList: true, characterData: true, subtree: true });
     // Lines break elsewhere in another width, and code moves under the pointer.
-    const sizes = new ResizeObserver(draw);
+    let width = place.clientWidth;
+    const sizes = new ResizeObserver(() => {
+      if (place.clientWidth === width) return;
+      width = place.clientWidth;
+      draw();
+    });
     sizes.observe(place);
     place.addEventListener("scroll", draw, true);
     const timer = setInterval(draw, TICK);

@@ -109,16 +109,19 @@ impl Reader {
         }
         calls.written.push_str(piece.written());
         if matches!(&piece, CallPiece::End(call) if call.name.is_empty()) {
-            // It was cut before anybody could say what it calls.
-            calls.cut = true;
-            return push(contents, Content::Answer(std::mem::take(&mut calls.written)));
+            // It was cut before anybody could say what it calls: text, but behind whole calls it is nothing.
+            let text = std::mem::take(&mut self.white) + &std::mem::take(&mut calls.written);
+            if calls.ended == 0 {
+                push(contents, Content::Answer(text));
+            }
+            return;
         }
         for delta in calls.deltas.push(&piece) {
             push(
                 contents,
                 match delta {
                     CallDelta::Begin { name } => {
-                        self.white.clear();
+                        calls.written.insert_str(0, &std::mem::take(&mut self.white));
                         Content::Call { name }
                     }
                     CallDelta::Arguments(json) => Content::Arguments(json),
@@ -267,9 +270,13 @@ mod tests {
         let (cut, calls) = read(&tools(), &CALL[..60]);
         assert_eq!((cut.text(), cut.calls().count(), calls), (CALL[..60].to_owned(), 0, false));
         let (both, calls) = read(&tools(), &format!("{CALL}\n{}", &CALL[..60]));
-        assert_eq!((both.calls().count(), both.text(), calls), (1, CALL[..60].to_owned(), false));
+        assert_eq!((both.calls().count(), both.text(), calls), (1, format!("\n{}", &CALL[..60]), false));
         let (early, calls) = read(&tools(), &format!("{CALL}\n<tool_call>\n<func"));
-        assert_eq!((early.calls().count(), early.text(), calls), (1, "<tool_call>\n<func".into(), false));
+        assert_eq!((early.calls().count(), early.text(), calls), (1, String::new(), true));
+        let (early, calls) = read(&tools(), "A.\n\n<tool_call>\n<func");
+        assert_eq!((early.text(), calls), ("A.\n\n<tool_call>\n<func".into(), false));
+        let (named, _) = read(&tools(), &format!("A.\n\n{}", &CALL[..60]));
+        assert_eq!(named.text(), format!("A.\n\n{}", &CALL[..60]));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use foretoken_protocol::{ChatInput, EngineState, Input};
 use serde_json::json;
 
 use crate::api::Api;
+use crate::ask::AskedSettings;
 use crate::error::ApiError;
 use crate::fields::Fields;
 use crate::replies::refusal;
@@ -26,10 +27,9 @@ pub(crate) async fn chat(State(api): State<Arc<Api>>, request: Request) -> Resul
 /// Answers `POST /v1/messages/count_tokens`.
 pub(crate) async fn messages(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
-    let thinking = match fields.object("thinking")? {
-        None => None,
-        Some(mut thinking) => thinking.string("type")?.map(|kind| kind != "disabled"),
-    };
+    let mut settings = AskedSettings::default();
+    crate::messages::thinking(&mut fields, &mut settings, &mut Vec::new())?;
+    let thinking = settings.thinking;
     let (chat, ..) = crate::messages::input(&mut fields, &mut Vec::new())?;
     let tokens = count(&api, &mut fields, chat, thinking).await?;
     Ok(json_response(&json!({"input_tokens": tokens})))

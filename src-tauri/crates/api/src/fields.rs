@@ -38,6 +38,11 @@ impl Fields {
         self.map.shift_remove(name).filter(|value| !value.is_null())
     }
 
+    /// Whether a field is there.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.map.get(name).is_some_and(|value| !value.is_null())
+    }
+
     /// What a field is called in messages.
     pub(crate) fn name(&self, name: &str) -> String {
         format!("{}{name}", self.place)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 
-pub(crate) use self::parse::input;
+pub(crate) use self::parse::{input, thinking};
 use self::write::Writer;
 pub(crate) use self::write::error_body;
 use crate::answer;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::ApiError;
 use crate::fields::invalid;
+use crate::guard::too_deep;
 
 /// That a call has no result, and its place says so.
 const NO_RESULT: &str = "result-missing";
@@ -90,15 +91,26 @@ impl Turns {
 
     /// What the model said.
     pub(crate) fn answer(&mut self, answer: Answer) {
-        self.settle();
-        let Answer { text: content, thinking, calls } = answer;
-        let reasoning_content = (!thinking.is_empty()).then_some(thinking);
-        let mut tool_calls = Vec::with_capacity(calls.len());
+        let Answer { text, thinking, calls } = answer;
+        // What some programs send in several messages was one turn.
+        let goes_on = self.calls.iter().all(|call| call.result.is_none()) && self.notes.is_empty();
+        if !goes_on || !matches!(self.messages.last(), Some(ChatMessage::Assistant { .. })) {
+            self.settle();
+            self.messages.push(ChatMessage::assistant(""));
+        }
+        let Some(ChatMessage::Assistant { content, reasoning_content, tool_calls }) =
+            self.messages.last_mut()
+        else {
+            return;
+        };
+        content.push_str(&text);
+        if !thinking.is_empty() {
+            reasoning_content.get_or_insert_default().push_str(&thinking);
+        }
         for EarlierCall { id, name, arguments } in calls {
             self.calls.push(OpenCall { id, result: None });
             tool_calls.push(ToolCall::Function { function: FunctionCall { name, arguments } });
         }
-        self.messages.push(ChatMessage::Assistant { content, reasoning_content, tool_calls });
     }
 
     /// The result of a call, in whatever order they come. `field` names where its id stands.
@@ -114,7 +126,9 @@ impl Turns {
         if json.trim().is_empty() {
             return Map::new();
         }
-        serde_json::from_str(json).unwrap_or_else(|_| {
+        // Within a text, the depth of the body says nothing of theirs.
+        let read = if too_deep(json.as_bytes()) { None } else { serde_json::from_str(json).ok() };
+        read.unwrap_or_else(|| {
             self.warn(BROKEN_ARGUMENTS);
             Map::from_iter([("arguments".to_owned(), json!(json))])
         })
@@ -210,6 +224,20 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_in_several_messages_is_one_turn() {
+        let mut turns = Turns::default();
+        turns.user("Hi".into());
+        turns.answer(answer("I ", vec![call("a", "f")]));
+        turns.answer(answer("look.", vec![call("b", "g")]));
+        turns.result("x", "a", "A".into()).unwrap();
+        turns.result("x", "b", "B".into()).unwrap();
+        let all = turns.finish("messages").unwrap();
+        let texts: Vec<&str> = all.messages.iter().map(ChatMessage::content).collect();
+        assert_eq!(texts, ["Hi", "I look.", "A", "B"]);
+        assert_eq!(all.warnings, Vec::<&str>::new());
+    }
+
+    #[test]
     fn arguments_that_are_no_object_are_kept_and_told() {
         let mut turns = Turns::default();
         assert_eq!(turns.arguments(""), Map::new());
@@ -217,6 +245,8 @@ mod tests {
         assert_eq!(turns.warnings, Vec::<&str>::new());
         assert_eq!(json!(turns.arguments("{\"b\": ")), json!({"arguments": "{\"b\": "}));
         assert_eq!(json!(turns.arguments("[1]")), json!({"arguments": "[1]"}));
+        let deep = format!("{{\"a\": {}{}}}", "[".repeat(100), "]".repeat(100));
+        assert_eq!(json!(turns.arguments(&deep)), json!({"arguments": deep}));
         assert_eq!(turns.warnings, [BROKEN_ARGUMENTS]);
     }
 }

@@ -168,12 +168,15 @@ impl CallParser {
         &self.beyond
     }
 
-    /// The rest of an answer that has ended. A call that is still open is cut.
+    /// The rest of an answer that has ended. A call that is still open is cut, unless only `</tool_call>` is missing.
     pub fn finish(&mut self) -> Vec<CallPiece> {
         let mut pieces = Vec::new();
         self.over = true;
         while self.advance(&mut pieces) {}
         let all = self.held.len();
+        // Nothing of the call itself is missing then.
+        let whole = matches!(self.place, Place::Tags { closed: true, stray: false })
+            && CALL_END.starts_with(self.held.trim_start());
         let open = match self.place {
             Place::Text | Place::Behind if self.held.starts_with(CALL) => {
                 self.give(all, CallPiece::Markup, &mut pieces);
@@ -197,7 +200,7 @@ impl CallParser {
             Place::Ended => false,
         };
         if open {
-            self.end_call(true, &mut pieces);
+            self.end_call(!whole, &mut pieces);
         }
         self.place = Place::Ended;
         pieces
@@ -694,12 +697,13 @@ mod tests {
     }
 
     #[test]
-    fn an_open_call_is_cut() {
+    fn an_open_call_is_cut_unless_only_its_last_tag_is_missing() {
         let whole = written(&call("f", &[("a", "x\ny"), ("b", "")]));
         for end in whole.char_indices().map(|(at, _)| at).skip(CALL.len()) {
             let (text, calls) = read(&whole[..end]);
             assert_eq!((text.as_str(), calls.len()), ("", 1), "{:?}", &whole[..end]);
-            assert!(calls[0].cut && calls[0].stray.is_empty());
+            let is_whole = whole[..end].contains(FUNCTION_END);
+            assert!(calls[0].cut != is_whole && calls[0].stray.is_empty());
         }
         let cut = |answer: &str| read(answer).1.remove(0);
         let open = |arguments| Call { cut: true, ..call("f", arguments) };

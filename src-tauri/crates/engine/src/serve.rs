@@ -87,10 +87,17 @@ struct Unreadable {
     error: serde_json::Error,
 }
 
+/// What names a request, whatever else it says.
+#[derive(serde::Deserialize)]
+struct Named {
+    id: RequestId,
+}
+
 fn parse(line: &[u8]) -> Received {
     serde_json::from_slice(line).map_err(|error| {
-        let value: Option<serde_json::Value> = serde_json::from_slice(line).ok();
-        Unreadable { id: value.and_then(|value| value.get("id")?.as_u64()), error }
+        // What else there is may be nested too deeply to be read.
+        let named: Option<Named> = serde_json::from_slice(line).ok();
+        Unreadable { id: named.map(|named| named.id), error }
     })
 }
 

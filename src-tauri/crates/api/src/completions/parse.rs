@@ -51,8 +51,11 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<CompletionReques
     if fields.integer("best_of", 0..=i64::MAX)?.is_some_and(|best_of| best_of > 1) {
         return Err(ApiError::Unsupported { field: "best_of".into(), hint: "Send n.".into() });
     }
+    let says_how_long = fields.has("max_tokens") || fields.has("max_completion_tokens");
     let mut settings = settings::read(&mut fields)?;
-    settings.max_tokens.get_or_insert(DEFAULT_TOKENS);
+    if !says_how_long {
+        settings.max_tokens = Some(DEFAULT_TOKENS);
+    }
     let choices = fields.integer("n", 1..=i64::from(MOST_CHOICES))?.map_or(1, |count| count as u8);
     let logprobs = fields.integer("logprobs", 0..=MOST_LOGPROBS)?.map(|count| count as u32);
     let stream = fields.boolean("stream")?.unwrap_or(false);

@@ -58,7 +58,7 @@ impl Writer {
         if text.is_empty() && (logprobs.is_empty() || !self.options.logprobs) {
             return;
         }
-        let chances = self.options.logprobs.then(|| chances(&logprobs, choice.text.len()));
+        let chances = self.options.logprobs.then(|| chances(&logprobs, choice.text.chars().count()));
         choice.text.push_str(&text);
         choice.logprobs.extend(logprobs);
         data(out, &self.chunk(index, &text, chances, None));
@@ -151,13 +151,13 @@ fn choice(index: usize, text: &str, chances: Option<Value>, ended: Option<&EndRe
     json!({"index": index, "text": text, "logprobs": chances, "finish_reason": reason})
 }
 
-/// How likely tokens were, in the form of the older dialect: lists that run beside each other. `offset`: bytes of text
-/// before them.
+/// How likely tokens were, in the form of the older dialect: lists that run beside each other. `offset`: characters of
+/// text before them.
 fn chances(logprobs: &[TokenLogprobs], mut offset: usize) -> Value {
     let mut offsets = Vec::with_capacity(logprobs.len());
     for TokenLogprobs { token, .. } in logprobs {
         offsets.push(offset);
-        offset += token.text.len();
+        offset += token.text.chars().count();
     }
     let top = |one: &TokenLogprobs| -> Value {
         let entries = one.top.iter().map(|top| (top.text.clone(), finite(f64::from(top.logprob)).into()));

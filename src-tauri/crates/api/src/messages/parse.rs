@@ -139,6 +139,8 @@ fn assistant(turns: &mut Turns, place: &str, content: Value) -> Result<(), ApiEr
                 };
                 answer.calls.push(EarlierCall { id, name, arguments });
             }
+            // Of the provider's own tools, which nobody runs here.
+            "server_tool_use" | "web_search_tool_result" | "web_fetch_tool_result" => turns.warn(LEFT_OUT),
             _ => {
                 let text = parts::part(&place, block)?;
                 if text.other.is_some() {
@@ -230,7 +232,7 @@ fn offered(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Offer, ApiE
 }
 
 /// Whether the model is to think, and whether the thinking is kept to itself.
-fn thinking(
+pub(crate) fn thinking(
     fields: &mut Fields,
     settings: &mut AskedSettings,
     ignored: &mut Vec<String>,

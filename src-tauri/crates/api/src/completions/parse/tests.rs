@@ -32,6 +32,7 @@ fn settings_are_those_of_chats_with_a_shorter_limit() {
     let asked = read(json!({"temperature": 0.5, "logprobs": 2, "n": 2, "user": "me"})).unwrap().asked;
     assert_eq!((asked.ask.settings.max_tokens, asked.ask.settings.temperature), (Some(16), Some(0.5)));
     assert_eq!((asked.ask.logprobs, asked.ask.choices, asked.ignored), (Some(2), 2, vec!["user".to_owned()]));
+    assert_eq!(read(json!({"max_tokens": -1})).unwrap().asked.ask.settings.max_tokens, None);
     assert_eq!(read(json!({"max_tokens": 5})).unwrap().asked.ask.settings.max_tokens, Some(5));
 }
 

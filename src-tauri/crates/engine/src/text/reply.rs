@@ -110,22 +110,27 @@ impl ReplyText {
             self.split.expect_tag(self.length - tag.len());
         }
         let (mut pieces, stopped) = self.split_and_stop(&decoded);
-        pieces = self.parse(pieces);
         let mut end = stopped.then_some(ReplyEnd::With);
         if self.has_its_call() {
             end = Some(ReplyEnd::With);
         } else if let Some(parser) = &mut self.parser {
             if parser.has_ended() {
-                let left = parser.beyond().to_owned() + &self.stops.finish();
+                let (beyond, held) = (parser.beyond().to_owned(), self.stops.finish());
+                let (held, left) = match self.stop_scope {
+                    StopScope::All => (String::new(), beyond + &held),
+                    StopScope::Answer => (held, beyond),
+                };
                 end = Some(ReplyEnd::With);
                 // The tokens before this one are in the reply, and so is their text: a tag that began no call.
                 if pieces.is_empty()
-                    && let Some(earlier) = left.len().checked_sub(decoded.len())
+                    && let Some(earlier) = (held.len() + left.len()).checked_sub(decoded.len())
                 {
                     end = Some(ReplyEnd::Before);
-                    self.late = left.get(..earlier).unwrap_or_default().to_owned();
+                    self.late = (held + &left).get(..earlier).unwrap_or_default().to_owned();
+                } else if !held.is_empty() {
+                    pieces.push((Part::Answer, held));
                 }
-            } else if stopped {
+            } else if stopped && self.stop_scope == StopScope::All {
                 pieces.extend(written(parser.finish(), &mut self.calls, self.one_call));
             }
         }
@@ -146,18 +151,27 @@ impl ReplyText {
         let mut pieces = self.split_and_stop(&decoded).0;
         match self.stop_scope {
             StopScope::All => {
-                pieces.extend(self.split.push(&self.stops.finish()));
-                pieces.extend(self.split.finish());
+                let mut rest = self.split.push(&self.stops.finish());
+                rest.extend(self.split.finish());
+                pieces.extend(self.parse(rest));
+                if let Some(parser) = &mut self.parser {
+                    pieces.extend(written(parser.finish(), &mut self.calls, self.one_call));
+                }
             }
             StopScope::Answer => {
                 let rest = self.split.finish();
                 pieces.extend(self.stop_answer(rest).0);
-                pieces.extend(Some((Part::Answer, self.stops.finish())).filter(|(_, text)| !text.is_empty()));
+                let mut text = String::new();
+                // What is held stands behind a stop text, if there was one.
+                if self.stops.matched().is_none()
+                    && let Some(parser) = &mut self.parser
+                {
+                    let left = parser.finish();
+                    self.stop_text_of(left, &mut text);
+                }
+                text.push_str(&self.stops.finish());
+                pieces.extend(Some((Part::Answer, text)).filter(|(_, text)| !text.is_empty()));
             }
-        }
-        pieces = self.parse(pieces);
-        if let Some(parser) = &mut self.parser {
-            pieces.extend(written(parser.finish(), &mut self.calls, self.one_call));
         }
         let late = std::mem::take(&mut self.late);
         if !late.is_empty() {
@@ -175,7 +189,7 @@ impl ReplyText {
                 if outcome.stopped {
                     pieces.extend(self.split.finish());
                 }
-                (pieces, outcome.stopped)
+                (self.parse(pieces), outcome.stopped)
             }
             StopScope::Answer => {
                 let pieces = self.split.push(decoded);
@@ -184,16 +198,20 @@ impl ReplyText {
         }
     }
 
-    /// The pieces up to a stop text in those of the answer, and whether there was one.
+    /// The pieces up to a stop text in those of the answer, calls left out, and whether there was one.
     fn stop_answer(&mut self, pieces: Vec<(Part, String)>) -> (Vec<(Part, String)>, bool) {
         let (mut kept, mut stopped) = (Vec::new(), false);
         for (part, text) in pieces {
             let text = match part {
                 Part::Thinking => text,
                 Part::Answer => {
-                    let outcome = self.stops.push(&text);
-                    stopped |= outcome.stopped;
-                    outcome.text
+                    let pieces = match &mut self.parser {
+                        Some(parser) => parser.push(&text),
+                        None => vec![CallPiece::Text(text)],
+                    };
+                    let mut kept = String::new();
+                    stopped |= self.stop_text_of(pieces, &mut kept);
+                    kept
                 }
             };
             if !text.is_empty() {
@@ -201,6 +219,30 @@ impl ReplyText {
             }
         }
         (kept, stopped)
+    }
+
+    /// Adds the text of these pieces up to a stop text outside of calls, and says whether there was one.
+    fn stop_text_of(&mut self, pieces: Vec<CallPiece>, text: &mut String) -> bool {
+        for piece in pieces {
+            if self.has_its_call() {
+                break;
+            }
+            if let CallPiece::Text(more) = piece {
+                let outcome = self.stops.push(&more);
+                text.push_str(&outcome.text);
+                if outcome.stopped {
+                    return true;
+                }
+                continue;
+            }
+            // No stop text begins before a call and ends in it.
+            text.push_str(&self.stops.finish());
+            text.push_str(piece.written());
+            if let CallPiece::End(call) = piece {
+                self.calls.push(call);
+            }
+        }
+        false
     }
 
     /// The pieces as far as it is decided what they are, once calls have been looked for in those of the answer.
@@ -302,6 +344,36 @@ mod tests {
         assert_eq!(text_of(all.iter().copied(), Part::Thinking), "I greet.");
         assert_eq!(text_of(all, Part::Answer), "Hello 🦀!");
         assert_eq!(tokens.len(), ids.len());
+    }
+
+    #[test]
+    fn a_stop_text_of_the_answer_may_stand_in_a_call_and_behind_none() {
+        let call =
+            "<tool_call>\n<function=f>\n<parameter=a>\nx END y\n</parameter>\n</function>\n</tool_call>";
+        for (answer, is, calls) in [
+            (format!("A.\n\n{call}"), format!("A.\n\n{call}"), 1),
+            (format!("A. END {call}"), "A. ".to_owned(), 0),
+            (format!("A. EN{call}"), format!("A. EN{call}"), 1),
+            ("A <tool_call> EN".to_owned(), "A <tool_call> EN".to_owned(), 0),
+            ("A <tool_call> END".to_owned(), "A <tool_call> ".to_owned(), 0),
+            (format!("{call}\nSo END"), format!("{call}\n"), 1),
+        ] {
+            let ids = TOKENIZER.encode_text(&answer).unwrap();
+            let stops = (vec!["END".to_owned()], StopScope::Answer);
+            let mut reply =
+                ReplyText::new(TOKENIZER.clone(), ANSWER, stops).unwrap().with_calls(&TOKENIZER, false);
+            let mut entries = Vec::new();
+            for &id in &ids {
+                let (more, end) = reply.push(id, None);
+                entries.extend(more);
+                if end.is_some() {
+                    break;
+                }
+            }
+            entries.extend(reply.finish(false));
+            assert_eq!(text_of(&entries, Part::Answer), is, "{answer}");
+            assert_eq!(reply.take_calls().len(), calls, "{answer}");
+        }
     }
 
     #[test]
@@ -543,13 +615,16 @@ mod tests {
         let ids = tokenizer.encode(CALL).unwrap();
         for end in 1..ids.len() {
             let (_, answer, calls, count, _) = write_calls(&tokenizer, ANSWER, &ids[..end], None);
+            // Without its last tag alone it is whole.
+            let is_whole = answer.contains("</function>");
             assert_eq!((answer, count), (tokenizer.decode(&ids[..end]), end));
-            assert!(calls.len() == 1 && calls[0].cut, "{calls:?}");
+            assert!(calls.len() == 1 && calls[0].cut != is_whole, "{calls:?}");
         }
         for stop in ["\n</function>", "</tool_call>"] {
             let (_, answer, calls, _, end) = write_calls(&tokenizer, ANSWER, &ids, Some(stop));
             assert_eq!(answer, CALL[..CALL.find(stop).unwrap()]);
-            assert_eq!((calls, end), (vec![read_call(true)], Some(ReplyEnd::With)));
+            let is_cut = !answer.contains("</function>");
+            assert_eq!((calls, end), (vec![read_call(is_cut)], Some(ReplyEnd::With)));
         }
     }
 

@@ -84,6 +84,7 @@ fn models_have_names_and_no_folders() {
     let list = get(server.port, "/v1/models").json();
     assert_eq!(list["data"][0]["id"], "checkpoint");
     assert_eq!(list["data"][0]["foretoken"]["loaded"], true);
+    assert_eq!(list["data"][0]["foretoken"]["tools"], true);
     assert_eq!(list["data"][0]["context_length"], 1000);
     assert!(!list.to_string().contains("/demo-model"));
     assert_eq!(get(server.port, "/v1/models/CHECKPOINT").json(), list["data"][0]);

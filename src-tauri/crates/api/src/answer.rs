@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
 use foretoken_protocol::{EngineState, KvPrecision};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::api::Api;
@@ -44,6 +44,21 @@ pub(crate) struct Meta {
     pub(crate) created: u64,
     pub(crate) model: String,
     pub(crate) fingerprint: String,
+}
+
+impl Meta {
+    /// The fields with which an object of OpenAI's dialects begins.
+    pub(crate) fn head(&self, id: &str, object: &str) -> Map<String, Value> {
+        let Self { created, model, fingerprint } = self;
+        let fields = [
+            ("id", id.into()),
+            ("object", object.into()),
+            ("created", (*created).into()),
+            ("model", model.as_str().into()),
+            ("system_fingerprint", fingerprint.as_str().into()),
+        ];
+        fields.into_iter().map(|(name, value): (_, Value)| (name.to_owned(), value)).collect()
+    }
 }
 
 /// One answer in a dialect: the events of its stream, which are appended to `out` with their framing, or all of it once

@@ -6,6 +6,20 @@ use serde_json::{Value, json};
 use crate::content::Gathered;
 use crate::replies::End;
 
+/// The use of tokens, `timings` of the first reply, and `foretoken` of each where there are several.
+pub(crate) fn figures<'a>(
+    ended: impl Iterator<Item = (&'a End, &'a Gathered)> + Clone,
+) -> [(String, Value); 3] {
+    let mut own: Vec<Value> = ended.clone().map(|(end, reply)| foretoken(end, reply)).collect();
+    let own = if own.len() == 1 { own.remove(0) } else { own.into() };
+    let mut stats = ended.map(|(end, _)| &*end.stats);
+    [
+        ("usage".into(), usage(stats.clone())),
+        ("timings".into(), stats.next().map(timings).into()),
+        ("foretoken".into(), own),
+    ]
+}
+
 /// In llama.cpp's names.
 pub(crate) fn timings(stats: &ReplyStats) -> Value {
     let read = stats.prompt_tokens.saturating_sub(stats.cached_tokens);
@@ -64,4 +78,20 @@ fn milliseconds(seconds: f64) -> f64 {
 fn rounded(number: f64) -> f64 {
     let rounded = (number * 100.0).round() / 100.0;
     if rounded.is_finite() { rounded } else { 0.0 }
+}
+
+/// Tokens of a request, in OpenAI's sense: its prompt was read once, however many replies there are.
+fn usage<'a>(replies: impl Iterator<Item = &'a ReplyStats> + Clone) -> Value {
+    let sum =
+        |count: fn(&ReplyStats) -> u32| -> u64 { replies.clone().map(|stats| u64::from(count(stats))).sum() };
+    let first = replies.clone().next();
+    let prompt = first.map_or(0, |stats| u64::from(stats.prompt_tokens));
+    let written = sum(|stats| stats.emitted);
+    json!({
+        "prompt_tokens": prompt,
+        "completion_tokens": written,
+        "total_tokens": prompt + written,
+        "prompt_tokens_details": {"cached_tokens": first.map_or(0, |stats| stats.cached_tokens)},
+        "completion_tokens_details": {"reasoning_tokens": sum(|stats| stats.thinking.emitted)},
+    })
 }

@@ -133,6 +133,7 @@ fn entry(api: &Api, model: &Offered) -> Value {
         "foretoken": {
             "loaded": info.is_some(),
             "format": format,
+            "tools": info.as_ref().map(|info| info.tools),
             "mtp": info.map(|info| info.mtp),
         },
     })

@@ -14,21 +14,18 @@ const MOST_STOPS: usize = 16;
 const SPECULATION: &str = "foretoken-speculation";
 const ACCEPTANCE: &str = "foretoken-acceptance";
 
+/// What asks of each token whether it was drafted, for dialects that have no place to tell it.
+pub(crate) const TRACE: &str = "foretoken.trace";
+
 /// What OpenAI's dialects have in common.
 pub(crate) fn read(fields: &mut Fields) -> Result<AskedSettings, ApiError> {
     let penalty = -2.0..=2.0;
     let repetition = fields.number("repetition_penalty", 0.01..=10.0)?;
     let repeat = fields.number("repeat_penalty", 0.01..=10.0)?;
-    let top_p = fields.number("top_p", 0.0..=1.0)?;
-    if top_p == Some(0.0) {
-        return Err(fields.refuse("top_p", "it is 0, which keeps no token"));
-    }
     Ok(AskedSettings {
         temperature: fields.number("temperature", 0.0..=5.0)?,
-        top_p,
-        top_k: fields
-            .integer("top_k", -1..=i64::MAX)?
-            .map(|count| u32::try_from(count.max(0)).unwrap_or(u32::MAX)),
+        top_p: top_p(fields)?,
+        top_k: top_k(fields)?,
         min_p: fields.number("min_p", 0.0..=1.0)?,
         xtc_probability: fields.number("xtc_probability", 0.0..=1.0)?,
         xtc_threshold: fields.number("xtc_threshold", 0.0..=0.5)?,
@@ -40,6 +37,20 @@ pub(crate) fn read(fields: &mut Fields) -> Result<AskedSettings, ApiError> {
         max_tokens: max_tokens(fields, &["max_completion_tokens", "max_tokens"])?,
         ..AskedSettings::default()
     })
+}
+
+/// The part of the likeliest tokens that is kept.
+pub(crate) fn top_p(fields: &mut Fields) -> Result<Option<f32>, ApiError> {
+    match fields.number("top_p", 0.0..=1.0)? {
+        Some(0.0) => Err(fields.refuse("top_p", "it is 0, which keeps no token")),
+        top_p => Ok(top_p),
+    }
+}
+
+/// How many of the likeliest tokens are kept; -1 and 0 are all.
+pub(crate) fn top_k(fields: &mut Fields) -> Result<Option<u32>, ApiError> {
+    let count = fields.integer("top_k", -1..=i64::MAX)?;
+    Ok(count.map(|count| u32::try_from(count.max(0)).unwrap_or(u32::MAX)))
 }
 
 /// How long a reply may be, by the first of these fields that says so.

@@ -3,13 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use foretoken_protocol::{ReplyStats, TokenLogprob, TokenLogprobs, TokenText};
-use serde_json::{Map, Value, json};
+use foretoken_protocol::{TokenLogprob, TokenLogprobs, TokenText};
+use serde_json::{Value, json};
 
 use crate::answer::{self, Meta};
 use crate::content::{Call, Content, Gathered};
 use crate::error::ApiError;
-use crate::figures::{foretoken, timings};
+use crate::figures::{figures, foretoken, timings};
 use crate::replies::{End, EndReason, Progress, Step};
 use crate::router::random_name;
 use crate::stream::data;
@@ -119,7 +119,7 @@ impl Writer {
         let choice = json!({
             "index": index, "delta": delta, "logprobs": null, "finish_reason": ended.map(reason),
         });
-        let mut event = self.head("chat.completion.chunk");
+        let mut event = self.meta.head(&self.id, "chat.completion.chunk");
         event.insert("choices".into(), json!([choice]));
         if self.options.include_usage {
             event.insert("usage".into(), Value::Null);
@@ -127,26 +127,8 @@ impl Writer {
         event.into()
     }
 
-    fn head(&self, object: &str) -> Map<String, Value> {
-        let Meta { created, model, fingerprint } = &self.meta;
-        let fields = [
-            ("id", self.id.as_str().into()),
-            ("object", object.into()),
-            ("created", (*created).into()),
-            ("model", model.as_str().into()),
-            ("system_fingerprint", fingerprint.as_str().into()),
-        ];
-        fields.into_iter().map(|(name, value): (_, Value)| (name.to_owned(), value)).collect()
-    }
-
-    /// Use, `timings` of the first reply, and `foretoken` of each where there are several.
     fn figures(&self) -> [(String, Value); 3] {
-        let ended = || self.choices.iter().filter_map(|choice| Some((choice, choice.end.as_ref()?)));
-        let mut own: Vec<Value> = ended().map(|(choice, end)| foretoken(end, &choice.reply)).collect();
-        let own = if own.len() == 1 { own.remove(0) } else { own.into() };
-        let timings = ended().next().map(|(_, end)| timings(&end.stats));
-        let stats = ended().map(|(_, end)| &*end.stats);
-        [("usage".into(), usage(stats)), ("timings".into(), timings.into()), ("foretoken".into(), own)]
+        figures(self.choices.iter().filter_map(|choice| Some((choice.end.as_ref()?, &choice.reply))))
     }
 }
 
@@ -167,7 +149,7 @@ impl answer::Writer for Writer {
 
     fn end(&mut self, out: &mut String) {
         if self.options.include_usage {
-            let mut event = self.head("chat.completion.chunk");
+            let mut event = self.meta.head(&self.id, "chat.completion.chunk");
             event.insert("choices".into(), json!([]));
             event.extend(self.figures());
             data(out, &event.into());
@@ -188,7 +170,7 @@ impl answer::Writer for Writer {
                 "finish_reason": choice.end.as_ref().map(|end| reason(&end.reason)),
             })
         });
-        let mut answer = self.head("chat.completion");
+        let mut answer = self.meta.head(&self.id, "chat.completion");
         answer.insert("choices".into(), written.collect());
         answer.extend(self.figures());
         answer.into()
@@ -248,20 +230,4 @@ fn chance(token: &TokenLogprob) -> Value {
 /// A number that JSON can say; a chance of nothing at all is OpenAI's -9999.
 pub(crate) fn finite(logprob: f64) -> f64 {
     if logprob.is_finite() { logprob } else { -9999.0 }
-}
-
-/// Tokens of a request, in OpenAI's sense: its prompt was read once, however many replies there are.
-pub(crate) fn usage<'a>(replies: impl Iterator<Item = &'a ReplyStats> + Clone) -> Value {
-    let sum =
-        |count: fn(&ReplyStats) -> u32| -> u64 { replies.clone().map(|stats| u64::from(count(stats))).sum() };
-    let first = replies.clone().next();
-    let prompt = first.map_or(0, |stats| u64::from(stats.prompt_tokens));
-    let written = sum(|stats| stats.emitted);
-    json!({
-        "prompt_tokens": prompt,
-        "completion_tokens": written,
-        "total_tokens": prompt + written,
-        "prompt_tokens_details": {"cached_tokens": first.map_or(0, |stats| stats.cached_tokens)},
-        "completion_tokens_details": {"reasoning_tokens": sum(|stats| stats.thinking.emitted)},
-    })
 }

@@ -64,7 +64,9 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<CompletionReques
     if let Some(mut options) = fields.object("stream_options")? {
         include_usage = options.boolean("include_usage")?.unwrap_or(false);
     }
-    settings::own(&mut fields, headers, &mut settings, &mut ignored)?;
+    if settings::own(&mut fields, headers, &mut settings, &mut ignored)? {
+        ignored.push(settings::TRACE.into());
+    }
     ignored.splice(0..0, fields.left());
     let ask = Ask { model, input, tools: Tools::default(), settings, logprobs, choices };
     let options = Options { include_usage, logprobs: logprobs.is_some() };

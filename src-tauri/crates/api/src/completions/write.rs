@@ -7,10 +7,10 @@ use foretoken_protocol::TokenLogprobs;
 use serde_json::{Map, Value, json};
 
 use crate::answer::{self, Meta};
-use crate::chat::{error_body, finite, usage};
+use crate::chat::{error_body, finite};
 use crate::content::{Content, Gathered};
 use crate::error::ApiError;
-use crate::figures::{foretoken, timings};
+use crate::figures::{figures, foretoken, timings};
 use crate::replies::{End, EndReason, Progress};
 use crate::router::random_name;
 use crate::stream::data;
@@ -35,7 +35,9 @@ pub(crate) struct Writer {
 
 #[derive(Debug, Default)]
 struct Choice {
-    text: String,
+    reply: Gathered,
+    /// Characters of its text.
+    length: usize,
     logprobs: Vec<TokenLogprobs>,
     end: Option<End>,
 }
@@ -49,23 +51,23 @@ impl Writer {
 
     fn add(&mut self, index: usize, contents: &[Content], logprobs: Vec<TokenLogprobs>, out: &mut String) {
         let Some(choice) = self.choices.get_mut(index) else { return };
-        let text: String = contents
-            .iter()
-            .filter_map(
-                |content| if let Content::Answer(text) = content { Some(text.as_str()) } else { None },
-            )
-            .collect();
+        let mut added = Gathered::default();
+        for content in contents {
+            added.add(content);
+            choice.reply.add(content);
+        }
+        let (text, before) = (added.text(), choice.length);
+        choice.length += text.chars().count();
         if text.is_empty() && (logprobs.is_empty() || !self.options.logprobs) {
             return;
         }
-        let chances = self.options.logprobs.then(|| chances(&logprobs, choice.text.chars().count()));
-        choice.text.push_str(&text);
+        let chances = self.options.logprobs.then(|| chances(&logprobs, before));
         choice.logprobs.extend(logprobs);
         data(out, &self.chunk(index, &text, chances, None));
     }
 
     fn chunk(&self, index: usize, text: &str, chances: Option<Value>, ended: Option<&EndReason>) -> Value {
-        let mut event = self.head();
+        let mut event = self.meta.head(&self.id, "text_completion");
         event.insert("choices".into(), json!([choice(index, text, chances, ended)]));
         if self.options.include_usage {
             event.insert("usage".into(), Value::Null);
@@ -73,25 +75,8 @@ impl Writer {
         event.into()
     }
 
-    fn head(&self) -> Map<String, Value> {
-        let Meta { created, model, fingerprint } = &self.meta;
-        let head = json!({
-            "id": self.id, "object": "text_completion", "created": created, "model": model,
-            "system_fingerprint": fingerprint,
-        });
-        let Value::Object(head) = head else { return Map::new() };
-        head
-    }
-
     fn figures(&self) -> [(String, Value); 3] {
-        let ends = || self.choices.iter().filter_map(|choice| choice.end.as_ref());
-        let mut own: Vec<Value> = ends().map(|end| foretoken(end, &Gathered::default())).collect();
-        let own = if own.len() == 1 { own.remove(0) } else { own.into() };
-        [
-            ("usage".into(), usage(ends().map(|end| &*end.stats))),
-            ("timings".into(), ends().next().map(|end| timings(&end.stats)).into()),
-            ("foretoken".into(), own),
-        ]
+        figures(self.choices.iter().filter_map(|choice| Some((choice.end.as_ref()?, &choice.reply))))
     }
 }
 
@@ -105,21 +90,20 @@ impl answer::Writer for Writer {
             Progress::End(end) => {
                 self.add(index, &end.contents, Vec::new(), out);
                 let mut event = self.chunk(index, "", None, Some(&end.reason));
+                let Some(choice) = self.choices.get_mut(index) else { return };
                 if !self.options.include_usage {
                     event["timings"] = timings(&end.stats);
-                    event["foretoken"] = foretoken(&end, &Gathered::default());
+                    event["foretoken"] = foretoken(&end, &choice.reply);
                 }
+                choice.end = Some(end);
                 data(out, &event);
-                if let Some(choice) = self.choices.get_mut(index) {
-                    choice.end = Some(end);
-                }
             }
         }
     }
 
     fn end(&mut self, out: &mut String) {
         if self.options.include_usage {
-            let mut event = self.head();
+            let mut event = self.meta.head(&self.id, "text_completion");
             event.insert("choices".into(), json!([]));
             event.extend(self.figures());
             data(out, &event.into());
@@ -134,9 +118,9 @@ impl answer::Writer for Writer {
     fn whole(&mut self) -> Value {
         let written = self.choices.iter().enumerate().map(|(index, one)| {
             let chances = self.options.logprobs.then(|| chances(&one.logprobs, 0));
-            choice(index, &one.text, chances, one.end.as_ref().map(|end| &end.reason))
+            choice(index, &one.reply.text(), chances, one.end.as_ref().map(|end| &end.reason))
         });
-        let mut answer = self.head();
+        let mut answer = self.meta.head(&self.id, "text_completion");
         answer.insert("choices".into(), written.collect());
         answer.extend(self.figures());
         answer.into()

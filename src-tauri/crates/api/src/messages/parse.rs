@@ -35,20 +35,19 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<MessagesRequest,
     let mut ignored = Vec::new();
     let (chat, offer, mut warnings) = input(&mut fields, &mut ignored)?;
     warnings.extend(offer.warnings);
-    let top_p = fields.number("top_p", 0.0..=1.0)?;
     let mut settings = AskedSettings {
         temperature: fields.number("temperature", 0.0..=5.0)?,
-        top_p: top_p.filter(|&top_p| top_p > 0.0),
-        top_k: fields
-            .integer("top_k", -1..=i64::MAX)?
-            .map(|count| u32::try_from(count.max(0)).unwrap_or(u32::MAX)),
+        top_p: settings::top_p(&mut fields)?,
+        top_k: settings::top_k(&mut fields)?,
         stop: settings::stops(&mut fields, "stop_sequences")?,
         max_tokens: settings::max_tokens(&mut fields, &["max_tokens"])?,
         ..AskedSettings::default()
     };
     let hides_thinking = thinking(&mut fields, &mut settings, &mut ignored)?;
     let stream = fields.boolean("stream")?.unwrap_or(false);
-    settings::own(&mut fields, headers, &mut settings, &mut ignored)?;
+    if settings::own(&mut fields, headers, &mut settings, &mut ignored)? {
+        ignored.push(settings::TRACE.into());
+    }
     ignored.splice(0..0, fields.left());
     let ask =
         Ask { model, input: Input::Chat(chat), tools: offer.tools, settings, logprobs: None, choices: 1 };

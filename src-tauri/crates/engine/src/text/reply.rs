@@ -331,6 +331,20 @@ mod tests {
         (tokens, end, stopped)
     }
 
+    /// All entries of a reply that is written by these tokens, as far as it goes.
+    fn entries_of(reply: &mut ReplyText, ids: &[u32]) -> Vec<TokenText> {
+        let mut entries = Vec::new();
+        for &id in ids {
+            let (more, end) = reply.push(id, None);
+            entries.extend(more);
+            if end.is_some() {
+                break;
+            }
+        }
+        entries.extend(reply.finish(false));
+        entries
+    }
+
     fn text_of<'a>(entries: impl IntoIterator<Item = &'a TokenText>, part: Part) -> String {
         entries.into_iter().filter(|entry| entry.part == part).map(|entry| entry.text.as_str()).collect()
     }
@@ -362,15 +376,7 @@ mod tests {
             let stops = (vec!["END".to_owned()], StopScope::Answer);
             let mut reply =
                 ReplyText::new(TOKENIZER.clone(), ANSWER, stops).unwrap().with_calls(&TOKENIZER, false);
-            let mut entries = Vec::new();
-            for &id in &ids {
-                let (more, end) = reply.push(id, None);
-                entries.extend(more);
-                if end.is_some() {
-                    break;
-                }
-            }
-            entries.extend(reply.finish(false));
+            let entries = entries_of(&mut reply, &ids);
             assert_eq!(text_of(&entries, Part::Answer), is, "{answer}");
             assert_eq!(reply.take_calls().len(), calls, "{answer}");
         }
@@ -388,15 +394,7 @@ mod tests {
         ] {
             let stops = (vec![stop.to_owned()], scope);
             let mut reply = ReplyText::new(TOKENIZER.clone(), THINKING, stops).unwrap();
-            let mut entries = Vec::new();
-            for &id in &ids {
-                let (more, end) = reply.push(id, None);
-                entries.extend(more);
-                if end.is_some() {
-                    break;
-                }
-            }
-            entries.extend(reply.finish(false));
+            let entries = entries_of(&mut reply, &ids);
             assert_eq!(text_of(&entries, Part::Thinking), thinking, "{stop} in {scope:?}");
             assert_eq!(text_of(&entries, Part::Answer), answer, "{stop} in {scope:?}");
         }

@@ -1,5 +1,5 @@
 use foretoken_calls::Tools;
-use foretoken_protocol::Part;
+use foretoken_protocol::{Part, ReplyStats};
 use proptest::prelude::*;
 
 use super::*;

@@ -63,7 +63,7 @@ fn blocks_become_turns() {
 fn settings_are_honoured() {
     let request = read(json!({
         "temperature": 0.5, "top_p": 0.9, "top_k": 5, "stop_sequences": ["END"], "stream": true, "metadata": {"a": 1},
-        "thinking": {"type": "enabled", "budget_tokens": 9, "display": "omitted"}, "foretoken": {"speculation": 2},
+        "thinking": {"type": "enabled", "budget_tokens": 9, "display": "omitted"}, "foretoken": {"speculation": 2, "trace": true},
     }));
     let MessagesRequest { asked, hides_thinking } = request.unwrap();
     let settings = asked.ask.settings;
@@ -73,7 +73,7 @@ fn settings_are_honoured() {
         (vec!["END".into()], Some(9), Some(true))
     );
     assert!(asked.stream && hides_thinking && settings.drafting.is_some());
-    assert_eq!(asked.ignored, ["metadata", "thinking.budget_tokens"]);
+    assert_eq!(asked.ignored, ["metadata", "thinking.budget_tokens", "foretoken.trace"]);
     let thinking = |value: Value| read(json!({"thinking": value})).unwrap().asked.ask.settings.thinking;
     assert_eq!(thinking(json!({"type": "disabled"})), Some(false));
     assert_eq!(thinking(json!({"type": "adaptive"})), Some(true));
@@ -140,6 +140,7 @@ fn what_cannot_be_is_refused_by_name() {
         ),
         (message("user", json!([{"type": "odd"}])), "messages[0].content[0].type"),
         (json!({"system": 5}), "system"),
+        (json!({"top_p": 0}), "top_p"),
         (json!({"max_tokens": 0}), "max_tokens"),
         (json!({"stop_sequences": [""]}), "stop_sequences"),
         (json!({"thinking": {"type": "deep"}}), "thinking.type"),

@@ -256,7 +256,14 @@ fn generate(id: RequestId, max_tokens: u32) -> Request {
 /// A request for a reply, with nothing that most do not need.
 fn asking(id: RequestId, messages: Vec<ChatMessage>, settings: GenerationSettings) -> Request {
     let input = messages.into();
-    Request::Generate { id, input, settings, logprobs: None, stop_scope: StopScope::All }
+    Request::Generate {
+        id,
+        input,
+        settings,
+        logprobs: None,
+        stop_scope: StopScope::All,
+        constraint: Box::default(),
+    }
 }
 
 fn generate_with(id: RequestId, max_tokens: u32, drafting: Drafting) -> Request {
@@ -382,6 +389,7 @@ fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
             settings,
             logprobs: Some(0),
             stop_scope: StopScope::All,
+            constraint: Box::default(),
         });
         let (mut tokens, mut from_drafts) = (0, 0);
         let (reason, stats) = loop {
@@ -667,7 +675,14 @@ fn a_draft_model_is_loaded_with_its_target_or_left_out() {
 fn log_probabilities_come_with_the_tokens() {
     let mut engine = Engine::with_endless_model();
     let Request::Generate { id, input, settings, .. } = generate(2, 20) else { unreachable!() };
-    engine.send(&Request::Generate { id, input, settings, logprobs: Some(2), stop_scope: StopScope::All });
+    engine.send(&Request::Generate {
+        id,
+        input,
+        settings,
+        logprobs: Some(2),
+        stop_scope: StopScope::All,
+        constraint: Box::default(),
+    });
     engine.generate(3, 20);
     let (with, without) = (engine.end(2), engine.end(3));
     assert_eq!((with.logprobs.len(), without.logprobs.len()), (20, 0));

@@ -19,6 +19,7 @@ pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
         message_starts: Vec::new(),
         drafts: true,
         logprobs: None,
+        constraint: None,
         known_drafts: None,
     }
 }

@@ -1653,6 +1653,8 @@ export type ReplyStats = {
 	looked_up: PositionStats,
 	/**  Those of them that a draft model guessed, at all positions. */
 	by_draft_model: PositionStats,
+	/**  Tokens that the form of the answer dictated and the model only confirmed; none of the drafts above. */
+	forced: number,
 	/**  The part of all this that went into thinking. The pass in which the thinking ends belongs to it. */
 	thinking: PartStats,
 	/**  How far was drafted as the reply went on. */

@@ -138,6 +138,44 @@ pub(crate) fn is_text(tools: &Tools, tool: &str, parameter: &str) -> bool {
     Schema(schema).types(parameter).is_none_or(|types| matches!(types[..], [Type::String]))
 }
 
+/// How the values of a parameter are written between its tags.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// As they are: any text is one.
+    Text,
+    /// As one of these texts, or as JSON.
+    Values {
+        /// The texts.
+        texts: Vec<String>,
+        /// Whether there are others, which are JSON.
+        json: bool,
+    },
+}
+
+impl Tools {
+    /// How the values of a parameter of a tool are written.
+    pub fn written(&self, tool: &str, parameter: &str) -> Written {
+        let Some(types) = self.parameters(tool).and_then(|schema| Schema(schema).types(parameter)) else {
+            return Written::Text;
+        };
+        if types.iter().any(|one| matches!(one, Type::String)) {
+            return Written::Text;
+        }
+        let spelled = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let (mut texts, mut json) = (Vec::new(), false);
+        for one in types {
+            match one {
+                Type::Of(values) => texts.extend(values.iter().map(spelled)),
+                Type::Null => texts.push("null".into()),
+                Type::Boolean => texts.extend(["true".into(), "false".into()]),
+                Type::Integer | Type::Number | Type::Array | Type::Object => json = true,
+                Type::String => {}
+            }
+        }
+        Written::Values { texts, json }
+    }
+}
+
 /// The value of a parameter that is written so; the text itself where it does not fit.
 pub(crate) fn value_of(tools: &Tools, tool: &str, parameter: &str, text: &str) -> Value {
     let schema = tools.parameters(tool).unwrap_or(&Value::Null);
@@ -426,6 +464,29 @@ mod tests {
             json!({"oneOf": [{"type": "string"}, {"anyOf": [{"type": "array"}, {"type": "object"}]}]});
         assert_eq!(read(&nested, "[1]"), Ok(json!([1])));
         assert_eq!(read(&nested, "[1"), Ok(json!("[1")));
+    }
+
+    #[test]
+    fn it_is_known_how_values_are_written() {
+        let schema = json!({"type": "object", "properties": {
+            "text": {"type": "string"}, "maybe": {"type": ["string", "null"]}, "any": {},
+            "unit": {"enum": ["C", "F", 5]}, "unit_or_none": {"anyOf": [{"enum": ["C"]}, {"type": "null"}]},
+            "sure": {"type": "boolean"}, "count": {"type": ["integer", "null"]}, "list": {"type": "array"},
+        }});
+        let tools = tools(&schema);
+        let values = |texts: &[&str], json| Written::Values {
+            texts: texts.iter().map(|&text| text.into()).collect(),
+            json,
+        };
+        for text in ["text", "maybe", "any", "nowhere"] {
+            assert_eq!(tools.written("f", text), Written::Text, "{text}");
+        }
+        assert_eq!(tools.written("f", "unit"), values(&["C", "F", "5"], false));
+        assert_eq!(tools.written("f", "unit_or_none"), values(&["C", "null"], false));
+        assert_eq!(tools.written("f", "sure"), values(&["true", "false"], false));
+        assert_eq!(tools.written("f", "count"), values(&["null"], true));
+        assert_eq!(tools.written("f", "list"), values(&[], true));
+        assert_eq!(tools.written("g", "text"), Written::Text);
     }
 
     #[test]

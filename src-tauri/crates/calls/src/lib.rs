@@ -6,10 +6,10 @@ mod deltas;
 mod tools;
 mod xml;
 
-pub use arguments::{Misfit, TypedCall};
+pub use arguments::{Misfit, TypedCall, Written};
 pub use deltas::{CallDelta, CallDeltas};
 pub use tools::{Tools, ToolsError};
-pub use xml::{Argument, Call, CallParser, CallPiece, TAG_TOKENS, is_name};
+pub use xml::{Argument, CALL_TAGS, Call, CallParser, CallPiece, TAG_TOKENS, is_name};
 
 #[cfg(test)]
 mod testing {

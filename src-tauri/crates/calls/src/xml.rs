@@ -22,6 +22,9 @@ const PARAMETER: &str = "<parameter=";
 const PARAMETER_END: &str = "</parameter>";
 const RESPONSE: &str = "<tool_response>";
 
+/// The tags around a call.
+pub const CALL_TAGS: [&str; 2] = [CALL, CALL_END];
+
 /// The tags of calls that vocabularies of the family have as tokens.
 pub const TAG_TOKENS: [&str; 3] = [CALL, CALL_END, RESPONSE];
 

@@ -5,6 +5,7 @@ use foretoken_protocol::ErrorReport;
 use thiserror::Error;
 
 use crate::checkpoint::CheckpointError;
+use crate::constrain::ConstraintError;
 use crate::convert::ConvertError;
 use crate::decode::{RowError, StepFailed, TooLarge};
 use crate::mlx::MlxError;
@@ -20,6 +21,9 @@ pub enum EngineError {
     /// Its tokenizer or template cannot, or the text.
     #[error(transparent)]
     Text(#[from] TextError),
+    /// It cannot be bound as was asked for.
+    #[error(transparent)]
+    Constraint(#[from] ConstraintError),
     /// A checkpoint cannot be converted.
     #[error(transparent)]
     Convert(#[from] ConvertError),
@@ -90,6 +94,7 @@ impl From<&EngineError> for ErrorReport {
         match error {
             EngineError::Checkpoint(e) => e.into(),
             EngineError::Text(e) => e.into(),
+            EngineError::Constraint(e) => e.into(),
             EngineError::Convert(e) => e.into(),
             EngineError::Mlx(e) if e.is_too_large() => {
                 report("out_of_memory", "Choose a shorter chat or a smaller model.")

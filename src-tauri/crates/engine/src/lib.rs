@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod cache;
 pub mod checkpoint;
+pub mod constrain;
 pub mod convert;
 pub mod decode;
 pub mod draft_vocabulary;

@@ -11,15 +11,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::thread;
 use std::time::{Duration, Instant};
 
+use foretoken_calls::Tools;
 use foretoken_protocol::{ErrorReport, Event, FinishReason, Input, KvPrecision, Request, RequestId};
 use rustix::process::{Signal, getpid, kill_process};
 
-use self::prompts::{Asked, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
+use self::prompts::{Asked, Made, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
 use crate::error::EngineError;
 use crate::learned::Learned;
 use crate::mlx;
 use crate::session::{Calls, Prepared, Progress, Reply, ReplyRequest, Session};
-use crate::text::Prompter;
+use crate::text::{Prompter, TextError};
 
 /// How often the numbers under a reply are sent.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
@@ -266,7 +267,7 @@ impl Server {
     }
 
     fn generate(&mut self, request: Request) -> io::Result<()> {
-        let Request::Generate { id, input, settings, logprobs, stop_scope } = request else {
+        let Request::Generate { id, input, settings, logprobs, stop_scope, constraint } = request else {
             return Ok(());
         };
         let at = Instant::now();
@@ -289,7 +290,17 @@ impl Server {
         let asked = Asked { id, settings, logprobs, stop_scope, calls, at };
         let found = self.found.clone();
         let send = move |ticket, prompt| _ = found.send(InboxMessage::Prepared(ticket, prompt));
-        match self.preparing.begin(asked, input, session.prompter().clone(), send) {
+        let (prompter, compiler) = (session.prompter().clone(), session.compiler().clone());
+        let make = move |thinking| {
+            let prompt = prompter.input(&input, thinking)?;
+            let tools = match &input {
+                Input::Chat(chat) => Tools::new(chat.tools.clone()).map_err(TextError::from)?,
+                Input::Text { .. } | Input::Ids { .. } => Tools::default(),
+            };
+            let constraint = compiler.compile(&constraint, &tools, &prompt)?;
+            Ok(Made { prompt, constraint })
+        };
+        match self.preparing.begin(asked, make, send) {
             Ok(()) => Ok(()),
             Err(_) => self.out.fail(id, &not_prepared()),
         }
@@ -299,7 +310,7 @@ impl Server {
     fn submit(&mut self, asked: Asked, prompt: PreparedPrompt) -> io::Result<()> {
         let Asked { id, settings, logprobs, stop_scope, calls, at: asked } = asked;
         if let (Some(session), Ok(prompt)) = (&self.session, &prompt) {
-            let (tokens, context) = (prompt.ids.len() as u32, session.info.context_length);
+            let (tokens, context) = (prompt.prompt.ids.len() as u32, session.info.context_length);
             self.out.send(&Event::Prepared { id, tokens, context })?;
         }
         if let (Some(session), Some(learned)) = (&mut self.session, &mut self.learned)
@@ -310,8 +321,10 @@ impl Server {
         }
         let submitted = match &mut self.session {
             None => Err(no_model()),
-            Some(session) => prompt.and_then(|prompt| {
-                session.submit(id, ReplyRequest { prompt, settings, logprobs, calls, stop_scope, asked })
+            Some(session) => prompt.and_then(|Made { prompt, constraint }| {
+                let request =
+                    ReplyRequest { logprobs, calls, stop_scope, constraint, asked, prompt, settings };
+                session.submit(id, request)
             }),
         };
         match submitted {

@@ -11,6 +11,7 @@ use foretoken_protocol::{
 };
 
 use crate::checkpoint::{CheckpointError, Config, DraftConfig, DraftLayout, Files, Index, Layout, Metadata};
+use crate::constrain::Compiler;
 use crate::decode::{Calibration, Limits, Policy, PolicyState, Scheduler};
 use crate::error::EngineError;
 use crate::inspect::{model_info, model_name};
@@ -31,6 +32,7 @@ pub struct Session {
     pub info: ModelInfo,
     model: Qwen,
     prompter: Prompter,
+    compiler: Compiler,
     stop_ids: Vec<u32>,
     message_start: Option<u32>,
     xtc_exempt: Vec<u32>,
@@ -143,10 +145,12 @@ impl Prepared {
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());
         let scheduler = Scheduler::new(&model, limits, Policy::new(figures));
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
+        let compiler = Compiler::new(prompter.tokenizer().clone(), &stop_ids, vocab);
         Ok(Session {
             info,
             model,
             prompter,
+            compiler,
             stop_ids,
             message_start,
             xtc_exempt,
@@ -213,6 +217,11 @@ impl Session {
     /// What turns chats into prompts, to be used on another thread: a long chat takes seconds.
     pub fn prompter(&self) -> &Prompter {
         &self.prompter
+    }
+
+    /// What compiles the constraints of replies, to be used on another thread.
+    pub fn compiler(&self) -> &Compiler {
+        &self.compiler
     }
 
     /// A chat as the model's template writes it.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretoken_protocol::{
-    ErrorReport, Event, FinishReason, GenerationSettings, Input, KvPrecision, ModelInfo, RequestId, StopScope,
+    Constraint, ErrorReport, Event, FinishReason, GenerationSettings, Input, KvPrecision, ModelInfo,
+    RequestId, StopScope,
 };
 use tokio::sync::oneshot;
 
@@ -43,13 +44,15 @@ pub struct Prompt {
     pub stop_scope: StopScope,
     /// Tell how likely each token was, and this many most likely ones in its place.
     pub logprobs: Option<u32>,
+    /// What binds it.
+    pub constraint: Constraint,
 }
 
 impl Prompt {
     /// What is to be answered or gone on with, as `settings` say.
     pub fn new(input: impl Into<Input>, settings: impl Into<SettingsFor>) -> Self {
         let (input, settings, stop_scope) = (input.into(), settings.into(), StopScope::default());
-        Self { input, settings, stop_scope, logprobs: None }
+        Self { input, settings, stop_scope, logprobs: None, constraint: Constraint::default() }
     }
 }
 

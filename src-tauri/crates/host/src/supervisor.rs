@@ -275,6 +275,7 @@ impl Supervisor {
             settings,
             logprobs: prompt.logprobs,
             stop_scope: prompt.stop_scope,
+            constraint: Box::new(prompt.constraint),
         });
     }
 

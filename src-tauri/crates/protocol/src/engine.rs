@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    Counters, ErrorReport, FinishReason, GenerationSettings, Input, KvPrecision, LiveStats, ModelInfo, Part,
-    ReplyStats, StopScope, TokenLogprobs,
+    Constraint, Counters, ErrorReport, FinishReason, GenerationSettings, Input, KvPrecision, LiveStats,
+    ModelInfo, Part, ReplyStats, StopScope, TokenLogprobs,
 };
 
 /// Chosen by whoever asks; answers carry it.
@@ -51,6 +51,9 @@ pub enum Request {
         /// Where the texts of [`GenerationSettings::stop`] end it.
         #[serde(default)]
         stop_scope: StopScope,
+        /// What binds it.
+        #[serde(default, skip_serializing_if = "Constraint::is_none")]
+        constraint: Box<Constraint>,
     },
     /// Counts the tokens that a reply would be written behind. Answered by `Counted`, with one number, or `Failed`.
     CountInput {

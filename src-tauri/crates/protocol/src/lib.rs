@@ -8,6 +8,7 @@ mod benchmarks;
 mod bridge;
 mod chat;
 mod chats;
+mod constraint;
 mod conversion;
 mod diagnostics;
 mod engine;
@@ -37,6 +38,7 @@ pub use chats::{
     ImportReport, Imported, OpenedChat, PastedFile, Preset, PresetId, SearchCounts, SearchFilter,
     SearchResults, SearchScope, Searched, SnippetPart, Tag, TagPlaces, UnseenReply, UnsentEdit,
 };
+pub use constraint::{CallRule, Constraint, Format};
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
 };

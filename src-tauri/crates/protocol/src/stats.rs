@@ -188,6 +188,8 @@ pub struct ReplyStats {
     pub looked_up: PositionStats,
     /// Those of them that a draft model guessed, at all positions.
     pub by_draft_model: PositionStats,
+    /// Tokens that the form of the answer dictated and the model only confirmed; none of the drafts above.
+    pub forced: u32,
     /// The part of all this that went into thinking. The pass in which the thinking ends belongs to it.
     pub thinking: PartStats,
     /// How far was drafted as the reply went on.

@@ -438,6 +438,7 @@ impl<'a> Bench<'a> {
             message_starts: Vec::new(),
             drafts: depth > 0,
             logprobs: None,
+            constraint: None,
             known_drafts: self.known_drafts.clone(),
         }
     }

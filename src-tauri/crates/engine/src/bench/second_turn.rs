@@ -96,6 +96,7 @@ fn request(prompt: Vec<u32>, message_starts: Vec<usize>) -> RowSpec {
         message_starts,
         drafts: false,
         logprobs: None,
+        constraint: None,
         known_drafts: None,
     }
 }

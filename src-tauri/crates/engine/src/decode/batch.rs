@@ -38,6 +38,12 @@ impl Batch {
         self.rows.iter_mut().filter(|row| ids.contains(&row.id)).for_each(Row::look_up);
     }
 
+    /// Finds out which tokens nothing but the form of each row dictates, for the next step to draft them: their number,
+    /// by row.
+    pub(super) fn force(&mut self) -> Vec<usize> {
+        self.rows.iter_mut().map(Row::force).collect()
+    }
+
     /// A batch of one row, whose prompt has been read.
     pub fn of(task: PrefillTask) -> Self {
         Self::of_row(task.row, task.states)

@@ -97,6 +97,7 @@ impl<'a> Meter<'a> {
             message_starts: Vec::new(),
             drafts: true,
             logprobs: None,
+            constraint: None,
             known_drafts: None,
         };
         let mut task = PrefillTask::new(model, Row::new(0, spec))?;
@@ -163,7 +164,7 @@ impl<'a> Meter<'a> {
         let can_draft = match plan.drafter {
             DrafterKind::Head => self.model.mtp.is_some() && plan.depth <= usize::from(MAX_DEPTH),
             DrafterKind::Dflash => true,
-            DrafterKind::Lookup => false,
+            DrafterKind::Lookup | DrafterKind::Forced => false,
         };
         let drafts = can_draft && plan.depth > 0;
         let drafted = match drafts {

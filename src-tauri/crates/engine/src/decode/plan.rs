@@ -15,6 +15,8 @@ pub enum DrafterKind {
     Dflash,
     /// What followed the longest earlier occurrence of the row's last tokens: no pass at all.
     Lookup,
+    /// The form of the reply, where it leaves nothing else to write: no pass at all.
+    Forced,
 }
 
 /// What a row drafts in a step.

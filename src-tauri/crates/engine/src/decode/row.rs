@@ -8,6 +8,7 @@ use super::lookup::{LookupVerdict, MatchClass, Proposal, TextIndex};
 use super::plan::DrafterKind;
 use super::spec::{RowId, RowSpec};
 use crate::cache::{RowCache, RowKv, SpillError};
+use crate::constrain::{ConstraintState, Mask};
 use crate::mlx::{self, Array, Result};
 use crate::model::{DraftError, DraftModel, Hidden, Packed, Qwen};
 use crate::sample::{History, Logprobs, SamplePosition, Sampler, Seen, penalised};
@@ -30,6 +31,12 @@ pub struct Row {
     pub(super) unread_features: Vec<Array>,
     /// The tokens of `ctx` counted for penalties; `None` where the sampling has none.
     pub(super) history: Option<History>,
+    /// What binds the reply, and where it stands there.
+    pub(super) constraint: Option<ConstraintState>,
+    /// What is added to the logits, f32 `[1, V]`, once it was needed.
+    bias: Option<Array>,
+    /// The tokens that the next step drafts because nothing else may come.
+    pub(super) forced: Vec<u32>,
     /// Where runs of tokens occur in `ctx`.
     text: TextIndex,
     /// What an earlier occurrence of the last tokens proposes for the next step, if it was looked for.
@@ -63,6 +70,9 @@ impl Row {
         Self {
             id,
             ctx: spec.prompt.clone(),
+            constraint: spec.constraint.clone().map(ConstraintState::new),
+            bias: None,
+            forced: Vec::new(),
             spec,
             cache: RowCache::default(),
             pending: Pending::default(),
@@ -81,6 +91,10 @@ impl Row {
         (self.cache, self.pending) = (RowCache::default(), Pending::default());
         self.unread_features.clear();
         self.history = history(&self.spec, &self.ctx);
+        if let Some(constraint) = &self.spec.constraint {
+            self.constraint = Some(ConstraintState::replayed(constraint.clone(), self.emitted()));
+        }
+        self.forced.clear();
         (self.text, self.proposal) = (TextIndex::default(), None);
     }
 
@@ -141,6 +155,7 @@ impl Row {
             DrafterKind::Head => usize::MAX,
             DrafterKind::Dflash if self.cache.draft.is_none() || self.committed() == 0 => 0,
             DrafterKind::Dflash => usize::MAX,
+            DrafterKind::Forced => self.forced.len(),
             DrafterKind::Lookup => self.proposal.as_ref().map_or(0, |proposal| proposal.tokens.len()),
         };
         most.min(self.draft_room())
@@ -158,6 +173,40 @@ impl Row {
         {
             tokens.truncate(end + 1);
         }
+    }
+
+    /// Finds out which tokens the form of the reply dictates, for the next step to draft them; returns how many.
+    pub(super) fn force(&mut self) -> usize {
+        self.forced = match &mut self.constraint {
+            Some(constraint) if self.spec.drafts && !self.taken_back => constraint.forced(),
+            _ => Vec::new(),
+        };
+        self.draft_room_of(DrafterKind::Forced)
+    }
+
+    /// The tokens that may come next; `None` where all may.
+    pub(super) fn mask(&mut self) -> Option<Mask> {
+        self.constraint.as_mut()?.mask()
+    }
+
+    /// The tokens that may come next, and those that may come behind each of these drafts.
+    pub(super) fn masks(&mut self, drafts: &[u32]) -> Vec<Option<Mask>> {
+        self.constraint.as_mut().map_or_else(Vec::new, |constraint| constraint.masks(drafts))
+    }
+
+    /// What is added to the logits of a vocabulary of `vocab` tokens, f32 `[1, V]`.
+    pub(super) fn bias(&mut self, vocab: i32) -> Result<Option<Array>> {
+        let asked = self.constraint.as_ref().map_or(&[][..], |state| state.constraint().bias());
+        if self.bias.is_none() && !asked.is_empty() {
+            let mut bias = vec![0f32; vocab as usize];
+            for &(token, more) in asked {
+                if let Some(bias) = bias.get_mut(token as usize) {
+                    *bias += more;
+                }
+            }
+            self.bias = Some(Array::from_slice(&bias, &[1, vocab])?);
+        }
+        Ok(self.bias.clone())
     }
 
     /// Enters the first tokens into the index of look-up, so that no step has to enter a long prompt.
@@ -281,9 +330,16 @@ impl Row {
         }
         let count = emitted.len();
         self.ctx.extend_from_slice(emitted);
+        if let Some(constraint) = &mut self.constraint {
+            emitted.iter().for_each(|&token| constraint.push(token));
+            if constraint.is_broken() {
+                finish = Some(FinishReason::Error);
+            }
+        }
         if let Some(history) = &mut self.history {
             history.push(emitted)?;
         }
+        self.forced.clear();
         let lookup = self.proposal.take().map(|proposal| proposal.verdict(emitted));
         let committed = self.committed();
         self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));
@@ -409,6 +465,7 @@ mod tests {
                 message_starts: Vec::new(),
                 drafts: true,
                 logprobs: None,
+                constraint: None,
                 known_drafts,
             },
         )

@@ -2,6 +2,8 @@
 
 use foretoken_protocol::Sampling;
 
+use crate::constrain::Constraint;
+
 /// Names a row of a batch.
 pub type RowId = u64;
 
@@ -30,6 +32,8 @@ pub struct RowSpec {
     /// Where set, log-probabilities are reported of the emitted tokens and of this many most likely tokens at each
     /// position.
     pub logprobs: Option<usize>,
+    /// What binds its tokens.
+    pub constraint: Option<Constraint>,
     /// Drafts to use in place of the head's, for measuring and testing.
     pub known_drafts: Option<KnownDrafts>,
 }

@@ -209,8 +209,15 @@ impl Recorder {
         self.stats.emitted += emitted;
         self.stats.steps += 1;
         self.stats.shared_steps += u32::from(timing.rows > 1);
-        self.trace.push(advance.drafted);
-        let (drafted, accepted) = (advance.drafted as u32, advance.accepted as u32);
+        let (drafted, accepted) = match advance.drafter {
+            // What is certain tells nothing of how good guesses are.
+            DrafterKind::Forced => (0, 0),
+            _ => (advance.drafted, advance.accepted),
+        };
+        self.stats.forced += (advance.accepted - accepted) as u32;
+        self.trace.push(drafted);
+        PositionStats::count(&mut self.stats.positions, drafted, accepted);
+        let (drafted, accepted) = (drafted as u32, accepted as u32);
         self.recent.push(RecentStep { at: now, tokens: count, drafted, accepted });
         if self.stats.passes.len() == RECENT_PASSES {
             self.stats.passes.remove(0);
@@ -226,10 +233,9 @@ impl Recorder {
             thinking.drafted += drafted;
             thinking.accepted += accepted;
         }
-        PositionStats::count(&mut self.stats.positions, advance.drafted, advance.accepted);
         self.found += u32::from(advance.lookup.is_some());
         let of_drafter = match advance.drafter {
-            DrafterKind::Head => None,
+            DrafterKind::Head | DrafterKind::Forced => None,
             DrafterKind::Dflash => Some(&mut self.stats.by_draft_model),
             DrafterKind::Lookup => Some(&mut self.stats.looked_up),
         };
@@ -243,7 +249,7 @@ impl Recorder {
         }
         let wait = timing.total.saturating_sub(timing.host);
         self.waited += wait;
-        if advance.drafted > 0 {
+        if drafted > 0 {
             self.drafting += wait;
         }
         self.timing_samples.draft.add(timing.draft, wait);

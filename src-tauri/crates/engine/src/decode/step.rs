@@ -157,7 +157,7 @@ impl Batch {
                 _ if plan.depth == 0 => 0,
                 DrafterKind::Head => row.unread_pairs(),
                 DrafterKind::Dflash => row.unread_by_draft(),
-                DrafterKind::Lookup => 0,
+                DrafterKind::Lookup | DrafterKind::Forced => 0,
             };
             unread > MOST_UNREAD
         })

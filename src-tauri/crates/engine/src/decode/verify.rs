@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::batch::Batch;
 use super::drafters::Drafted;
-use super::row::{Advance, Verdict};
+use super::row::{Advance, Row, Verdict};
 use super::spec::RowId;
+use crate::constrain::ConstraintState;
 use crate::mlx::{self, Array, Dtype, Result};
 use crate::model::{Hidden, Packed, Phase, Qwen};
-use crate::sample::{Logprobs, SamplePosition, sample};
+use crate::sample::{Logprobs, Restriction, SamplePosition, restricted, sample};
 
 /// A step that has been built and not yet computed.
 pub(super) struct VerifyGraph {
@@ -32,12 +33,13 @@ impl Batch {
         let phase = Phase::Step(&self.committed);
         let hidden = model.forward(&tokens, &packed, &mut caches, &mut self.states, phase)?;
         let logits = model.logits(&hidden.normed)?;
+        let bound = self.bound(&logits, drafted)?;
 
         let seen = self.seen(logits.dim(-1))?;
         let rows = self.rows.iter().zip(&seen).enumerate();
         let places: Vec<SamplePosition<'_>> =
             rows.flat_map(|(b, (row, seen))| drafted.sample_positions(b, row, seen.as_ref())).collect();
-        let ids = sample(&logits, &places, drafted.drafts())?;
+        let ids = sample(&bound, &places, drafted.drafts())?;
         let reports: Vec<Array> = self
             .reported()
             .iter()
@@ -61,6 +63,36 @@ impl Batch {
         let host_tokens: Vec<&Array> =
             [&ids].into_iter().chain(drafts).chain([&finite]).chain(&reports).collect();
         Ok(VerifyGraph { host_tokens: mlx::concatenate(&host_tokens, 0)?, hidden, logits })
+    }
+
+    /// The logits `[T, V]` with what binds each position. What may come behind drafts depends on them: where a row is
+    /// bound they are read by the host, while the device computes the logits.
+    fn bound(&mut self, logits: &Array, drafted: &Drafted) -> Result<Array> {
+        if self.rows.iter().all(|row| row.constraint.is_none()) {
+            return Ok(logits.clone());
+        }
+        let reads = |(b, row): (usize, &Row)| {
+            drafted.depth(b) > 0 && row.constraint.as_ref().is_some_and(ConstraintState::binds)
+        };
+        let drafts = match &drafted.drafts().tokens {
+            Some(tokens) if self.rows.iter().enumerate().any(reads) => {
+                mlx::async_eval([tokens])?;
+                mlx::async_eval([logits])?;
+                tokens.to_vec::<u32>()?
+            }
+            _ => Vec::new(),
+        };
+        let vocab = logits.dim(-1);
+        let mut restrictions = Vec::new();
+        for (b, row) in self.rows.iter_mut().enumerate() {
+            let own: Vec<u32> =
+                drafted.of_row(b).into_iter().filter_map(|draft| drafts.get(draft).copied()).collect();
+            let bias = row.bias(vocab)?;
+            let mut masks = row.masks(&own);
+            masks.resize(1 + drafted.depth(b), None);
+            restrictions.extend(masks.into_iter().map(|mask| Restriction { bias: bias.clone(), mask }));
+        }
+        restricted(logits, &restrictions)
     }
 
     /// The tokens that the pass reads, u32 `[T]`: each row's last one and its drafts.

@@ -157,6 +157,8 @@ binary! {
     floor_divide => mlx_floor_divide;
     /// Bitwise exclusive or.
     bitwise_xor => mlx_bitwise_xor;
+    /// Bits that are set in both.
+    bitwise_and => mlx_bitwise_and;
     /// Logical shift to the right for unsigned integers.
     right_shift => mlx_right_shift;
 }

@@ -268,7 +268,7 @@ fn in_order(parts: &[Array], groups: &[Group<'_, '_>]) -> Result<Array> {
 }
 
 /// The rows of all `parts`, one part after the other, sorted by their `indices`.
-fn restored(parts: &[Array], indices: &[usize]) -> Result<Array> {
+pub(super) fn restored(parts: &[Array], indices: &[usize]) -> Result<Array> {
     let mut order: Vec<usize> = (0..indices.len()).collect();
     order.sort_by_key(|&i| indices[i]);
     mlx::take_rows(&concatenated(parts)?, &order)

@@ -7,11 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Instant;
 
-use foretoken_protocol::{GenerationSettings, Input, RequestId, StopScope};
+use foretoken_protocol::{GenerationSettings, RequestId, StopScope};
 
+use crate::constrain::Constraint;
 use crate::error::EngineError;
 use crate::session::Calls;
-use crate::text::{Prompter, TokenPrompt};
+use crate::text::TokenPrompt;
 
 /// A request for a reply, without its input.
 pub(super) struct Asked {
@@ -23,8 +24,15 @@ pub(super) struct Asked {
     pub(super) at: Instant,
 }
 
+/// What a reply is written behind, and what binds it.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) prompt: TokenPrompt,
+    pub(super) constraint: Option<Constraint>,
+}
+
 /// What became of an input.
-pub(super) type Prepared = Result<TokenPrompt, EngineError>;
+pub(super) type Prepared = Result<Made, EngineError>;
 
 /// Names a prompt that is being prepared. Other than a request's name it never comes again, so that a prompt which
 /// comes too late is nobody else's.
@@ -44,20 +52,21 @@ struct Entry {
 }
 
 impl Preparing {
-    /// Makes a prompt on a thread of its own: a long chat takes seconds, for which no reply should stand still. `send`
-    /// gets it, for [`Self::ready`].
+    /// Makes a prompt on a thread of its own: a long chat or a large grammar takes seconds, for which no reply should
+    /// stand still. `make` is told whether the model thinks first; `send` gets what it made, for [`Self::ready`].
     pub(super) fn begin(
         &mut self,
         asked: Asked,
-        input: Input,
-        prompter: Prompter,
+        make: impl FnOnce(bool) -> Prepared + Send + 'static,
         send: impl FnOnce(Ticket, Prepared) + Send + 'static,
     ) -> io::Result<()> {
         let (ticket, thinking) = (self.tickets, asked.settings.thinking);
         thread::Builder::new().name("prompt".into()).spawn(move || {
-            let make = || Ok(prompter.input(&input, thinking)?);
             // Whoever waits for the answer must have one.
-            send(ticket, catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| Err(not_prepared())));
+            send(
+                ticket,
+                catch_unwind(AssertUnwindSafe(|| make(thinking))).unwrap_or_else(|_| Err(not_prepared())),
+            );
         })?;
         self.push(asked);
         Ok(())
@@ -130,11 +139,11 @@ mod tests {
     }
 
     fn prompt(token: u32) -> Prepared {
-        Ok(TokenPrompt::plain(vec![token]))
+        Ok(Made { prompt: TokenPrompt::plain(vec![token]), constraint: None })
     }
 
     fn taken(preparing: &mut Preparing) -> Vec<(RequestId, u32)> {
-        let next = || preparing.take_ready().map(|(asked, prompt)| (asked.id, prompt.unwrap().ids[0]));
+        let next = || preparing.take_ready().map(|(asked, prompt)| (asked.id, prompt.unwrap().prompt.ids[0]));
         std::iter::from_fn(next).collect()
     }
 

@@ -13,6 +13,7 @@ use foretoken_protocol::{
 };
 
 use super::{Session, TokenPrompt};
+use crate::constrain::Constraint;
 use crate::decode::{
     Advance, DraftPlan, DrafterKind, Footprint, Recorder, RowId, RowSpec, SchedulerEvent, StepTiming,
 };
@@ -35,6 +36,8 @@ pub struct ReplyRequest {
     pub calls: Calls,
     /// Where stop texts end it.
     pub stop_scope: StopScope,
+    /// What binds it.
+    pub constraint: Option<Constraint>,
     /// When it was asked for.
     pub asked: Instant,
 }
@@ -133,6 +136,7 @@ impl ReplyRequest {
             logprobs: None,
             calls: Calls::None,
             stop_scope: StopScope::All,
+            constraint: None,
             asked: Instant::now(),
         }
     }
@@ -142,7 +146,7 @@ impl Session {
     /// Takes in a request for a reply; [`Session::pump`] writes it, beside all others. `id` must be new.
     pub fn submit(&mut self, id: ReplyId, request: ReplyRequest) -> Result<(), EngineError> {
         self.check(&request)?;
-        let ReplyRequest { prompt, settings, logprobs, calls, stop_scope, asked } = request;
+        let ReplyRequest { prompt, settings, logprobs, calls, stop_scope, constraint, asked } = request;
         let stops = (settings.stop, stop_scope);
         let mut text = ReplyText::new(self.tokenizer().clone(), prompt.start, stops)?;
         if calls != Calls::None {
@@ -162,6 +166,7 @@ impl Session {
             stop_ids: [&self.stop_ids[..], &prompt.stop_ids].concat(),
             drafts: settings.drafting != Drafting::Off,
             logprobs: logprobs.map(|top| (top as usize).min(self.vocab - 1)),
+            constraint,
             known_drafts: None,
         };
         if self.scheduler.is_idle() {
@@ -343,7 +348,8 @@ impl Writer {
         let mut tokens = Vec::with_capacity(visible);
         for i in 0..visible {
             let id = advance.tokens[i];
-            let draft_position = (i < advance.accepted).then_some(i as u8 + 1);
+            let is_guess = i < advance.accepted && advance.drafter != DrafterKind::Forced;
+            let draft_position = is_guess.then_some(i as u8 + 1);
             let (text, end) = self.text.push(id, draft_position);
             if end.is_some() {
                 advance.cut(i + 1);

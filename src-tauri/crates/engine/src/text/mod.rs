@@ -24,23 +24,24 @@ pub use stop::{StopMatcher, StopOutcome};
 pub use stop_ids::stop_ids;
 pub use stream::StreamDecoder;
 pub use template::ChatTemplate;
+pub(crate) use thinking::CLOSE as CLOSE_THINKING;
 pub use thinking::{ReplyStart, Tags, ThinkingSplit};
 pub use tokenizer::Tokenizer;
 
 #[cfg(test)]
-mod testing {
+pub(crate) mod testing {
     use std::path::Path;
     use std::sync::LazyLock;
 
     use super::Tokenizer;
 
     /// The demo checkpoint that ships with the app.
-    pub(super) fn demo() -> &'static Path {
+    pub(crate) fn demo() -> &'static Path {
         Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../resources/demo-model/checkpoint"))
     }
 
     /// Its tokenizer.
-    pub(super) static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer::load(demo()).unwrap());
+    pub(crate) static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| Tokenizer::load(demo()).unwrap());
 
     /// The demo model's tokenizer with the tags of thinking blocks among the special tokens.
     pub(super) fn with_special_tags() -> Tokenizer {

@@ -7,7 +7,7 @@ use foretoken_protocol::Part;
 /// The tag that opens a thinking block.
 pub(super) const OPEN: &str = "<think>";
 /// The tag that closes a thinking block.
-pub(super) const CLOSE: &str = "</think>";
+pub(crate) const CLOSE: &str = "</think>";
 
 /// The part of a reply with which the model begins to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

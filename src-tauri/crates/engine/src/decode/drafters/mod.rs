@@ -1,11 +1,13 @@
-//! What proposes tokens for a step: the MTP head, a draft model, or the text that is there already. The step's pass
+//! What proposes tokens for a step: the MTP head, a draft model, the text that is there already, or the form of a reply. The step's pass
 //! verifies them and does not know who proposed them.
 
 mod dflash;
+mod forced;
 mod head;
 mod lookup;
 
 use dflash::Dflash;
+use forced::Forced;
 use head::Head;
 use lookup::Lookup;
 
@@ -14,7 +16,7 @@ use super::plan::{DraftPlan, DrafterKind};
 use super::row::Row;
 use crate::mlx::{self, Array, Result};
 use crate::model::Qwen;
-use crate::sample::{Drafts, Judged, SamplePosition, Seen, draft, judges};
+use crate::sample::{Drafts, Judged, Restriction, SamplePosition, Seen, draft, judges, restricted};
 
 /// Proposes tokens for rows of a batch.
 trait Drafter {
@@ -26,7 +28,7 @@ trait Drafter {
 }
 
 /// All of them.
-const DRAFTERS: [&dyn Drafter; 3] = [&Head, &Dflash, &Lookup];
+const DRAFTERS: [&dyn Drafter; 4] = [&Head, &Dflash, &Lookup, &Forced];
 
 impl Batch {
     /// Drafts for each row, no more than it can use.
@@ -43,6 +45,15 @@ impl Batch {
     /// Draws the next draft of each of these rows from its logits, `[rows, V]` → u32 `[rows]`.
     fn draw(&mut self, rows: &[usize], logits: &Array, drafted: &mut Drafted) -> Result<Array> {
         let seen = self.seen(logits.dim(-1))?;
+        // What may come behind a draft that is not known yet is not known either.
+        let restrictions: Vec<Restriction> = rows
+            .iter()
+            .map(|&b| {
+                let mask = if drafted.depth(b) == 0 { self.rows[b].mask() } else { None };
+                Ok(Restriction { bias: self.rows[b].bias(logits.dim(-1))?, mask })
+            })
+            .collect::<Result<_>>()?;
+        let logits = &restricted(logits, &restrictions)?;
         let places: Vec<SamplePosition<'_>> = rows
             .iter()
             .map(|&b| {

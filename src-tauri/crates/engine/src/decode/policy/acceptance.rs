@@ -75,7 +75,7 @@ impl Source {
         match drafter {
             DrafterKind::Head => Some(Self::Head),
             DrafterKind::Dflash => Some(Self::Dflash),
-            DrafterKind::Lookup => None,
+            DrafterKind::Lookup | DrafterKind::Forced => None,
         }
     }
 

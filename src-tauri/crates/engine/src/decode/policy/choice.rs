@@ -85,7 +85,7 @@ pub(super) fn best(base: &Plan, chains: &[Chain], cost: &Cost, most_seconds: f64
         let drafts = by_chance(base, chains, |drafter| match drafter {
             DrafterKind::Head => cap,
             DrafterKind::Dflash if !blocks => 0,
-            DrafterKind::Dflash | DrafterKind::Lookup => usize::MAX,
+            DrafterKind::Dflash | DrafterKind::Lookup | DrafterKind::Forced => usize::MAX,
         });
         let (mut plan, mut shape) = (base.clone(), StepShape::of(&base.drafts));
         for (chance, position, row) in drafts.into_iter().take(MAX_WIDTH.saturating_sub(shape.width)) {

@@ -53,10 +53,12 @@ impl Scheduler {
         let looks_up = |row: &&Row| self.request(row.id).is_some_and(|request| request.drafting.looks_up());
         let looking_up: Vec<RowId> = batch.rows().iter().filter(looks_up).map(|row| row.id).collect();
         batch.look_up(&looking_up);
+        let forced = batch.force();
         let views: Vec<RowView> = batch
             .rows()
             .iter()
-            .map(|row| {
+            .zip(&forced)
+            .map(|(row, &forced)| {
                 let (drafting, chat) = match self.request(row.id) {
                     Some(request) => (request.drafting, request.chat),
                     None => (Drafting::Off, Chat::default()),
@@ -66,10 +68,17 @@ impl Scheduler {
                     || matches!(drafting, Drafting::Dflash { depth: Some(_) });
                 let block = model.draft.as_ref().filter(|_| known).map_or(0, DraftModel::most_guesses);
                 let block = block.min(row.draft_room_of(DrafterKind::Dflash));
+                if forced > 0 {
+                    // What is certain is no guess of the policy's.
+                    return RowView { drafting, room: 0, head: false, block: 0, lookup: None, chat };
+                }
                 RowView { drafting, room: row.draft_room(), head, block, lookup: row.found(), chat }
             })
             .collect();
-        let plans = self.policy.choose(&views);
+        let mut plans = self.policy.choose(&views);
+        for (plan, depth) in plans.iter_mut().zip(forced).filter(|(_, depth)| *depth > 0) {
+            *plan = DraftPlan { drafter: DrafterKind::Forced, depth };
+        }
         let shape = StepShape::of(&plans);
         let _span = tracing::trace_span!("step", rows = plans.len(), width = shape.width).entered();
         let Stepped { advances, timing, ended, lost } = match batch.step(model, &plans) {

@@ -41,6 +41,7 @@ fn spec(prompt: &[u32]) -> RowSpec {
         message_starts: vec![FIRST, SECOND],
         drafts: true,
         logprobs: None,
+        constraint: None,
         known_drafts: None,
     }
 }

@@ -24,6 +24,7 @@ impl Text {
             DrafterKind::Head => self.head,
             DrafterKind::Dflash => self.block.map(|(right, _)| right),
             DrafterKind::Lookup => self.lookup,
+            DrafterKind::Forced => Some(1.0),
         };
         right.unwrap_or(0.0)
     }

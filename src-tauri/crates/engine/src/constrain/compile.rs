@@ -1,0 +1,129 @@
+//! From what is asked of a reply to the state machine that enforces it.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use foretoken_calls::{CALL_TAGS, Tools};
+use foretoken_protocol::{CallRule, Constraint as Asked, Format, Part};
+use llguidance::api::TopLevelGrammar;
+use llguidance::toktrie::{InferenceCapabilities, TokEnv};
+use llguidance::{Matcher, ParserFactory};
+
+use super::error::ConstraintError;
+use super::lark::{self, Callable};
+use super::state::{Answer, Constraint, Rules};
+use super::vocabulary::Vocabulary;
+use crate::text::{CLOSE_THINKING, TokenPrompt, Tokenizer};
+
+/// Compiles grammars for a model, on any thread. Clones share the vocabulary, which is made when it is needed first.
+#[derive(Clone)]
+pub struct Compiler {
+    tokenizer: Tokenizer,
+    /// Tokens that end a reply.
+    stop_ids: Arc<[u32]>,
+    /// Tokens that the model knows.
+    vocab: usize,
+    factory: Arc<OnceLock<Result<ParserFactory, String>>>,
+}
+
+impl Compiler {
+    /// For a model with this tokenizer, whose replies end with any of these tokens. `vocab`: the number of its logits.
+    pub fn new(tokenizer: Tokenizer, stop_ids: &[u32], vocab: usize) -> Self {
+        Self { tokenizer, stop_ids: stop_ids.into(), vocab, factory: Arc::default() }
+    }
+
+    /// What binds a reply to `prompt`, which offers `tools`; `None` where nothing does.
+    pub fn compile(
+        &self,
+        asked: &Asked,
+        tools: &Tools,
+        prompt: &TokenPrompt,
+    ) -> Result<Option<Constraint>, ConstraintError> {
+        if let Some(&(token, _)) = asked.logit_bias.iter().find(|(id, _)| *id as usize >= self.vocab) {
+            return Err(ConstraintError::UnknownToken { token, known: self.vocab });
+        }
+        let answer = self.answer(asked, tools)?;
+        let binds_answer = !matches!(answer, Answer::Free);
+        if matches!(answer, Answer::Whole(_)) && prompt.reply_from < prompt.ids.len() {
+            return Err(ConstraintError::Resumed);
+        }
+        if !binds_answer && asked.thinking_budget.is_none() && asked.logit_bias.is_empty() {
+            return Ok(None);
+        }
+        let thinks = prompt.start.part == Part::Thinking;
+        let close = self.tokenizer.token_id(CLOSE_THINKING);
+        if thinks && close.is_none() && (binds_answer || asked.thinking_budget.is_some()) {
+            return Err(ConstraintError::ThinkingUnknown);
+        }
+        let closing = self.tokenizer.encode(&format!("\n{CLOSE_THINKING}\n\n")).unwrap_or_default();
+        Ok(Some(Constraint::new(
+            answer,
+            Rules {
+                thinks,
+                close,
+                closing,
+                budget: asked.thinking_budget.map(|budget| budget as usize),
+                ends: [&self.stop_ids[..], &prompt.stop_ids].concat(),
+                bias: asked.logit_bias.clone(),
+            },
+        )))
+    }
+
+    fn answer(&self, asked: &Asked, tools: &Tools) -> Result<Answer, ConstraintError> {
+        let free_calls = (!tools.is_empty()).then_some(Callable { tools, only: None });
+        let calls = match &asked.calls {
+            CallRule::Free => None,
+            _ if tools.is_empty() => return Err(ConstraintError::NoTools),
+            CallRule::Required => free_calls,
+            CallRule::Named(name) if tools.parameters(name).is_some() => {
+                Some(Callable { tools, only: Some(name) })
+            }
+            CallRule::Named(name) => return Err(ConstraintError::UnknownTool { name: name.clone() }),
+        };
+        let whole = |what, grammar| self.matcher(what, grammar).map(Answer::Whole);
+        match &asked.format {
+            _ if calls.is_some() => whole("call", TopLevelGrammar::from_lark(lark::answer(None, calls))),
+            Some(Format::JsonSchema(schema)) => {
+                whole("schema", TopLevelGrammar::from_lark(lark::answer(Some(schema), free_calls)))
+            }
+            Some(Format::Regex(pattern)) => whole("pattern", TopLevelGrammar::from_regex(pattern)),
+            Some(Format::Lark(grammar)) => whole("grammar", TopLevelGrammar::from_lark(grammar.clone())),
+            None if tools.names().any(|name| lark::is_strict(tools, name)) => {
+                let begin = self.tokenizer.token_id(CALL_TAGS[0]).ok_or(ConstraintError::CallsUnknown)?;
+                let call = self.matcher("call", TopLevelGrammar::from_lark(lark::strict_call(tools)))?;
+                Ok(Answer::Calls { begin, call })
+            }
+            None => Ok(Answer::Free),
+        }
+    }
+
+    fn matcher(&self, what: &'static str, grammar: TopLevelGrammar) -> Result<Box<Matcher>, ConstraintError> {
+        let refused = |reason: String| ConstraintError::Grammar { what, reason };
+        let factory = self.factory.get_or_init(|| self.factory()).as_ref();
+        let factory = factory.map_err(|reason| refused(reason.clone()))?;
+        let parser = factory.create_parser(grammar).map_err(|error| refused(error.to_string()))?;
+        let mut matcher = Matcher::new(Ok(parser));
+        // What it is made for shows at once.
+        match matcher.compute_mask() {
+            Ok(_) => Ok(Box::new(matcher)),
+            Err(_) if matcher.is_accepting().is_ok_and(|accepting| accepting) => Ok(Box::new(matcher)),
+            Err(error) => Err(refused(error.to_string())),
+        }
+    }
+
+    fn factory(&self) -> Result<ParserFactory, String> {
+        let end = self.stop_ids.first().copied().unwrap_or_default();
+        let vocabulary: TokEnv = Arc::new(Vocabulary::new(self.tokenizer.clone(), end));
+        let slices = llguidance::earley::SlicedBiasComputer::general_slices();
+        let mut factory = ParserFactory::new(&vocabulary, InferenceCapabilities::default(), &slices)
+            .map_err(|error| error.to_string())?;
+        factory.quiet().limits_mut().verbose_errors = false;
+        Ok(factory)
+    }
+}
+
+impl fmt::Debug for Compiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compiler").field("vocab", &self.vocab).finish_non_exhaustive()
+    }
+}

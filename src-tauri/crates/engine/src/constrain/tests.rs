@@ -1,0 +1,306 @@
+use foretoken_calls::{CallParser, CallPiece, Tools, TypedCall};
+use foretoken_protocol::{CallRule, Constraint as Asked, Format, Part};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::text::testing::TOKENIZER;
+use crate::text::{ReplyStart, TokenPrompt};
+
+const VOCAB: u32 = 2048;
+/// The tokens that end replies of the demo model.
+const ENDS: [u32; 2] = [2038, 2040];
+const CLOSE: u32 = 2043;
+const CALL: u32 = 2044;
+
+fn prompt(part: Part) -> TokenPrompt {
+    TokenPrompt { start: ReplyStart { part, resumed: false }, ..TokenPrompt::plain(vec![1, 2, 3]) }
+}
+
+fn compiled(asked: &Asked, tools: &Tools, part: Part) -> Result<Constraint, ConstraintError> {
+    let compiler = Compiler::new(TOKENIZER.clone(), &ENDS, VOCAB as usize);
+    compiler.compile(asked, tools, &prompt(part)).map(|constraint| constraint.expect("something binds"))
+}
+
+fn schema(schema: Value) -> Asked {
+    Asked { format: Some(Format::JsonSchema(schema)), ..Asked::default() }
+}
+
+fn person() -> Value {
+    json!({"type": "object", "additionalProperties": false, "required": ["name", "age", "tags"], "properties": {
+        "name": {"type": "string", "maxLength": 12}, "age": {"type": "integer", "minimum": 0, "maximum": 150},
+        "tags": {"type": "array", "maxItems": 3, "items": {"enum": ["red", "green", "blue"]}},
+        "city": {"anyOf": [{"type": "string", "maxLength": 5}, {"type": "null"}]},
+    }})
+}
+
+fn tools(strict: bool) -> Tools {
+    let weather = json!({"type": "function", "function": {"name": "weather", "strict": strict, "parameters": {
+        "type": "object", "required": ["place", "days"], "properties": {
+            "place": {"type": "string"}, "days": {"type": "integer", "minimum": 1, "maximum": 9},
+            "unit": {"enum": ["C", "F"]}, "sure": {"type": "boolean"},
+            "at": {"$ref": "#/$defs/point"},
+        }, "$defs": {"point": {"type": "object", "required": ["x"], "additionalProperties": false,
+            "properties": {"x": {"type": "number"}}}},
+    }}});
+    Tools::new(vec![weather, json!({"type": "function", "function": {"name": "now"}})]).unwrap()
+}
+
+fn allowed(mask: Option<&Mask>) -> Vec<u32> {
+    (0..VOCAB).filter(|&id| mask.is_none_or(|mask| mask.allows(id))).collect()
+}
+
+/// Writes on, by `choices`, and then as shortly as it can; the tokens without the one that ends the reply.
+fn written(constraint: &Constraint, choices: &[usize]) -> Vec<u32> {
+    let mut state = ConstraintState::new(constraint.clone());
+    let mut tokens = Vec::new();
+    let closers = ["\"", "}", "]"].map(|text| TOKENIZER.encode_text(text).unwrap()[0]);
+    let newline = TOKENIZER.encode_text("\n").unwrap()[0];
+    let mut queue = Vec::new();
+    for step in 0..2000 {
+        let open = allowed(state.mask().as_ref());
+        let next = match choices.get(step) {
+            // As models do: they never spell the tag.
+            _ if open.len() < 1000 && open.contains(&CALL) => CALL,
+            Some(choice) => open[choice % open.len()],
+            // What may end ends.
+            None if open.iter().any(|id| ENDS.contains(id)) => ENDS[1],
+            None if queue.last().is_some_and(|id| open.contains(id)) => queue.pop().unwrap(),
+            // In a text of a call.
+            None if open.len() > 1000 && open.contains(&newline) => {
+                queue = TOKENIZER.encode_text("\n</parameter>\n").unwrap();
+                queue.reverse();
+                queue.pop().unwrap()
+            }
+            None => *closers.iter().find(|id| open.contains(id)).unwrap_or(&open[step % open.len()]),
+        };
+        assert!(!state.is_broken());
+        if ENDS.contains(&next) {
+            return tokens;
+        }
+        tokens.push(next);
+        state.push(next);
+    }
+    panic!("it does not come to an end: {:?}", TOKENIZER.decode(&tokens));
+}
+
+/// What may come at each place of a reply that holds these tokens follows from them alone: whoever comes there by
+/// drafts, or replays them, finds the same, and who looked ahead stands where he stood.
+fn assert_pure(constraint: &Constraint, tokens: &[u32], drafts: &[u32], at: usize) {
+    let at = at % (tokens.len() + 1);
+    let (before, rest) = tokens.split_at(at);
+    let mut state = ConstraintState::replayed(constraint.clone(), before);
+    let forced = state.forced();
+    let first = state.mask();
+    assert!(
+        forced.first().is_none_or(|&token| first.as_ref().is_some_and(|mask| allowed(Some(mask)) == [token]))
+    );
+    // What was drafted right, then something else.
+    let right = drafts.first().map_or(0, |&draft| draft as usize % (rest.len() + 1));
+    let chain: Vec<u32> = rest[..right].iter().chain(drafts).copied().collect();
+    for chain in [&chain[..], &forced] {
+        let masks = state.masks(chain);
+        assert_eq!(masks.len(), 1 + chain.len());
+        let mut fresh = ConstraintState::replayed(constraint.clone(), before);
+        for (mask, draft) in masks.iter().zip(chain.iter().map(Some).chain([None])) {
+            let alone = fresh.mask();
+            assert_eq!(&alone, mask, "behind {:?}", TOKENIZER.decode(before));
+            match draft {
+                Some(&draft) if alone.is_none_or(|mask| mask.allows(draft)) && !ENDS.contains(&draft) => {
+                    fresh.push(draft);
+                }
+                _ => break,
+            }
+        }
+        assert_eq!(state.mask(), first);
+        assert_eq!(state.forced(), forced);
+    }
+    if let Some(&next) = rest.first() {
+        state.push(next);
+        let mut fresh = ConstraintState::replayed(constraint.clone(), &tokens[..=at]);
+        assert_eq!(state.mask(), fresh.mask());
+    }
+}
+
+fn calls_in(text: &str, tools: &Tools) -> Vec<TypedCall> {
+    let mut parser = CallParser::default();
+    let mut pieces = parser.push(text);
+    pieces.extend(parser.finish());
+    let call =
+        |piece| if let CallPiece::End(call) = piece { Some(TypedCall::new(&call, tools)) } else { None };
+    pieces.into_iter().filter_map(call).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn json_of_a_schema_is_written_and_nothing_else(
+        choices in prop::collection::vec(any::<usize>(), 0..40),
+        drafts in prop::collection::vec(0..VOCAB, 1..5),
+        at in any::<usize>(),
+    ) {
+        let constraint = compiled(&schema(person()), &Tools::default(), Part::Answer).unwrap();
+        let tokens = written(&constraint, &choices);
+        let text = TOKENIZER.decode(&tokens);
+        let value: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text:?}"));
+        prop_assert!(value["name"].as_str().is_some_and(|name| name.chars().count() <= 12), "{}", text);
+        prop_assert!(value["age"].as_u64().is_some_and(|age| age <= 150), "{}", text);
+        let tags = value["tags"].as_array().unwrap();
+        prop_assert!(tags.len() <= 3 && tags.iter().all(|tag| ["red", "green", "blue"].contains(&tag.as_str().unwrap())));
+        assert_pure(&constraint, &tokens, &drafts, at);
+    }
+
+    #[test]
+    fn calls_that_must_come_are_whole_and_of_their_types(
+        choices in prop::collection::vec(any::<usize>(), 0..40),
+        drafts in prop::collection::vec(0..VOCAB, 1..5),
+        at in any::<usize>(),
+        named in any::<bool>(),
+    ) {
+        let calls = if named { CallRule::Named("weather".into()) } else { CallRule::Required };
+        let tools = tools(true);
+        let constraint = compiled(&Asked { calls, ..Asked::default() }, &tools, Part::Answer).unwrap();
+        let tokens = written(&constraint, &choices);
+        let text = TOKENIZER.decode(&tokens);
+        let calls = calls_in(&text, &tools);
+        prop_assert!(!calls.is_empty() && (!named || calls.len() == 1 && calls[0].name == "weather"), "{}", text);
+        for call in calls {
+            prop_assert!(!call.cut && call.misfits.is_empty(), "{:?} in {:?}", call, text);
+        }
+        assert_pure(&constraint, &tokens, &drafts, at);
+    }
+
+    /// The thinking may end anywhere among the drafts, and what is behind its end is bound at once.
+    #[test]
+    fn the_form_begins_behind_the_thinking(
+        thinking in prop::collection::vec(0..2038u32, 0..6),
+        choices in prop::collection::vec(any::<usize>(), 0..6),
+        at in any::<usize>(),
+    ) {
+        let constraint = compiled(&schema(json!({"type": "array", "items": {"type": "boolean"}, "maxItems": 2})),
+            &Tools::default(), Part::Thinking).unwrap();
+        let answer = compiled(&schema(json!({"type": "array", "items": {"type": "boolean"}, "maxItems": 2})),
+            &Tools::default(), Part::Answer).unwrap();
+        let answer = written(&answer, &choices);
+        let tokens = [&thinking[..], &[CLOSE], &answer].concat();
+        let mut state = ConstraintState::new(constraint.clone());
+        let masks = state.masks(&tokens);
+        for (place, mask) in masks.iter().enumerate() {
+            prop_assert_eq!(mask.is_none(), place <= thinking.len());
+        }
+        let end = ConstraintState::replayed(constraint.clone(), &tokens).mask().unwrap();
+        prop_assert!(end.allows(ENDS[0]) && end.allows(ENDS[1]));
+        assert_pure(&constraint, &tokens, &[7], at);
+    }
+
+    /// Free text, a bound call, free text again, in one chain of drafts.
+    #[test]
+    fn strict_calls_are_bound_and_the_text_around_them_is_free(
+        before in prop::collection::vec(0..2038u32, 0..4),
+        choices in prop::collection::vec(any::<usize>(), 0..30),
+        at in any::<usize>(),
+    ) {
+        let tools = tools(true);
+        let constraint = compiled(&Asked::default(), &tools, Part::Answer).unwrap();
+        let named = Asked { calls: CallRule::Named("weather".into()), ..Asked::default() };
+        let call = written(&compiled(&named, &tools, Part::Answer).unwrap(), &choices);
+        // The blank before it is none of the call's.
+        let begin = call.iter().position(|&id| id == CALL).unwrap();
+        let call = &call[begin..];
+        let tokens = [&before[..], call, &before, call, &before].concat();
+        let masks = ConstraintState::new(constraint.clone()).masks(&tokens);
+        let bound = masks.iter().filter(|mask| mask.is_some()).count();
+        prop_assert_eq!(bound, 2 * (call.len() - 1));
+        let text = TOKENIZER.decode(call);
+        let calls = calls_in(&text, &tools);
+        prop_assert!(calls.len() == 1 && calls[0].misfits.is_empty(), "{}", text);
+        assert_pure(&constraint, &tokens, &[9], at);
+    }
+}
+
+#[test]
+fn a_thinking_budget_closes_the_block_behind_so_many_tokens() {
+    let closing = TOKENIZER.encode("\n</think>\n\n").unwrap();
+    for budget in [0, 1, 5] {
+        let asked = Asked { thinking_budget: Some(budget), ..Asked::default() };
+        let constraint = compiled(&asked, &Tools::default(), Part::Thinking).unwrap();
+        let thinking: Vec<u32> = (100..100 + budget).collect();
+        let mut state = ConstraintState::replayed(constraint.clone(), &thinking);
+        assert_eq!(state.forced(), closing);
+        let masks = state.masks(&closing);
+        for (mask, token) in masks.iter().zip(&closing) {
+            assert_eq!(allowed(mask.as_ref()), [*token]);
+        }
+        assert_eq!(masks[closing.len()], None, "the answer is free");
+        // Who ends by itself is not held to it.
+        if budget > 0 {
+            let own = [&thinking[..budget as usize - 1], &[CLOSE], &[5; 9]].concat();
+            assert_eq!(ConstraintState::replayed(constraint.clone(), &own).mask(), None);
+        }
+        assert_eq!(ConstraintState::new(constraint).mask().is_some(), budget == 0);
+    }
+}
+
+#[test]
+fn json_beside_tools_is_either() {
+    let constraint = compiled(&schema(json!({"type": "integer"})), &tools(false), Part::Answer).unwrap();
+    let mut state = ConstraintState::new(constraint);
+    let begins = |text: &str| TOKENIZER.encode(text).unwrap()[0];
+    let mask = state.mask().unwrap();
+    assert!(mask.allows(begins("7")) && mask.allows(begins("<tool_call>")) && mask.allows(begins("\n")));
+    assert!(!mask.allows(begins("a")) && !mask.allows(begins("{")) && !mask.allows(ENDS[0]));
+    state.push(begins("7"));
+    assert!(state.mask().unwrap().allows(ENDS[0]) && state.mask().unwrap().allows(begins("7")));
+}
+
+#[test]
+fn patterns_and_grammars_bind_the_whole_answer() {
+    for format in [
+        Format::Regex("(yes|no), \\d{2}".into()),
+        Format::Lark(r#"start: ("yes" | "no") ", " /\d{2}/"#.into()),
+    ] {
+        let asked = Asked { format: Some(format), ..Asked::default() };
+        let constraint = compiled(&asked, &Tools::default(), Part::Answer).unwrap();
+        let text = TOKENIZER.decode(&written(&constraint, &[3, 1, 4, 1, 5]));
+        assert!(text.starts_with("yes, ") || text.starts_with("no, "), "{text}");
+        assert_eq!(text.chars().filter(char::is_ascii_digit).count(), 2, "{text}");
+    }
+}
+
+/// Words that no tokenizer would spell by the tokens of their text as a whole still come out, byte by byte.
+#[test]
+fn a_constant_reads_as_it_is_written() {
+    for constant in ["<|im_end|>", "</think>", "e\u{301}\u{1f6b2}", "a \"quoted\" \\ text"] {
+        let constraint =
+            compiled(&schema(json!({"const": constant})), &Tools::default(), Part::Answer).unwrap();
+        let text = TOKENIZER.decode(&written(&constraint, &[]));
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), constant, "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_enforced_is_refused_and_says_why() {
+    let refused = |asked: &Asked, tools: &Tools| compiled(asked, tools, Part::Answer).unwrap_err();
+    let none = Tools::default();
+    let keyword = refused(&schema(json!({"type": "array", "uniqueItems": true})), &none);
+    assert!(keyword.to_string().contains("uniqueItems"), "{keyword}");
+    let remote = refused(&schema(json!({"$ref": "https://example.com/schema"})), &none);
+    assert!(matches!(remote, ConstraintError::Grammar { what: "schema", .. }), "{remote}");
+    for format in
+        [Format::Regex("(".into()), Format::Lark("start: nothing".into()), Format::JsonSchema(json!(false))]
+    {
+        let error = refused(&Asked { format: Some(format), ..Asked::default() }, &none);
+        assert!(matches!(error, ConstraintError::Grammar { .. }), "{error}");
+    }
+    let required = Asked { calls: CallRule::Required, ..Asked::default() };
+    assert_eq!(refused(&required, &none), ConstraintError::NoTools);
+    let named = Asked { calls: CallRule::Named("other".into()), ..Asked::default() };
+    assert_eq!(refused(&named, &tools(false)), ConstraintError::UnknownTool { name: "other".into() });
+    let bias = Asked { logit_bias: vec![(VOCAB, 1.0)], ..Asked::default() };
+    assert_eq!(refused(&bias, &none), ConstraintError::UnknownToken { token: VOCAB, known: 2048 });
+    let compiler = Compiler::new(TOKENIZER.clone(), &ENDS, VOCAB as usize);
+    let resumed = TokenPrompt { reply_from: 1, ..prompt(Part::Answer) };
+    assert_eq!(compiler.compile(&schema(json!({})), &none, &resumed).err(), Some(ConstraintError::Resumed));
+    assert!(compiler.compile(&Asked::default(), &tools(false), &resumed).unwrap().is_none());
+}

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use foretoken_tests::fixtures::copy_demo_model_with_tools;
+
 use crate::server::Server;
 
 #[test]
@@ -15,9 +17,21 @@ fn the_package_of_anthropic_understands_all_answers() {
     run("anthropic_client.py");
 }
 
+/// What a schema or a choice of tools binds needs a model that writes.
+#[test]
+fn the_packages_get_the_forms_that_they_ask_for() {
+    let model = tempfile::tempdir().unwrap();
+    copy_demo_model_with_tools(model.path());
+    let server = Server::real_with(model.path());
+    run_against(&server, "structured_clients.py");
+}
+
 /// Runs a program of a client against a server in front of the engine that does as it is told.
 fn run(program: &str) {
-    let server = Server::scripted(&["--no-token"]);
+    run_against(&Server::scripted(&["--no-token"]), program);
+}
+
+fn run_against(server: &Server, program: &str) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let python = tests.join("../target/tools/bin/clients-python");
     assert!(python.is_file(), "{} is missing: run `cargo xtask setup`", python.display());

@@ -6,6 +6,7 @@ mod chat;
 mod client;
 mod clients;
 mod completions;
+mod constrained;
 mod guard;
 mod messages;
 mod real;

@@ -29,15 +29,20 @@ impl Drop for Server {
 impl Server {
     /// In front of the engine that does as it is told.
     pub(crate) fn scripted(arguments: &[&str]) -> Self {
-        Self::start("scripted-engine", arguments)
+        Self::start("scripted-engine", &demo_model(), arguments)
     }
 
     /// In front of the real engine with the demo model.
     pub(crate) fn real(arguments: &[&str]) -> Self {
-        Self::start("foretoken-engine", arguments)
+        Self::start("foretoken-engine", &demo_model(), arguments)
     }
 
-    fn start(engine: &str, arguments: &[&str]) -> Self {
+    /// In front of the real engine with this model.
+    pub(crate) fn real_with(model: &Path) -> Self {
+        Self::start("foretoken-engine", model, &["--no-token"])
+    }
+
+    fn start(engine: &str, model: &Path, arguments: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
         // A program finds its engine beside itself.
         let place = |name: &str, as_name: &str| {
@@ -49,7 +54,7 @@ impl Server {
         place(engine, "foretoken-engine");
         let mut process = command(&server, home.path())
             .args(["--port", "0", "--model"])
-            .arg(demo_model())
+            .arg(model)
             .args(arguments)
             .stdout(Stdio::piped())
             .spawn()

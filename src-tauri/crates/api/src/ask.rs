@@ -1,7 +1,7 @@
 //! What a program asks the model for, whatever dialect it speaks.
 
 use foretoken_calls::Tools;
-use foretoken_protocol::{AcceptanceRule, Drafting, GenerationSettings, Input};
+use foretoken_protocol::{AcceptanceRule, Constraint, Drafting, GenerationSettings, Input};
 
 /// A request for replies.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +42,8 @@ pub(crate) struct AskedSettings {
     pub(crate) thinking: Option<bool>,
     pub(crate) drafting: Option<Drafting>,
     pub(crate) acceptance: Option<AcceptanceRule>,
+    /// What binds the replies.
+    pub(crate) constraint: Constraint,
 }
 
 impl AskedSettings {

@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use self::parse::ChatRequest;
-pub(crate) use self::parse::input;
+pub(crate) use self::parse::{input, response_format};
 use self::write::Writer;
 pub(crate) use self::write::{error_body, finite};
 use crate::answer::answer as write_answer;

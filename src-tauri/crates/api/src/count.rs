@@ -13,13 +13,14 @@ use crate::error::ApiError;
 use crate::fields::Fields;
 use crate::replies::refusal;
 use crate::router::json_response;
-use crate::{body, models};
+use crate::{body, format, models};
 
 /// Answers `POST /v1/chat/completions/input_tokens`.
 pub(crate) async fn chat(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
     let thinking = crate::settings::thinking(&mut fields, &mut Vec::new())?;
-    let (chat, ..) = crate::chat::input(&mut fields)?;
+    let (mut chat, ..) = crate::chat::input(&mut fields)?;
+    format::tell(&mut chat, crate::chat::response_format(&mut fields)?.as_ref());
     let tokens = count(&api, &mut fields, chat, thinking).await?;
     Ok(json_response(&json!({"object": "response.input_tokens", "input_tokens": tokens})))
 }
@@ -30,7 +31,8 @@ pub(crate) async fn messages(State(api): State<Arc<Api>>, request: Request) -> R
     let mut settings = AskedSettings::default();
     crate::messages::thinking(&mut fields, &mut settings, &mut Vec::new())?;
     let thinking = settings.thinking;
-    let (chat, ..) = crate::messages::input(&mut fields, &mut Vec::new())?;
+    let (mut chat, ..) = crate::messages::input(&mut fields, &mut Vec::new())?;
+    format::tell(&mut chat, settings.constraint.format.as_ref());
     let tokens = count(&api, &mut fields, chat, thinking).await?;
     Ok(json_response(&json!({"input_tokens": tokens})))
 }

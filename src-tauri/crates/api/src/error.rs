@@ -28,6 +28,9 @@ pub(crate) enum ApiError {
     /// The model was not made to fill in the middle.
     #[error("The model that is loaded does not fill in the middle of a text. Leave the suffix out.")]
     NoFillIn,
+    /// The form that is asked for cannot be enforced.
+    #[error("{reason} {hint}")]
+    NotEnforceable { reason: String, hint: String },
     /// The prompt is empty, or has tokens that the model does not know.
     #[error("The prompt is empty, or has ids of tokens that the model does not know.")]
     PromptInvalid,
@@ -89,6 +92,7 @@ impl ApiError {
             | Self::TemplateRefused
             | Self::NoTools
             | Self::NoFillIn
+            | Self::NotEnforceable { .. }
             | Self::PromptInvalid
             | Self::NoHost => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
@@ -116,6 +120,7 @@ impl ApiError {
             Self::TemplateRefused => (INVALID, "template_refused"),
             Self::NoTools => (INVALID, "tools_not_supported"),
             Self::NoFillIn => (INVALID, "suffix_not_supported"),
+            Self::NotEnforceable { .. } => (INVALID, "invalid_schema"),
             Self::PromptInvalid => (INVALID, "invalid_value"),
             Self::NoHost => (INVALID, "invalid_host"),
             Self::Unauthorized => ("authentication_error", "invalid_api_key"),

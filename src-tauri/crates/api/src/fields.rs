@@ -43,6 +43,15 @@ impl Fields {
         self.map.get(name).is_some_and(|value| !value.is_null())
     }
 
+    /// How many bytes a field has as JSON, quotes not counted; 0 where it is not there.
+    pub(crate) fn length(&self, name: &str) -> usize {
+        match self.map.get(name) {
+            None => 0,
+            Some(Value::String(text)) => text.len(),
+            Some(other) => other.to_string().len(),
+        }
+    }
+
     /// What a field is called in messages.
     pub(crate) fn name(&self, name: &str) -> String {
         format!("{}{name}", self.place)

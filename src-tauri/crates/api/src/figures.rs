@@ -47,6 +47,7 @@ pub(crate) fn foretoken(end: &End, reply: &Gathered) -> Value {
     let stats = &end.stats;
     let mut own = json!({
         "positions": stats.positions,
+        "forced": stats.forced,
         "steps": stats.steps,
         "tokens_per_pass": rounded(stats.tokens_per_pass),
         "draft_ms": milliseconds(stats.draft_seconds),

@@ -16,6 +16,7 @@ mod count;
 mod error;
 mod fields;
 mod figures;
+mod format;
 mod guard;
 mod messages;
 mod models;

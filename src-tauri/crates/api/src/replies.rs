@@ -194,6 +194,7 @@ impl Replies {
         let prompt = Prompt {
             stop_scope: StopScope::Answer,
             logprobs: self.ask.logprobs,
+            constraint: self.ask.settings.constraint.clone(),
             ..Prompt::new(self.ask.input.clone(), settings)
         };
         let engine = Arc::clone(&self.api.engine);
@@ -262,6 +263,15 @@ pub(crate) fn refusal(error: &ErrorReport, size: Option<(u32, u32)>) -> ApiError
         ("template_failed", _) => ApiError::TemplateRefused,
         ("template_without_tools" | "template_with_other_calls", _) => ApiError::NoTools,
         ("no_fill_in", _) => ApiError::NoFillIn,
+        // These words are about what the program has sent, and name nothing else.
+        (
+            "invalid_grammar"
+            | "form_of_resumed_reply"
+            | "thinking_unknown"
+            | "calls_unknown"
+            | "unknown_biased_token",
+            _,
+        ) => ApiError::NotEnforceable { reason: error.message.clone(), hint: error.hint.clone() },
         ("unknown_token" | "empty_prompt", _) => ApiError::PromptInvalid,
         ("no_model" | "engine_not_started", _) => ApiError::NoModelLoaded,
         ("out_of_memory" | "prompt_too_large", _) => ApiError::OutOfMemory,

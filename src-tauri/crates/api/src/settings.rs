@@ -7,9 +7,12 @@ use serde_json::Value;
 use crate::ask::AskedSettings;
 use crate::error::ApiError;
 use crate::fields::{Fields, invalid, kind};
+use crate::format;
 
 /// The most stop texts.
 const MOST_STOPS: usize = 16;
+/// The most tokens with a bias.
+const MOST_BIASED: usize = 1024;
 /// What a request may say of speculation in headers, for programs that can only add those.
 const SPECULATION: &str = "foretoken-speculation";
 const ACCEPTANCE: &str = "foretoken-acceptance";
@@ -94,6 +97,32 @@ pub(crate) fn stops(fields: &mut Fields, name: &str) -> Result<Vec<String>, ApiE
     texts.into_iter().map(text).collect()
 }
 
+/// What is added to the logits of tokens: an object of their ids, each with a number.
+pub(crate) fn logit_bias(fields: &mut Fields) -> Result<Vec<(u32, f32)>, ApiError> {
+    let bias = match fields.take("logit_bias") {
+        None => return Ok(Vec::new()),
+        Some(Value::Object(bias)) => bias,
+        Some(other) => {
+            return Err(fields.refuse("logit_bias", format!("it is {}, not an object", kind(&other))));
+        }
+    };
+    if bias.len() > MOST_BIASED {
+        return Err(
+            fields.refuse("logit_bias", format!("it has {} tokens, and {MOST_BIASED} at most", bias.len()))
+        );
+    }
+    let entry = |(token, number): (String, Value)| {
+        let id = token
+            .parse()
+            .map_err(|_| fields.refuse("logit_bias", format!("{token:?} is no id of a token")))?;
+        match number.as_f64() {
+            Some(number) if (-100.0..=100.0).contains(&number) => Ok((id, number as f32)),
+            _ => Err(fields.refuse("logit_bias", format!("that of {token} is no number from -100 to 100"))),
+        }
+    };
+    bias.into_iter().map(entry).collect()
+}
+
 /// Whether the model is to think: what says so outright counts more than an effort.
 pub(crate) fn thinking(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Option<bool>, ApiError> {
     let effort = match fields.string("reasoning_effort")?.as_deref() {
@@ -135,13 +164,18 @@ pub(crate) fn own(
     if let Some(value) = own.string("acceptance")? {
         settings.acceptance = Some(acceptance(&own.name("acceptance"), &value)?);
     }
-    for name in ["thinking_budget", "priority"] {
-        if own.take(name).is_some() {
-            return Err(ApiError::Unsupported {
-                field: own.name(name),
-                hint: "It is not offered yet.".into(),
-            });
+    if let Some(budget) = own.integer("thinking_budget", 0..=i64::MAX)? {
+        settings.constraint.thinking_budget = Some(u32::try_from(budget).unwrap_or(u32::MAX));
+    }
+    if let Some(grammar) = own.object("grammar")? {
+        if settings.constraint.format.is_some() {
+            return Err(own.refuse("grammar", "the answer has another form already"));
         }
+        settings.constraint.format = Some(format::grammar(grammar)?);
+    }
+    if own.take("priority").is_some() {
+        let hint = "It is not offered yet.".into();
+        return Err(ApiError::Unsupported { field: own.name("priority"), hint });
     }
     let trace = own.boolean("trace")?.unwrap_or(false);
     ignored.extend(own.left());

@@ -1,27 +1,27 @@
 //! The tools that a request offers, and which of them may or must be called.
 
 use foretoken_calls::{Tools, ToolsError};
+use foretoken_protocol::CallRule;
 use serde_json::{Value, json};
 
 use crate::error::ApiError;
-use crate::fields::invalid;
+use crate::fields::{Fields, invalid};
 
 /// The most tools, and the most bytes of all of them.
 const MOST_TOOLS: usize = 128;
 const MOST_BYTES: usize = 1 << 20;
 
-/// That arguments are not held to the schema while they are written, though the request asks for it.
-pub(crate) const NOT_STRICT: &str = "strict-not-enforced";
-
 /// Which tools the model may call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// None, as if there were none.
     None,
     /// Whichever it wants to.
     Auto,
     /// It must call one.
-    Forced,
+    Required,
+    /// It must call this one.
+    Named(String),
 }
 
 /// Tools as the engine gets them.
@@ -30,17 +30,37 @@ pub(crate) struct Offer {
     pub(crate) tools: Tools,
     /// Whether the reply ends behind its first call.
     pub(crate) one_call: bool,
-    pub(crate) warnings: Vec<&'static str>,
+    /// Whether they must be called.
+    pub(crate) calls: CallRule,
+}
+
+/// Which tools may or must be called, as OpenAI's dialects say it: a word, or an object that names one.
+pub(crate) fn choice(fields: &mut Fields) -> Result<Choice, ApiError> {
+    match fields.take("tool_choice") {
+        None => Ok(Choice::Auto),
+        Some(Value::String(word)) => match word.as_str() {
+            "auto" => Ok(Choice::Auto),
+            "none" => Ok(Choice::None),
+            "required" => Ok(Choice::Required),
+            _ => Err(fields.refuse("tool_choice", format!("it is {word:?}, not none, auto or required"))),
+        },
+        Some(value) => {
+            let mut choice = Fields::at(&fields.name("tool_choice"), value)?;
+            let kind = choice.required_string("type")?;
+            if kind != "function" {
+                let hint = "Name a function, or leave the choice to the model.".into();
+                return Err(ApiError::Unsupported { field: format!("tool_choice ({kind})"), hint });
+            }
+            let mut named = choice.object("function")?.unwrap_or(choice);
+            Ok(Choice::Named(named.required_string("name")?))
+        }
+    }
 }
 
 /// Checks tools in OpenAI's form.
 pub(crate) fn offer(tools: Vec<Value>, choice: Choice, one_call: bool) -> Result<Offer, ApiError> {
     if choice == Choice::None {
         return Ok(Offer::default());
-    }
-    if choice == Choice::Forced {
-        let hint = "It is not offered yet; \"auto\" and \"none\" are.".into();
-        return Err(ApiError::Unsupported { field: "tool_choice".into(), hint });
     }
     if tools.len() > MOST_TOOLS {
         return Err(invalid("tools", format!("there are {}, and {MOST_TOOLS} at most", tools.len())));
@@ -49,15 +69,23 @@ pub(crate) fn offer(tools: Vec<Value>, choice: Choice, one_call: bool) -> Result
     if bytes > MOST_BYTES {
         return Err(invalid("tools", format!("they are {bytes} bytes long, and {MOST_BYTES} at most")));
     }
-    let is_strict = |tool: &Value| tool["function"]["strict"] == true;
-    let warnings = if tools.iter().any(is_strict) { vec![NOT_STRICT] } else { Vec::new() };
     let tools = Tools::new(tools).map_err(|error| refused(&error))?;
-    Ok(Offer { tools, one_call, warnings })
+    let calls = match choice {
+        Choice::None | Choice::Auto => CallRule::Free,
+        Choice::Required | Choice::Named(_) if tools.is_empty() => {
+            return Err(invalid("tool_choice", "a tool must be called, but there are none"));
+        }
+        Choice::Required => CallRule::Required,
+        Choice::Named(name) if tools.parameters(&name).is_some() => CallRule::Named(name),
+        Choice::Named(name) => return Err(invalid("tool_choice", format!("there is no tool {name:?}"))),
+    };
+    Ok(Offer { tools, one_call, calls })
 }
 
 /// A function as OpenAI's chat completions have it.
-pub(crate) fn function(name: &Value, description: &Value, parameters: &Value) -> Value {
-    let fields = [("name", name), ("description", description), ("parameters", parameters)];
+pub(crate) fn function(name: &Value, description: &Value, parameters: &Value, strict: &Value) -> Value {
+    let fields =
+        [("name", name), ("description", description), ("parameters", parameters), ("strict", strict)];
     let given = fields.into_iter().filter(|(_, value)| !value.is_null());
     let function: Value = given.map(|(name, value)| (name.to_owned(), value.clone())).collect();
     json!({"type": "function", "function": function})

@@ -6,23 +6,21 @@ mod messages;
 mod tests;
 
 use axum::http::HeaderMap;
-use foretoken_protocol::{ChatInput, Input, MAX_TOP_LOGPROBS};
-use serde_json::Value;
+use foretoken_protocol::{ChatInput, Format, Input, MAX_TOP_LOGPROBS};
 
 use super::write::Options;
 use crate::answer::Asked;
 use crate::ask::{Ask, MOST_CHOICES};
 use crate::error::ApiError;
 use crate::fields::Fields;
-use crate::settings;
-use crate::tools::{self, Choice, Offer};
+use crate::tools::{self, Offer};
 use crate::turns::Conversation;
+use crate::{format, settings};
 
 /// Fields that would change the answer and are not there, and a hint for whoever sends them.
-const NOT_THERE: [(&str, &str); 5] = [
+const NOT_THERE: [(&str, &str); 4] = [
     ("functions", "Send tools."),
     ("function_call", "Send tool_choice."),
-    ("logit_bias", "It is not offered yet."),
     ("web_search_options", "Nothing is fetched from the network."),
     ("audio", "The model reads and writes text only."),
 ];
@@ -41,6 +39,8 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
     let input = input(&mut fields)?;
     refuse_what_is_missing(&mut fields)?;
     let mut settings = settings::read(&mut fields)?;
+    settings.constraint.format = response_format(&mut fields)?;
+    settings.constraint.logit_bias = settings::logit_bias(&mut fields)?;
     let choices = fields.integer("n", 1..=i64::from(MOST_CHOICES))?.map_or(1, |count| count as u8);
     let logprobs = logprobs(&mut fields)?;
     let stream = fields.boolean("stream")?.unwrap_or(false);
@@ -53,8 +53,9 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
     settings.thinking = settings::thinking(&mut fields, &mut ignored)?;
     let trace = settings::own(&mut fields, headers, &mut settings, &mut ignored)?;
     ignored.splice(0..0, fields.left());
-    let (chat, tools, mut warnings) = input;
-    warnings.extend(tools.warnings);
+    let (mut chat, tools, warnings) = input;
+    settings.constraint.calls = tools.calls;
+    format::tell(&mut chat, settings.constraint.format.as_ref());
     let ask = Ask { model, input: Input::Chat(chat), tools: tools.tools, settings, logprobs, choices };
     let options = Options { include_usage, trace, logprobs: logprobs.is_some() };
     Ok(ChatRequest { asked: Asked { ask, stream, ignored, warnings }, options })
@@ -72,17 +73,14 @@ pub(crate) fn input(fields: &mut Fields) -> Result<(ChatInput, Offer, Vec<&'stat
 /// The tools of a request, in OpenAI's form.
 fn offered(fields: &mut Fields) -> Result<Offer, ApiError> {
     let tools = fields.array("tools")?.unwrap_or_default();
-    let choice = match fields.take("tool_choice") {
-        None => Choice::Auto,
-        Some(Value::String(word)) if word == "auto" => Choice::Auto,
-        Some(Value::String(word)) if word == "none" => Choice::None,
-        Some(Value::String(word)) if word != "required" => {
-            return Err(fields.refuse("tool_choice", format!("it is {word:?}, not none, auto or required")));
-        }
-        Some(_) => Choice::Forced,
-    };
+    let choice = tools::choice(fields)?;
     let parallel = fields.boolean("parallel_tool_calls")?.unwrap_or(true);
     tools::offer(tools, choice, !parallel)
+}
+
+/// The form that the answer must have.
+pub(crate) fn response_format(fields: &mut Fields) -> Result<Option<Format>, ApiError> {
+    fields.object("response_format")?.map_or(Ok(None), format::read)
 }
 
 /// Refuses what would change the answer and is not there.
@@ -90,19 +88,8 @@ fn refuse_what_is_missing(fields: &mut Fields) -> Result<(), ApiError> {
     let unsupported =
         |field: &str, hint: &str| Err(ApiError::Unsupported { field: field.into(), hint: hint.into() });
     for (name, hint) in NOT_THERE {
-        let says_nothing =
-            |value: &Value| name == "logit_bias" && value.as_object().is_some_and(|bias| bias.is_empty());
-        if fields.take(name).is_some_and(|value| !says_nothing(&value)) {
+        if fields.take(name).is_some() {
             return unsupported(name, hint);
-        }
-    }
-    if let Some(mut format) = fields.object("response_format")? {
-        match format.string("type")?.as_deref() {
-            Some("text") => {}
-            Some("json_object" | "json_schema") => {
-                return unsupported("response_format", "Structured output is not offered yet.");
-            }
-            _ => return Err(format.refuse("type", "it is not text, json_object or json_schema")),
         }
     }
     if fields.array("modalities")?.is_some_and(|kinds| kinds != ["text"]) {

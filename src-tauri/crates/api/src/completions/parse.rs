@@ -40,19 +40,16 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<CompletionReques
         (input, None) => input,
         (_, Some(_)) => return Err(fields.refuse("suffix", "it needs a prompt")),
     };
-    for (name, hint) in [("echo", "Send the prompt yourself."), ("logit_bias", "It is not offered yet.")] {
-        let says_nothing = |value: &Value| {
-            *value == Value::Bool(false) || value.as_object().is_some_and(|bias| bias.is_empty())
-        };
-        if fields.take(name).is_some_and(|value| !says_nothing(&value)) {
-            return Err(ApiError::Unsupported { field: name.into(), hint: hint.into() });
-        }
+    if fields.take("echo").is_some_and(|value| value != false) {
+        let hint = "Send the prompt yourself.".into();
+        return Err(ApiError::Unsupported { field: "echo".into(), hint });
     }
     if fields.integer("best_of", 0..=i64::MAX)?.is_some_and(|best_of| best_of > 1) {
         return Err(ApiError::Unsupported { field: "best_of".into(), hint: "Send n.".into() });
     }
     let says_how_long = fields.has("max_tokens") || fields.has("max_completion_tokens");
     let mut settings = settings::read(&mut fields)?;
+    settings.constraint.logit_bias = settings::logit_bias(&mut fields)?;
     if !says_how_long {
         settings.max_tokens = Some(DEFAULT_TOKENS);
     }

@@ -12,9 +12,9 @@ use crate::ask::{Ask, AskedSettings};
 use crate::error::ApiError;
 use crate::fields::{Fields, invalid, kind};
 use crate::parts::{self, LEFT_OUT};
-use crate::settings;
 use crate::tools::{self, Choice, Offer, function};
 use crate::turns::{Answer, Conversation, EarlierCall, Turns};
+use crate::{format, settings};
 
 /// A line with which one program begins its instructions. It changes with each request, so that nothing behind it could
 /// be remembered.
@@ -33,8 +33,7 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<MessagesRequest,
     let mut fields = Fields::of_body(body)?;
     let model = fields.required_string("model")?;
     let mut ignored = Vec::new();
-    let (chat, offer, mut warnings) = input(&mut fields, &mut ignored)?;
-    warnings.extend(offer.warnings);
+    let (mut chat, offer, warnings) = input(&mut fields, &mut ignored)?;
     let mut settings = AskedSettings {
         temperature: fields.number("temperature", 0.0..=5.0)?,
         top_p: settings::top_p(&mut fields)?,
@@ -44,6 +43,8 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<MessagesRequest,
         ..AskedSettings::default()
     };
     let hides_thinking = thinking(&mut fields, &mut settings, &mut ignored)?;
+    settings.constraint.calls = offer.calls;
+    format::tell(&mut chat, settings.constraint.format.as_ref());
     let stream = fields.boolean("stream")?.unwrap_or(false);
     if settings::own(&mut fields, headers, &mut settings, &mut ignored)? {
         ignored.push(settings::TRACE.into());
@@ -192,7 +193,6 @@ fn user(turns: &mut Turns, place: &str, content: Value) -> Result<Option<ApiErro
 /// The tools that this server can offer: those that the provider would run itself are left out.
 fn offered(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Offer, ApiError> {
     let mut functions = Vec::new();
-    let mut is_strict = false;
     for (index, tool) in fields.array("tools")?.unwrap_or_default().into_iter().enumerate() {
         let place = format!("tools[{index}]");
         match &tool["type"] {
@@ -204,8 +204,7 @@ fn offered(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Offer, ApiE
             }
             other => return Err(invalid(&format!("{place}.type"), format!("it is {}", kind(other)))),
         }
-        is_strict |= tool["strict"] == true;
-        functions.push(function(&tool["name"], &tool["description"], &tool["input_schema"]));
+        functions.push(function(&tool["name"], &tool["description"], &tool["input_schema"], &tool["strict"]));
     }
     let mut one_call = false;
     let choice = match fields.object("tool_choice")? {
@@ -215,7 +214,8 @@ fn offered(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Offer, ApiE
             match choice.required_string("type")?.as_str() {
                 "auto" => Choice::Auto,
                 "none" => Choice::None,
-                "any" | "tool" => Choice::Forced,
+                "any" => Choice::Required,
+                "tool" => Choice::Named(choice.required_string("name")?),
                 other => {
                     let reason = format!("it is {other:?}, not auto, any, tool or none");
                     return Err(choice.refuse("type", reason));
@@ -223,31 +223,30 @@ fn offered(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Offer, ApiE
             }
         }
     };
-    let mut offer = tools::offer(functions, choice, one_call)?;
-    if is_strict {
-        offer.warnings.push(tools::NOT_STRICT);
-    }
-    Ok(offer)
+    tools::offer(functions, choice, one_call)
 }
 
-/// Whether the model is to think, and whether the thinking is kept to itself.
+/// Whether the model is to think and how much, the form of its answer, and whether the thinking is kept to itself.
 pub(crate) fn thinking(
     fields: &mut Fields,
     settings: &mut AskedSettings,
     ignored: &mut Vec<String>,
 ) -> Result<bool, ApiError> {
     if let Some(mut output) = fields.object("output_config")? {
-        if output.take("format").is_some() {
-            let hint = "Structured output is not offered yet.".into();
-            return Err(ApiError::Unsupported { field: output.name("format"), hint });
-        }
+        settings.constraint.format = output.object("format")?.map_or(Ok(None), format::read)?;
         // Templates of the family know no levels: whoever asks for one wants thinking.
         settings.thinking = output.string("effort")?.map(|_| true);
         ignored.extend(output.left());
     }
     let Some(mut thinking) = fields.object("thinking")? else { return Ok(false) };
     settings.thinking = match thinking.required_string("type")?.as_str() {
-        "enabled" | "adaptive" => Some(true),
+        "enabled" => {
+            let budget = thinking.integer("budget_tokens", 0..=i64::MAX)?;
+            settings.constraint.thinking_budget =
+                budget.map(|budget| u32::try_from(budget).unwrap_or(u32::MAX));
+            Some(true)
+        }
+        "adaptive" => Some(true),
         "disabled" => Some(false),
         other => {
             let reason = format!("it is {other:?}, not enabled, adaptive or disabled");

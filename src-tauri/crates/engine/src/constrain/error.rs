@@ -51,7 +51,7 @@ impl ConstraintError {
             Self::Resumed => "form_of_resumed_reply",
             Self::ThinkingUnknown => "thinking_unknown",
             Self::CallsUnknown => "calls_unknown",
-            Self::UnknownToken { .. } => "unknown_token",
+            Self::UnknownToken { .. } => "unknown_biased_token",
         }
     }
 

@@ -119,11 +119,12 @@ impl ConstraintState {
         }
     }
 
-    /// Whether a token that may come next, or one behind drafts, is bound.
-    pub fn binds(&self) -> bool {
+    /// Whether the next token, or one behind as many drafts, may be bound.
+    pub fn binds(&self, drafts: usize) -> bool {
         match self.place {
-            Place::Thinking { .. } => {
-                self.rules().budget.is_some() || !matches!(self.constraint.answer, Answer::Free)
+            Place::Thinking { written } => {
+                !matches!(self.constraint.answer, Answer::Free)
+                    || self.rules().budget.is_some_and(|budget| written + drafts >= budget)
             }
             Place::Free => matches!(self.constraint.answer, Answer::Calls { .. }),
             Place::Closing { .. } | Place::Bound | Place::Ended | Place::Broken => true,

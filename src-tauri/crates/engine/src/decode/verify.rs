@@ -6,7 +6,6 @@ use super::batch::Batch;
 use super::drafters::Drafted;
 use super::row::{Advance, Row, Verdict};
 use super::spec::RowId;
-use crate::constrain::ConstraintState;
 use crate::mlx::{self, Array, Dtype, Result};
 use crate::model::{Hidden, Packed, Phase, Qwen};
 use crate::sample::{Logprobs, Restriction, SamplePosition, restricted, sample};
@@ -72,7 +71,8 @@ impl Batch {
             return Ok(logits.clone());
         }
         let reads = |(b, row): (usize, &Row)| {
-            drafted.depth(b) > 0 && row.constraint.as_ref().is_some_and(ConstraintState::binds)
+            let depth = drafted.depth(b);
+            depth > 0 && row.constraint.as_ref().is_some_and(|constraint| constraint.binds(depth))
         };
         let drafts = match &drafted.drafts().tokens {
             Some(tokens) if self.rows.iter().enumerate().any(reads) => {

@@ -1,8 +1,10 @@
 use axum::http::HeaderValue;
 use foretoken_calls::Tools;
-use foretoken_protocol::{AcceptanceRule, ChatMessage, Drafting, FunctionCall, PartialReply, ToolCall};
+use foretoken_protocol::{
+    AcceptanceRule, CallRule, ChatMessage, Drafting, FunctionCall, PartialReply, ToolCall,
+};
 use proptest::prelude::*;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::ask::AskedSettings;
@@ -192,18 +194,67 @@ fn values_that_cannot_be_are_refused_by_name() {
 }
 
 #[test]
+fn what_binds_the_answer_is_passed_on_and_the_model_is_told_of_a_schema() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let tools = json!([{"type": "function", "function": {"name": "f", "strict": true}},
+        {"type": "function", "function": {"name": "g"}}]);
+    let bound = |fields: Value| read(fields).unwrap().asked.ask.settings.constraint;
+    let format = json!({"type": "json_schema", "json_schema": {"name": "n", "schema": schema}});
+    let request = read(json!({"response_format": format})).unwrap();
+    assert_eq!(request.asked.ask.settings.constraint.format, Some(Format::JsonSchema(schema)));
+    let Input::Chat(chat) = &request.asked.ask.input else { panic!("it is a chat") };
+    assert!(chat.messages[0].content().contains("JSON Schema"), "{:?}", chat.messages);
+    for (choice, calls) in [
+        (json!("auto"), CallRule::Free),
+        (json!("none"), CallRule::Free),
+        (json!("required"), CallRule::Required),
+        (json!({"type": "function", "function": {"name": "g"}}), CallRule::Named("g".into())),
+        (json!({"type": "function", "name": "f"}), CallRule::Named("f".into())),
+    ] {
+        assert_eq!(bound(json!({"tools": tools, "tool_choice": choice})).calls, calls);
+    }
+    assert_eq!(bound(json!({"logit_bias": {"5": -100, "7": 1.5}})).logit_bias, [(5, -100.0), (7, 1.5)]);
+    assert_eq!(bound(json!({"foretoken": {"thinking_budget": 5}})).thinking_budget, Some(5));
+    let regex = bound(json!({"foretoken": {"grammar": {"regex": "a+"}}}));
+    assert_eq!(regex.format, Some(Format::Regex("a+".into())));
+    assert!(bound(json!({"logit_bias": {}, "response_format": {"type": "text"}, "tools": tools})).is_none());
+}
+
+#[test]
+fn what_cannot_bind_the_answer_is_named() {
+    let tools = json!([{"type": "function", "function": {"name": "f"}}]);
+    for (fields, field) in [
+        (json!({"tool_choice": "required"}), "tool_choice"),
+        (json!({"tools": tools, "tool_choice": "any"}), "tool_choice"),
+        (
+            json!({"tools": tools, "tool_choice": {"type": "function", "function": {"name": "g"}}}),
+            "tool_choice",
+        ),
+        (json!({"tools": tools, "tool_choice": {"type": "function"}}), "tool_choice.name"),
+        (json!({"response_format": {"type": "json_schema"}}), "response_format.schema"),
+        (json!({"response_format": {"type": "xml"}}), "response_format.type"),
+        (json!({"logit_bias": {"five": 1}}), "logit_bias"),
+        (json!({"logit_bias": {"5": 101}}), "logit_bias"),
+        (json!({"logit_bias": [5]}), "logit_bias"),
+        (json!({"foretoken": {"thinking_budget": -1}}), "foretoken.thinking_budget"),
+        (json!({"foretoken": {"grammar": {}}}), "foretoken.grammar.regex"),
+        (
+            json!({"response_format": {"type": "json_object"}, "foretoken": {"grammar": {"regex": "a"}}}),
+            "foretoken.grammar",
+        ),
+    ] {
+        assert_eq!(refused(fields.clone()), (field.to_owned(), "invalid_value"), "{fields}");
+    }
+}
+
+#[test]
 fn what_is_not_there_yet_is_refused_where_it_would_count() {
     for (fields, field) in [
         (json!({"function_call": "auto"}), "function_call"),
-        (json!({"tool_choice": "required"}), "tool_choice"),
         (json!({"functions": [{}]}), "functions"),
-        (json!({"logit_bias": {"5": 1}}), "logit_bias"),
-        (json!({"response_format": {"type": "json_object"}}), "response_format"),
-        (json!({"response_format": {"type": "json_schema"}}), "response_format"),
         (json!({"modalities": ["text", "audio"]}), "modalities"),
         (json!({"audio": {"voice": "x"}}), "audio"),
         (json!({"web_search_options": {}}), "web_search_options"),
-        (json!({"foretoken": {"thinking_budget": 5}}), "foretoken.thinking_budget"),
         (json!({"foretoken": {"priority": "normal"}}), "foretoken.priority"),
         (json!({"messages": [{"role": "function", "content": "a"}]}), "messages[0].role"),
         (
@@ -357,8 +408,6 @@ fn tools_are_offered_as_they_are_and_calls_have_their_results() {
     let mut none = fields;
     none["tool_choice"] = json!("none");
     assert!(read(none).unwrap().asked.ask.tools.is_empty());
-    let strict = json!({"tools": [{"type": "function", "function": {"name": "f", "strict": true}}]});
-    assert_eq!(read(strict).unwrap().asked.warnings, ["strict-not-enforced"]);
 }
 
 /// Any JSON, with the words of the dialect among its texts and names.

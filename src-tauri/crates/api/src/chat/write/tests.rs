@@ -53,7 +53,7 @@ fn an_answer_says_what_openai_says_and_more() {
             "predicted_ms": 60.0, "predicted_per_second": 50.0, "draft_n": 3, "draft_n_accepted": 2,
         },
         "foretoken": {
-            "positions": [{"drafted": 2, "accepted": 1}, {"drafted": 1, "accepted": 1}], "steps": 2,
+            "positions": [{"drafted": 2, "accepted": 1}, {"drafted": 1, "accepted": 1}], "forced": 0, "steps": 2,
             "tokens_per_pass": 1.5, "draft_ms": 0.0, "verify_ms": 0.0, "sample_ms": 0.0, "seed": 7,
             "cached_tokens": 4, "queue_ms": 3, "time_to_first_token_ms": 0.0,
         },

@@ -1,6 +1,6 @@
-use foretoken_protocol::{ChatMessage, FunctionCall, ToolCall};
+use foretoken_protocol::{CallRule, ChatMessage, Format, FunctionCall, ToolCall};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -73,7 +73,7 @@ fn settings_are_honoured() {
         (vec!["END".into()], Some(9), Some(true))
     );
     assert!(asked.stream && hides_thinking && settings.drafting.is_some());
-    assert_eq!(asked.ignored, ["metadata", "thinking.budget_tokens", "foretoken.trace"]);
+    assert_eq!(asked.ignored, ["metadata", "foretoken.trace"]);
     let thinking = |value: Value| read(json!({"thinking": value})).unwrap().asked.ask.settings.thinking;
     assert_eq!(thinking(json!({"type": "disabled"})), Some(false));
     assert_eq!(thinking(json!({"type": "adaptive"})), Some(true));
@@ -97,6 +97,26 @@ fn a_line_that_changes_each_time_is_taken_out_of_the_front_of_instructions_alone
 }
 
 #[test]
+fn what_binds_the_answer_is_passed_on() {
+    let schema = json!({"type": "object"});
+    let tools = json!([{"name": "f", "input_schema": {"type": "object"}, "strict": true}]);
+    let (asked_for, asked) = chat(json!({
+        "output_config": {"format": {"type": "json_schema", "schema": schema}},
+        "thinking": {"type": "enabled", "budget_tokens": 700},
+        "tools": tools, "tool_choice": {"type": "tool", "name": "f"},
+    }));
+    let constraint = asked.ask.settings.constraint;
+    assert_eq!(constraint.format, Some(Format::JsonSchema(schema)));
+    assert_eq!((constraint.thinking_budget, constraint.calls), (Some(700), CallRule::Named("f".into())));
+    assert!(asked_for.messages[0].content().contains("JSON Schema"));
+    assert_eq!(asked_for.tools[0]["function"]["strict"], true);
+    let any = read(json!({"tools": tools, "tool_choice": {"type": "any"}})).unwrap();
+    assert_eq!(any.asked.ask.settings.constraint.calls, CallRule::Required);
+    assert!(read(json!({"tools": tools, "tool_choice": {"type": "tool", "name": "g"}})).is_err());
+    assert!(read(json!({"tool_choice": {"type": "any"}})).is_err());
+}
+
+#[test]
 fn tools_of_the_provider_are_left_out_and_named() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
     let (chat, asked) = chat(json!({
@@ -110,10 +130,7 @@ fn tools_of_the_provider_are_left_out_and_named() {
     let function = json!({"name": "f", "description": "Finds.", "parameters": schema});
     assert_eq!((chat.tools.len(), &chat.tools[0]["function"]), (2, &function));
     assert!(chat.one_call);
-    assert_eq!(
-        (asked.ignored, asked.warnings),
-        (vec!["tools:web_search_20250305".into()], vec![tools::NOT_STRICT])
-    );
+    assert_eq!((asked.ignored, asked.warnings), (vec!["tools:web_search_20250305".into()], vec![]));
     assert!(
         read(json!({"tools": [{"name": "f"}], "tool_choice": {"type": "none"}}))
             .unwrap()
@@ -147,7 +164,7 @@ fn what_cannot_be_is_refused_by_name() {
         (json!({"tool_choice": {"type": "any"}}), "tool_choice"),
         (json!({"tool_choice": {"type": "maybe"}}), "tool_choice.type"),
         (json!({"tools": [{"name": "a b"}]}), "tools"),
-        (json!({"output_config": {"format": {"type": "json_schema"}}}), "output_config.format"),
+        (json!({"output_config": {"format": {"type": "json_schema"}}}), "output_config.format.schema"),
     ] {
         assert_eq!(refused(fields.clone()), field, "{fields}");
     }

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::process::Command;
 
-use foretoken_tests::fixtures::copy_demo_model_with_tools;
-
 use crate::server::Server;
 
 #[test]
@@ -20,10 +18,7 @@ fn the_package_of_anthropic_understands_all_answers() {
 /// What a schema or a choice of tools binds needs a model that writes.
 #[test]
 fn the_packages_get_the_forms_that_they_ask_for() {
-    let model = tempfile::tempdir().unwrap();
-    copy_demo_model_with_tools(model.path());
-    let server = Server::real_with(model.path());
-    run_against(&server, "structured_clients.py");
+    run_against(&Server::real(&["--no-token"]), "structured_clients.py");
 }
 
 /// Runs a program of a client against a server in front of the engine that does as it is told.

@@ -29,20 +29,15 @@ impl Drop for Server {
 impl Server {
     /// In front of the engine that does as it is told.
     pub(crate) fn scripted(arguments: &[&str]) -> Self {
-        Self::start("scripted-engine", &demo_model(), arguments)
+        Self::start("scripted-engine", arguments)
     }
 
     /// In front of the real engine with the demo model.
     pub(crate) fn real(arguments: &[&str]) -> Self {
-        Self::start("foretoken-engine", &demo_model(), arguments)
+        Self::start("foretoken-engine", arguments)
     }
 
-    /// In front of the real engine with this model.
-    pub(crate) fn real_with(model: &Path) -> Self {
-        Self::start("foretoken-engine", model, &["--no-token"])
-    }
-
-    fn start(engine: &str, model: &Path, arguments: &[&str]) -> Self {
+    fn start(engine: &str, arguments: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
         // A program finds its engine beside itself.
         let place = |name: &str, as_name: &str| {
@@ -54,7 +49,7 @@ impl Server {
         place(engine, "foretoken-engine");
         let mut process = command(&server, home.path())
             .args(["--port", "0", "--model"])
-            .arg(model)
+            .arg(demo_model())
             .args(arguments)
             .stdout(Stdio::piped())
             .spawn()

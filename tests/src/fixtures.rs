@@ -123,14 +123,6 @@ pub fn copy_demo_model(to: &Path) {
     }
 }
 
-/// Copies the demo model with a template that takes tools, and writes nothing of them.
-pub fn copy_demo_model_with_tools(to: &Path) {
-    copy_demo_model(to);
-    let path = to.join("chat_template.jinja");
-    let template = fs::read_to_string(&path).unwrap().replace("tools", "none");
-    fs::write(path, format!("{{%- if tools %}}{{%- endif %}}{template}")).unwrap();
-}
-
 /// Changes a JSON file of a model.
 pub fn edit_json(folder: &Path, file: &str, edit: impl FnOnce(&mut Value)) {
     let path = folder.join(file);

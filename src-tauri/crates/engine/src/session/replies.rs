@@ -21,7 +21,7 @@ use crate::error::EngineError;
 use crate::mlx;
 use crate::model::DraftModel;
 use crate::sample::Logprobs;
-use crate::text::{ReplyEnd, ReplyText, Tokenizer};
+use crate::text::{ChatKey, ReplyEnd, ReplyText, Tokenizer};
 
 /// What a reply is asked for with.
 #[derive(Debug, Clone)]
@@ -124,6 +124,8 @@ pub(super) struct Writer {
     text: ReplyText,
     recorder: Recorder,
     ids: Vec<u32>,
+    /// The chat that it answers, and the end of the prompt, from behind the token that begins messages.
+    turn: Option<(ChatKey, Vec<u32>)>,
     drafting: Drafting,
 }
 
@@ -155,6 +157,8 @@ impl Session {
         let seed = settings.sampling.seed.unwrap_or_else(Sampling::random_seed);
         let recorder = Recorder::start(asked, prompt.ids.len(), settings.sampling, seed);
         let room = self.info.context_length as usize - prompt.ids.len();
+        let begin = prompt.ids.iter().rposition(|&id| Some(id) == self.message_start);
+        let turn = prompt.chat.zip(begin.map(|begin| prompt.ids[begin + 1..].to_vec()));
         let spec = RowSpec {
             message_starts: self.message_starts(&prompt.ids),
             prompt: prompt.ids,
@@ -174,7 +178,7 @@ impl Session {
         }
         self.scheduler.submit(id, spec, settings.drafting)?;
         let drafting = settings.drafting;
-        self.writing.insert(id, Writer { text, recorder, ids: Vec::new(), drafting });
+        self.writing.insert(id, Writer { text, recorder, ids: Vec::new(), turn, drafting });
         Ok(())
     }
 
@@ -295,6 +299,10 @@ impl Session {
         let positions = (stats.prompt_tokens + stats.emitted) as usize;
         stats.chat_bytes = Footprint::of(&self.model).row(positions);
         let stop = writer.text.stop_text().map(str::to_owned);
+        if let (FinishReason::Stop, None, Some(turn)) = (reason, &stop, writer.turn.take()) {
+            let (chat, begin) = turn;
+            self.prompter.kept().keep(self.prompter.tokenizer(), chat, [&begin[..], &writer.ids].concat());
+        }
         let reply = Reply { reason, ids: writer.ids, stop, calls: writer.text.take_calls(), stats };
         progress.push((id, Progress::Finished(Box::new(reply))));
     }

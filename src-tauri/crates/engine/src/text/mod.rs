@@ -7,6 +7,7 @@
 mod error;
 mod json_file;
 mod json_texts;
+mod kept;
 mod prompt;
 mod reply;
 mod stand_ins;
@@ -18,6 +19,7 @@ mod thinking;
 mod tokenizer;
 
 pub use error::TextError;
+pub use kept::{ChatKey, KeptReplies};
 pub use prompt::{MESSAGE_START, PLAIN_TEXT, Prompter, TokenPrompt};
 pub use reply::{ReplyEnd, ReplyText};
 pub use stop::{StopMatcher, StopOutcome};

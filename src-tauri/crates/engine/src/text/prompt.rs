@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::json_texts::{texts, with_texts};
 use super::stand_ins::StandIns;
-use super::{ChatTemplate, ReplyStart, TextError, Tokenizer};
+use super::{ChatKey, ChatTemplate, KeptReplies, ReplyStart, TextError, Tokenizer};
 
 /// The token that the templates of the family begin every message with.
 pub const MESSAGE_START: &str = "<|im_start|>";
@@ -27,6 +27,8 @@ pub struct TokenPrompt {
     pub reply_from: usize,
     /// Tokens that end the reply beside those that end any.
     pub stop_ids: Vec<u32>,
+    /// The chat that the reply answers; `None` where it is none.
+    pub chat: Option<ChatKey>,
 }
 
 /// A plain text: no thinking, no template.
@@ -38,7 +40,7 @@ const FILL_IN: [&str; 3] = ["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"
 impl TokenPrompt {
     /// Tokens that are to be gone on with.
     pub fn plain(ids: Vec<u32>) -> Self {
-        Self { reply_from: ids.len(), ids, start: PLAIN_TEXT, stop_ids: Vec::new() }
+        Self { reply_from: ids.len(), ids, start: PLAIN_TEXT, stop_ids: Vec::new(), chat: None }
     }
 }
 
@@ -47,12 +49,13 @@ impl TokenPrompt {
 pub struct Prompter {
     tokenizer: Tokenizer,
     template: Arc<ChatTemplate>,
+    kept: KeptReplies,
 }
 
 impl Prompter {
     /// For a model with this tokenizer and this template.
     pub fn new(tokenizer: Tokenizer, template: ChatTemplate) -> Self {
-        Self { tokenizer, template: Arc::new(template) }
+        Self { tokenizer, template: Arc::new(template), kept: KeptReplies::default() }
     }
 
     /// The model's tokenizer.
@@ -60,12 +63,17 @@ impl Prompter {
         &self.tokenizer
     }
 
+    /// The last replies as they were written: what prompts hold of them again is read as it was.
+    pub fn kept(&self) -> &KeptReplies {
+        &self.kept
+    }
+
     /// What a reply is to be written behind, as tokens.
     pub fn input(&self, input: &Input, thinking: bool) -> Result<TokenPrompt, TextError> {
         match input {
             Input::Chat(ChatInput { messages, resume, tools, .. }) => {
                 let tools = Tools::new(tools.clone())?;
-                self.encoded(Prompt::render(self, messages, &tools, resume.as_ref(), thinking)?)
+                self.encoded(Prompt::render(self, messages, &tools, resume.as_ref(), thinking)?, messages)
             }
             Input::Text { text, suffix: None } => Ok(TokenPrompt::plain(self.tokenizer.encode(text)?)),
             Input::Text { text, suffix: Some(suffix) } => self.fill_in(text, suffix),
@@ -90,7 +98,7 @@ impl Prompter {
         resume: Option<&PartialReply>,
         thinking: bool,
     ) -> Result<TokenPrompt, TextError> {
-        self.encoded(Prompt::render(self, messages, &Tools::default(), resume, thinking)?)
+        self.encoded(Prompt::render(self, messages, &Tools::default(), resume, thinking)?, messages)
     }
 
     /// A chat in which the model may call tools, up to where the reply begins. What looks like a control token in the
@@ -101,12 +109,18 @@ impl Prompter {
         tools: &Tools,
         thinking: bool,
     ) -> Result<TokenPrompt, TextError> {
-        self.encoded(Prompt::render(self, messages, tools, None, thinking)?)
+        self.encoded(Prompt::render(self, messages, tools, None, thinking)?, messages)
     }
 
-    fn encoded(&self, prompt: Prompt) -> Result<TokenPrompt, TextError> {
-        let (ids, reply_from) = prompt.encode(&self.tokenizer)?;
-        Ok(TokenPrompt { ids, start: prompt.start, reply_from, stop_ids: Vec::new() })
+    fn encoded(&self, prompt: Prompt, messages: &[ChatMessage]) -> Result<TokenPrompt, TextError> {
+        let (ids, reply_from) = prompt.encode(&self.tokenizer, &self.kept)?;
+        Ok(TokenPrompt {
+            ids,
+            start: prompt.start,
+            reply_from,
+            stop_ids: Vec::new(),
+            chat: Some(ChatKey::of(messages)),
+        })
     }
 }
 
@@ -119,6 +133,8 @@ struct Prompt {
     /// Offset of the reply that is to be continued, in bytes.
     reply_from: usize,
     start: ReplyStart,
+    /// What each of the model's turns answers, in order.
+    answered: Vec<ChatKey>,
 }
 
 /// Makes texts of the arguments of a message's calls: every template of the family prints those as they are, while
@@ -148,9 +164,10 @@ impl Prompt {
         resume: Option<&PartialReply>,
         thinking: bool,
     ) -> Result<Self, TextError> {
+        let answered = ChatKey::answered(messages);
         let nothing = PartialReply::default();
         let written = resume.unwrap_or(&nothing);
-        let mut messages = serde_json::to_value(messages)
+        let mut messages = serde_json::to_value(prompter.kept.restored(messages))
             .map_err(|error| TextError::TemplateFailed { line: None, reason: error.to_string() })?;
         messages.as_array_mut().into_iter().flatten().for_each(spell_arguments);
         let mut contents = vec![written.thinking.as_str(), written.answer.as_str()];
@@ -179,7 +196,8 @@ impl Prompt {
             ReplyStart { part: Part::Answer, resumed: !written.answer.is_empty() }
         };
         text.push_str(&stand_ins.put(&written.answer));
-        Ok(Self::with_contents(prompter.tokenizer.controls_in(&text), &text, &stand_ins, reply_from, start))
+        let controls = prompter.tokenizer.controls_in(&text);
+        Ok(Self { answered, ..Self::with_contents(controls, &text, &stand_ins, reply_from, start) })
     }
 
     /// The prompt of a rendered text, with the texts of people back in the place of their stand-ins.
@@ -204,16 +222,19 @@ impl Prompt {
             .collect();
         text.push_str(&stand_ins.take_back(&rendered[end..]));
         let reply_from = stand_ins.take_back(&rendered[..reply_from]).len();
-        Self { text, controls, reply_from, start }
+        Self { text, controls, reply_from, start, answered: Vec::new() }
     }
 
-    /// Its ids, and the index among them at which the reply begins.
-    fn encode(&self, tokenizer: &Tokenizer) -> Result<(Vec<u32>, usize), TextError> {
+    /// Its ids, and the index among them at which the reply begins. Turns that were kept have the ids that they were
+    /// written with.
+    fn encode(&self, tokenizer: &Tokenizer, kept: &KeptReplies) -> Result<(Vec<u32>, usize), TextError> {
         let (mut ids, mut reply_from) = (Vec::new(), None);
-        let mut begin = 0;
-        let ends = self.controls.iter().map(|(range, id)| (range.clone(), Some(*id)));
+        let (mut begin, mut at) = (0, 0);
         let all = self.text.len();
-        for (range, control) in ends.chain([(all..all, None)]) {
+        let kept = self.kept_turns(kept);
+        while at <= self.controls.len() {
+            let (range, control) =
+                self.controls.get(at).map_or((all..all, None), |(range, id)| (range.clone(), Some(*id)));
             let stretch = &self.text[begin..range.start];
             let read = tokenizer.encode_text(stretch)?;
             if reply_from.is_none() && (begin..range.start).contains(&self.reply_from) {
@@ -227,10 +248,40 @@ impl Prompt {
                 reply_from = reply_from.or(Some(ids.len()));
             }
             ids.extend(control);
-            begin = range.end;
+            (begin, at) = (range.end, at + 1);
+            if let Some((_, end, own)) = kept.iter().find(|(first, ..)| *first == at) {
+                ids.extend(own);
+                (begin, at) = (self.controls[*end].0.start, *end);
+            }
         }
         let end = ids.len();
         Ok((ids, reply_from.unwrap_or(end)))
+    }
+
+    /// The model's turns that were kept: the index of the first control token in each, that of the one which ends it,
+    /// and the turn's ids.
+    fn kept_turns(&self, kept: &KeptReplies) -> Vec<(usize, usize, Vec<u32>)> {
+        let text = |at: usize| &self.text[self.controls[at].0.clone()];
+        let begins: Vec<usize> = (0..self.controls.len()).filter(|&at| text(at) == MESSAGE_START).collect();
+        let turns: Vec<(usize, usize)> = begins
+            .windows(2)
+            .map(|pair| (pair[0] + 1, pair[1] - 1))
+            .filter(|&(first, end)| {
+                first <= end && self.text[self.controls[first - 1].0.end..].starts_with("assistant\n")
+            })
+            .collect();
+        // Which message a turn is can be told where each has one.
+        if turns.len() != self.answered.len() {
+            return Vec::new();
+        }
+        let own = |((first, end), chat): ((usize, usize), &ChatKey)| {
+            let begin = self.controls[first - 1].0.end;
+            let moved = |(range, id): &(Range<usize>, u32)| (range.start - begin..range.end - begin, *id);
+            let controls: Vec<(Range<usize>, u32)> = self.controls[first..end].iter().map(moved).collect();
+            let text = &self.text[begin..self.controls[end].0.start];
+            Some((first, end, kept.ids_of(*chat, text, &controls)?))
+        };
+        turns.into_iter().zip(&self.answered).filter_map(own).collect()
     }
 }
 

@@ -83,6 +83,28 @@ impl Tokenizer {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
+    /// What ids spell, control tokens by their names, and where in it those stand, in bytes. Bytes that are not UTF-8
+    /// read U+FFFD.
+    pub(super) fn spelled(&self, ids: &[u32]) -> (String, Vec<(Range<usize>, u32)>) {
+        let (mut text, mut controls, mut bytes) = (String::new(), Vec::new(), Vec::new());
+        for &id in ids {
+            match self
+                .0
+                .id_to_token(id)
+                .filter(|name| self.0.get_added_vocabulary().get_vocab().contains_key(name))
+            {
+                None => bytes.extend(self.token_bytes(id)),
+                Some(name) => {
+                    text.push_str(&String::from_utf8_lossy(&std::mem::take(&mut bytes)));
+                    controls.push((text.len()..text.len() + name.len(), id));
+                    text.push_str(&name);
+                }
+            }
+        }
+        text.push_str(&String::from_utf8_lossy(&bytes));
+        (text, controls)
+    }
+
     /// The id of a token, written as the vocabulary has it.
     pub fn token_id(&self, token: &str) -> Option<u32> {
         self.0.token_to_id(token)

@@ -93,6 +93,12 @@ fn models_have_names_and_no_folders() {
         let body = with(scripted(&json!({"say": ["a"]})), json!({"model": name}));
         assert_eq!(chat(server.port, &body).json()["model"], "checkpoint");
     }
+    // Programs made for other services name theirs, and are told whose answer they get.
+    for name in ["claude-haiku-4-5-20251001", "GPT-5", "o3-mini"] {
+        let mut answer = chat(server.port, &with(scripted(&json!({"say": ["a"]})), json!({"model": name})));
+        assert_eq!(answer.header("foretoken-warning"), Some("model-alias"), "{name}");
+        assert_eq!(answer.json()["model"], "checkpoint");
+    }
     let mut unknown = chat(server.port, &with(scripted(&json!({})), json!({"model": "other"})));
     assert_eq!((unknown.status, unknown.header("x-should-retry")), (404, Some("false")));
     let unknown = unknown.json();

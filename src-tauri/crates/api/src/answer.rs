@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::api::Api;
 use crate::ask::Ask;
 use crate::error::ApiError;
-use crate::models;
+use crate::models::{self, ALIAS, Found};
 use crate::replies::{Progress, Replies};
 use crate::router::json_response;
 use crate::stream::{Begun, KEEP_ALIVE, streamed};
@@ -87,8 +87,11 @@ pub(crate) async fn answer<W: Writer>(
     asked: Asked,
     writer: impl FnOnce(Meta) -> W,
 ) -> Result<Response, ApiError> {
-    let Asked { ask, stream, ignored, warnings } = asked;
-    let model = models::find(&api, &ask.model)?;
+    let Asked { ask, stream, ignored, mut warnings } = asked;
+    let Found { id: model, is_alias } = models::find(&api, &ask.model)?;
+    if is_alias {
+        warnings.push(ALIAS);
+    }
     let mut begun: Begun = Box::pin(Replies::begin(Arc::clone(&api), ask, client(headers)));
     // What is refused is refused by its status, unless it takes so long that the client would think nobody is there.
     let replies = if stream {

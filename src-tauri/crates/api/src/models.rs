@@ -10,6 +10,12 @@ use crate::error::ApiError;
 
 /// Names the model that is loaded, whichever that is.
 const DEFAULT: &str = "default";
+/// So begin the names of models that are served elsewhere. Programs made for those ask for them by name, some of them in
+/// the background whatever was chosen, and get the model that is loaded.
+const ELSEWHERE: [&str; 6] = ["claude-", "gpt-", "chatgpt-", "o1", "o3", "o4"];
+
+/// That another model answers than the one that was named.
+pub(crate) const ALIAS: &str = "model-alias";
 
 /// Whose models they are: what there is, and how replies are written where a program does not say.
 pub trait Models: Debug + Send + Sync {
@@ -62,21 +68,33 @@ fn base(id: &str) -> &str {
     id.rsplit_once('@').map_or(id, |(base, _)| base)
 }
 
-/// The id of the model that a program names, if that is the one that answers.
-pub(crate) fn find(api: &Api, named: &str) -> Result<String, ApiError> {
+/// The model that answers a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) id: String,
+    /// Whether the program has named one that is served elsewhere.
+    pub(crate) is_alias: bool,
+}
+
+/// The model that a program names, if that is the one that answers.
+pub(crate) fn find(api: &Api, named: &str) -> Result<Found, ApiError> {
     let current = api.current_model().ok_or(ApiError::NoModelLoaded)?;
     let models = offered(api);
     let loaded = models.iter().find(|model| model.path == current);
+    // One that was loaded from elsewhere is not on the list, and answers all the same.
+    let whichever = || loaded.map_or_else(|| DEFAULT.into(), |model| model.id.clone());
     if named.eq_ignore_ascii_case(DEFAULT) {
-        // One that was loaded from elsewhere is not on the list, and answers all the same.
-        return Ok(loaded.map_or_else(|| DEFAULT.into(), |model| model.id.clone()));
+        return Ok(Found { id: whichever(), is_alias: false });
     }
     let name = || named.to_owned();
     match loaded {
-        Some(model) if model.is_called(named) => Ok(model.id.clone()),
+        Some(model) if model.is_called(named) => Ok(Found { id: model.id.clone(), is_alias: false }),
         _ if models.iter().any(|model| model.is_called(named)) => {
             let hint = format!("It is here and not loaded. Load it in Foretoken, or ask for {DEFAULT:?}.");
             Err(ApiError::NoModel { name: name(), hint })
+        }
+        _ if ELSEWHERE.iter().any(|begin| named.to_ascii_lowercase().starts_with(begin)) => {
+            Ok(Found { id: whichever(), is_alias: true })
         }
         _ => {
             let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();

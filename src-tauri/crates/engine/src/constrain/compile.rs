@@ -15,6 +15,9 @@ use super::state::{Answer, Constraint, Rules};
 use super::vocabulary::Vocabulary;
 use crate::text::{CLOSE_THINKING, TokenPrompt, Tokenizer};
 
+/// The most states of a lexer: far more than sensible grammars have.
+const MOST_LEXER_STATES: usize = 50_000;
+
 /// Compiles grammars for a model, on any thread. Clones share the vocabulary, which is made when it is needed first.
 #[derive(Clone)]
 pub struct Compiler {
@@ -117,7 +120,10 @@ impl Compiler {
         let slices = llguidance::earley::SlicedBiasComputer::general_slices();
         let mut factory = ParserFactory::new(&vocabulary, InferenceCapabilities::default(), &slices)
             .map_err(|error| error.to_string())?;
-        factory.quiet().limits_mut().verbose_errors = false;
+        let limits = factory.quiet().limits_mut();
+        limits.verbose_errors = false;
+        // Each takes one or two kilobytes.
+        limits.max_lexer_states = MOST_LEXER_STATES;
         Ok(factory)
     }
 }

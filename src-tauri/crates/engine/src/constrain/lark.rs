@@ -54,10 +54,12 @@ pub(super) fn is_strict(tools: &Tools, name: &str) -> bool {
 fn functions(rules: &mut Vec<String>, tools: &Tools, names: &[&str], is_free: impl Fn(&str) -> bool) {
     let choices: Vec<String> = (0..names.len()).map(|index| format!("f{index}")).collect();
     rules.push(format!("function: {}", choices.join(" | ")));
+    let (mut has_text, mut has_free) = (false, false);
     for (index, name) in names.iter().enumerate() {
         let begin = text(&format!("<function={name}>"));
         if is_free(name) {
             rules.push(format!("f{index}: {begin} rest"));
+            has_free = true;
             continue;
         }
         let mut parts = vec![begin, r#""\n""#.into()];
@@ -68,7 +70,10 @@ fn functions(rules: &mut Vec<String>, tools: &Tools, names: &[&str], is_free: im
         for (place, (key, property)) in properties.into_iter().flatten().enumerate() {
             let rule = format!("f{index}p{place}");
             let value = match tools.written(name, key) {
-                Written::Text => "any_text".into(),
+                Written::Text => {
+                    has_text = true;
+                    "any_text".into()
+                }
                 Written::Values { texts, json } => {
                     let mut choices: Vec<String> = texts.iter().map(|value| text(value)).collect();
                     if json {
@@ -78,9 +83,11 @@ fn functions(rules: &mut Vec<String>, tools: &Tools, names: &[&str], is_free: im
                         ));
                         choices.push(format!("{rule}_json"));
                     }
-                    // Where nothing is allowed, nothing can be written.
-                    let choices = if choices.is_empty() { "/[]/".into() } else { choices.join(" | ") };
-                    format!("({choices}) {}", text("\n</parameter>\n"))
+                    if choices.is_empty() {
+                        // Nothing is allowed, so nothing can be written.
+                        continue;
+                    }
+                    format!("({}) {}", choices.join(" | "), text("\n</parameter>\n"))
                 }
             };
             rules.push(format!("{rule}: {} {value}", text(&format!("<parameter={key}>\n"))));
@@ -89,11 +96,10 @@ fn functions(rules: &mut Vec<String>, tools: &Tools, names: &[&str], is_free: im
         parts.push(text("</function>"));
         rules.push(format!("f{index}: {}", parts.join(" ")));
     }
-    let is_used = |rules: &[String], rule: &str| rules.iter().any(|line| line.contains(rule));
-    if is_used(rules, " any_text") {
+    if has_text {
         rules.push(r#"any_text[suffix="\n</parameter>\n"]: /(?s:.*)/"#.into());
     }
-    if is_used(rules, "> rest") || is_used(rules, " rest") {
+    if has_free {
         rules.push(r#"rest[suffix="</function>"]: /(?s:.*)/"#.into());
     }
 }

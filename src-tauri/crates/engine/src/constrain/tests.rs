@@ -242,6 +242,42 @@ fn a_thinking_budget_closes_the_block_behind_so_many_tokens() {
     }
 }
 
+/// Whatever a tool's schema holds, the grammar of its calls is one, and what it writes is read back.
+#[test]
+fn odd_schemas_of_tools_make_grammars_too() {
+    let odd = [
+        "a \"quoted\" one",
+        "back\\slash",
+        "two\nlines",
+        "%json {}",
+        "ü \u{1f6b2}",
+        "/x/",
+        "</parameter>",
+        "\u{1}",
+    ];
+    let parameters = json!({"type": "object", "required": ["odd", "any"], "properties": {
+        "odd": {"enum": odd}, "none": {"enum": []}, "any": true, "never": false, "empty": {},
+        "deep": {"$ref": "#/$defs/tree"}, "x-1.y": {"type": ["integer", "null"]},
+    }, "$defs": {"tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}, "maxItems": 1}}});
+    let names: Vec<String> = (0..100).map(|number| format!("tool-{number}.v_1")).collect();
+    let list =
+        |name: &String| json!({"type": "function", "function": {"name": name, "parameters": parameters}});
+    let tools = Tools::new(names.iter().map(list).collect()).unwrap();
+    let asked = Asked { calls: CallRule::Named("tool-7.v_1".into()), ..Asked::default() };
+    for choice in 0..odd.len() {
+        let constraint = compiled(&asked, &tools, Part::Answer).unwrap();
+        let text = TOKENIZER.decode(&written(&constraint, &[choice, 0, 5, choice, 2, choice, 11, 3]));
+        let calls = calls_in(&text, &tools);
+        assert!(
+            matches!(&calls[..], [call] if call.misfits.is_empty() && !call.cut),
+            "{calls:?} in {text:?}"
+        );
+    }
+    let required = Asked { calls: CallRule::Required, ..Asked::default() };
+    let text = TOKENIZER.decode(&written(&compiled(&required, &tools, Part::Answer).unwrap(), &[9, 8, 7, 6]));
+    assert!(!calls_in(&text, &tools).is_empty(), "{text}");
+}
+
 #[test]
 fn json_beside_tools_is_either() {
     let constraint = compiled(&schema(json!({"type": "integer"})), &tools(false), Part::Answer).unwrap();

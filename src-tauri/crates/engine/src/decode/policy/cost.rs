@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::decode::plan::StepShape;
 
 /// The most tokens that a step may have for the policy to add drafts to it.
-pub(super) const MAX_WIDTH: usize = 32;
+pub(in crate::decode) const MAX_WIDTH: usize = 32;
 
 /// Steps that tell the machine's speed.
 pub(super) const RECENT: usize = 5;

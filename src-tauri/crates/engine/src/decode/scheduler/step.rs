@@ -8,7 +8,7 @@ use super::{MAX_ROWS, Scheduler, SchedulerEvent};
 use crate::cache::StateSnapshot;
 use crate::decode::batch::{Batch, Departed};
 use crate::decode::plan::{DraftPlan, DrafterKind, StepShape};
-use crate::decode::policy::{Chat, RowOutcome, RowView, StepView};
+use crate::decode::policy::{Chat, MAX_WIDTH, RowOutcome, RowView, StepView};
 use crate::decode::row::{Advance, Row};
 use crate::decode::spec::RowId;
 use crate::decode::step::Stepped;
@@ -76,7 +76,10 @@ impl Scheduler {
             })
             .collect();
         let mut plans = self.policy.choose(&views);
-        for (plan, depth) in plans.iter_mut().zip(forced).filter(|(_, depth)| *depth > 0) {
+        let mut width = StepShape::of(&plans).width;
+        for (plan, forced) in plans.iter_mut().zip(forced).filter(|(_, forced)| *forced > 0) {
+            let depth = forced.min(MAX_WIDTH.saturating_sub(width));
+            width += depth;
             *plan = DraftPlan { drafter: DrafterKind::Forced, depth };
         }
         let shape = StepShape::of(&plans);

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
     ChatMessage, Counters, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
-    MAX_DEPTH, ModelInfo, PositionStats, ReplyStats, Request, RequestId, Sampling, StopScope, TokenLogprobs,
+    MAX_DEPTH, ModelInfo, PositionStats, Priority, ReplyStats, Request, RequestId, Sampling, StopScope,
+    TokenLogprobs,
 };
 use foretoken_tests::drafted::{draft_config, write_draft};
 use foretoken_tests::fixtures::{demo_draft_model, demo_model, endless_model, write_demo_with_value};
@@ -263,6 +264,7 @@ fn asking(id: RequestId, messages: Vec<ChatMessage>, settings: GenerationSetting
         logprobs: None,
         stop_scope: StopScope::All,
         constraint: Box::default(),
+        priority: Priority::Interactive,
     }
 }
 
@@ -390,6 +392,7 @@ fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
             logprobs: Some(0),
             stop_scope: StopScope::All,
             constraint: Box::default(),
+            priority: Priority::Interactive,
         });
         let (mut tokens, mut from_drafts) = (0, 0);
         let (reason, stats) = loop {
@@ -682,6 +685,7 @@ fn log_probabilities_come_with_the_tokens() {
         logprobs: Some(2),
         stop_scope: StopScope::All,
         constraint: Box::default(),
+        priority: Priority::Interactive,
     });
     engine.generate(3, 20);
     let (with, without) = (engine.end(2), engine.end(3));

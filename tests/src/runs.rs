@@ -4,7 +4,7 @@ use foretoken_engine::decode::{
     Advance, Batch, KnownDrafts, PassTimes, Policy, PolicyState, PrefillTask, Row, RowId, RowSpec,
 };
 use foretoken_engine::model::Qwen;
-use foretoken_protocol::Sampling;
+use foretoken_protocol::{Priority, Sampling};
 
 /// A greedy row that drafts by its head and ends by length.
 pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
@@ -20,6 +20,7 @@ pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
         drafts: true,
         logprobs: None,
         constraint: None,
+        priority: Priority::default(),
         known_drafts: None,
     }
 }

@@ -355,7 +355,10 @@ fn integer(value: &Value) -> Option<Value> {
 /// Whether a text is this value: a string by its characters, a number by its size.
 fn is_written(value: &Value, text: &str) -> bool {
     match value {
-        Value::String(value) => value == text,
+        // In quotes, too, where other values of the parameter are JSON.
+        Value::String(own) => {
+            own == text || serde_json::from_str::<Value>(text).is_ok_and(|came| came == *value)
+        }
         Value::Number(value) => json(text).is_some_and(|came| came.as_f64() == value.as_f64()),
         value => json(text).as_ref() == Some(value),
     }

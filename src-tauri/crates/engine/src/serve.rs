@@ -267,7 +267,8 @@ impl Server {
     }
 
     fn generate(&mut self, request: Request) -> io::Result<()> {
-        let Request::Generate { id, input, settings, logprobs, stop_scope, constraint } = request else {
+        let Request::Generate { id, input, settings, logprobs, stop_scope, constraint, priority } = request
+        else {
             return Ok(());
         };
         let at = Instant::now();
@@ -287,7 +288,7 @@ impl Server {
             Input::Chat(_) => Calls::Any,
             Input::Text { .. } | Input::Ids { .. } => Calls::None,
         };
-        let asked = Asked { id, settings, logprobs, stop_scope, calls, at };
+        let asked = Asked { id, settings, logprobs, stop_scope, calls, priority, at };
         let found = self.found.clone();
         let send = move |ticket, prompt| _ = found.send(InboxMessage::Prepared(ticket, prompt));
         let (prompter, compiler) = (session.prompter().clone(), session.compiler().clone());
@@ -308,7 +309,7 @@ impl Server {
 
     /// Lets the model write a reply whose prompt has been made.
     fn submit(&mut self, asked: Asked, prompt: PreparedPrompt) -> io::Result<()> {
-        let Asked { id, settings, logprobs, stop_scope, calls, at: asked } = asked;
+        let Asked { id, settings, logprobs, stop_scope, calls, priority, at: asked } = asked;
         if let (Some(session), Ok(prompt)) = (&self.session, &prompt) {
             let (tokens, context) = (prompt.prompt.ids.len() as u32, session.info.context_length);
             self.out.send(&Event::Prepared { id, tokens, context })?;
@@ -322,8 +323,16 @@ impl Server {
         let submitted = match &mut self.session {
             None => Err(no_model()),
             Some(session) => prompt.and_then(|Made { prompt, constraint }| {
-                let request =
-                    ReplyRequest { logprobs, calls, stop_scope, constraint, asked, prompt, settings };
+                let request = ReplyRequest {
+                    logprobs,
+                    calls,
+                    stop_scope,
+                    constraint,
+                    priority,
+                    asked,
+                    prompt,
+                    settings,
+                };
                 session.submit(id, request)
             }),
         };

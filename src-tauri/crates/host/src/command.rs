@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use foretoken_protocol::{
     Constraint, ErrorReport, Event, FinishReason, GenerationSettings, Input, KvPrecision, ModelInfo,
-    RequestId, StopScope,
+    Priority, RequestId, StopScope,
 };
 use tokio::sync::oneshot;
 
@@ -46,13 +46,16 @@ pub struct Prompt {
     pub logprobs: Option<u32>,
     /// What binds it.
     pub constraint: Constraint,
+    /// Whether others come first.
+    pub priority: Priority,
 }
 
 impl Prompt {
     /// What is to be answered or gone on with, as `settings` say.
     pub fn new(input: impl Into<Input>, settings: impl Into<SettingsFor>) -> Self {
         let (input, settings, stop_scope) = (input.into(), settings.into(), StopScope::default());
-        Self { input, settings, stop_scope, logprobs: None, constraint: Constraint::default() }
+        let (constraint, priority) = (Constraint::default(), Priority::default());
+        Self { input, settings, stop_scope, logprobs: None, constraint, priority }
     }
 }
 

@@ -276,6 +276,7 @@ impl Supervisor {
             logprobs: prompt.logprobs,
             stop_scope: prompt.stop_scope,
             constraint: Box::new(prompt.constraint),
+            priority: prompt.priority,
         });
     }
 

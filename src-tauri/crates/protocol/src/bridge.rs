@@ -5,8 +5,8 @@ use specta::Type;
 
 use crate::{
     ActionId, BranchMessage, ChatPage, ChatSummary, ChatsBackup, Deletion, DeletionId, Draft, ErrorReport,
-    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, ModelInfo, OpenedChat, Preferences, Preset,
-    Provenance, ReplyStats, Role, Tag,
+    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, ModelInfo, OpenedChat,
+    Preferences, Preset, Provenance, ReplyStats, Role, Tag,
 };
 
 /// Names a chat in the store.
@@ -147,6 +147,8 @@ pub struct Snapshot {
     pub preferences: Preferences,
     /// What the system has around the window.
     pub surroundings: Surroundings,
+    /// The local API.
+    pub local_api: LocalApi,
     /// Why there are no chats.
     pub trouble: Option<ChatsTrouble>,
 }
@@ -239,6 +241,11 @@ pub enum AppEvent {
     Surroundings {
         /// What it has now.
         surroundings: Surroundings,
+    },
+    /// The local API or its requests changed; at most a few times a second while there are some.
+    LocalApi {
+        /// As it is now.
+        local_api: LocalApi,
     },
     /// Guesses are marked in all replies from now on, or no longer.
     RevealDrafts {

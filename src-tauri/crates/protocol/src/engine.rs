@@ -6,7 +6,7 @@ use specta::Type;
 
 use crate::{
     Constraint, Counters, ErrorReport, FinishReason, GenerationSettings, Input, KvPrecision, LiveStats,
-    ModelInfo, Part, ReplyStats, StopScope, TokenLogprobs,
+    ModelInfo, Part, Priority, ReplyStats, StopScope, TokenLogprobs,
 };
 
 /// Chosen by whoever asks; answers carry it.
@@ -54,6 +54,9 @@ pub enum Request {
         /// What binds it.
         #[serde(default, skip_serializing_if = "Constraint::is_none")]
         constraint: Box<Constraint>,
+        /// Whether others come first.
+        #[serde(default)]
+        priority: Priority,
     },
     /// Counts the tokens that a reply would be written behind. Answered by `Counted`, with one number, or `Failed`.
     CountInput {

@@ -14,6 +14,7 @@ mod diagnostics;
 mod engine;
 mod error;
 mod library;
+mod local_api;
 mod logprobs;
 mod model;
 mod preferences;
@@ -51,13 +52,17 @@ pub use library::{
     JobKind, JobStage, LibraryPlace, LibrarySnapshot, LocalDraftModel, LocalModel, LocalState, ModelKind,
     ModelOrigin, RemoteFilter, RemoteModel, SpeedRange, Tuning,
 };
+pub use local_api::{
+    ApiDialect, ApiOutcome, ApiRequest, ApiRequests, ApiStage, ApiWritten, EndedApiRequest, LOCAL_API_PORT,
+    LocalApi, LocalApiSettings, LocalApiState, TokenPlace,
+};
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState};
 pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, SettingsPage};
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{
     AcceptanceRule, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,
-    MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Sampling, StopScope,
+    MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Priority, Sampling, StopScope,
 };
 pub use stats::{
     Counters, DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats,

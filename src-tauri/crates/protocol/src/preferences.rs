@@ -44,6 +44,8 @@ pub enum SettingsPage {
     Replies,
     /// What models need.
     Models,
+    /// How other programs use the model.
+    LocalApi,
     /// Where everything is kept.
     Data,
     /// All keys that do something.

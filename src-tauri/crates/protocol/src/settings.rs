@@ -142,6 +142,19 @@ impl Sampling {
     }
 }
 
+/// Who comes first where several wait. Nobody waits for ever: see the engine's scheduler.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Priority {
+    /// A person looks on.
+    #[default]
+    Interactive,
+    /// A program waits.
+    Normal,
+    /// Nobody waits.
+    Background,
+}
+
 /// What stop texts are looked for in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

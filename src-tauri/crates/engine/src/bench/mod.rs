@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::{
-    Drafting, KvPrecision, MAX_BLOCK_DEPTH, MAX_DEPTH, PositionStats, Sampling, TextKind,
+    Drafting, KvPrecision, MAX_BLOCK_DEPTH, MAX_DEPTH, PositionStats, Priority, Sampling, TextKind,
 };
 
 use crate::decode::{
@@ -439,6 +439,7 @@ impl<'a> Bench<'a> {
             drafts: depth > 0,
             logprobs: None,
             constraint: None,
+            priority: Priority::default(),
             known_drafts: self.known_drafts.clone(),
         }
     }

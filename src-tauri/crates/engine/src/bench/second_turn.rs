@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{Counters, Drafting, Sampling};
+use foretoken_protocol::{Counters, Drafting, Priority, Sampling};
 use serde::Serialize;
 
 use super::ordinary_tokens;
@@ -97,6 +97,7 @@ fn request(prompt: Vec<u32>, message_starts: Vec<usize>) -> RowSpec {
         drafts: false,
         logprobs: None,
         constraint: None,
+        priority: Priority::default(),
         known_drafts: None,
     }
 }

@@ -15,6 +15,12 @@ use super::state::{Answer, Constraint, Rules};
 use super::vocabulary::Vocabulary;
 use crate::text::{CLOSE_THINKING, TokenPrompt, Tokenizer};
 
+/// The most lines of a grammar, each of which may refer to the next.
+const MOST_LINES: usize = 1000;
+/// The most that is done for the tokens of one position, so that a slow grammar does not hold others up for long.
+const MOST_LEXER_FUEL: u64 = 100_000;
+const MOST_PARSER_ITEMS: usize = 25_000;
+
 /// The most states of a lexer: far more than sensible grammars have.
 const MOST_LEXER_STATES: usize = 50_000;
 
@@ -47,7 +53,7 @@ impl Compiler {
         }
         let answer = self.answer(asked, tools)?;
         let binds_answer = !matches!(answer, Answer::Free);
-        if matches!(answer, Answer::Whole(_)) && prompt.reply_from < prompt.ids.len() {
+        if binds_answer && prompt.reply_from < prompt.ids.len() {
             return Err(ConstraintError::Resumed);
         }
         if !binds_answer && asked.thinking_budget.is_none() && asked.logit_bias.is_empty() {
@@ -58,7 +64,8 @@ impl Compiler {
         if thinks && close.is_none() && (binds_answer || asked.thinking_budget.is_some()) {
             return Err(ConstraintError::ThinkingUnknown);
         }
-        let closing = self.tokenizer.encode(&format!("\n{CLOSE_THINKING}\n\n")).unwrap_or_default();
+        let closing = self.tokenizer.encode(&format!("\n{CLOSE_THINKING}\n\n"));
+        let closing = closing.ok().filter(|ids| !ids.is_empty()).ok_or(ConstraintError::ThinkingUnknown)?;
         Ok(Some(Constraint::new(
             answer,
             Rules {
@@ -68,6 +75,7 @@ impl Compiler {
                 budget: asked.thinking_budget.map(|budget| budget as usize),
                 ends: [&self.stop_ids[..], &prompt.stop_ids].concat(),
                 bias: asked.logit_bias.clone(),
+                vocab: self.vocab,
             },
         )))
     }
@@ -85,15 +93,21 @@ impl Compiler {
         };
         let whole = |what, grammar| self.matcher(what, grammar).map(Answer::Whole);
         match &asked.format {
-            _ if calls.is_some() => whole("call", TopLevelGrammar::from_lark(lark::answer(None, calls))),
+            _ if calls.is_some() => whole("call", TopLevelGrammar::from_lark(lark::answer(None, calls)?)),
             Some(Format::JsonSchema(schema)) => {
-                whole("schema", TopLevelGrammar::from_lark(lark::answer(Some(schema), free_calls)))
+                whole("schema", TopLevelGrammar::from_lark(lark::answer(Some(schema), free_calls)?))
             }
-            Some(Format::Regex(pattern)) => whole("pattern", TopLevelGrammar::from_regex(pattern)),
+            Some(Format::Regex(pattern)) => {
+                whole("pattern", TopLevelGrammar::from_lark(lark::pattern(pattern)))
+            }
+            Some(Format::Lark(grammar)) if grammar.lines().count() > MOST_LINES => {
+                let reason = format!("it has more than {MOST_LINES} lines.");
+                Err(ConstraintError::Grammar { what: "grammar", reason })
+            }
             Some(Format::Lark(grammar)) => whole("grammar", TopLevelGrammar::from_lark(grammar.clone())),
             None if tools.names().any(|name| lark::is_strict(tools, name)) => {
                 let begin = self.tokenizer.token_id(CALL_TAGS[0]).ok_or(ConstraintError::CallsUnknown)?;
-                let call = self.matcher("call", TopLevelGrammar::from_lark(lark::strict_call(tools)))?;
+                let call = self.matcher("call", TopLevelGrammar::from_lark(lark::strict_call(tools)?))?;
                 Ok(Answer::Calls { begin, call })
             }
             None => Ok(Answer::Free),
@@ -105,13 +119,9 @@ impl Compiler {
         let factory = self.factory.get_or_init(|| self.factory()).as_ref();
         let factory = factory.map_err(|reason| refused(reason.clone()))?;
         let parser = factory.create_parser(grammar).map_err(|error| refused(error.to_string()))?;
-        let mut matcher = Matcher::new(Ok(parser));
-        // What it is made for shows at once.
-        match matcher.compute_mask() {
-            Ok(_) => Ok(Box::new(matcher)),
-            Err(_) if matcher.is_accepting().is_ok_and(|accepting| accepting) => Ok(Box::new(matcher)),
-            Err(error) => Err(refused(error.to_string())),
-        }
+        let matcher = Matcher::new(Ok(parser));
+        tried(matcher.clone()).map_err(refused)?;
+        Ok(Box::new(matcher))
     }
 
     fn factory(&self) -> Result<ParserFactory, String> {
@@ -124,8 +134,22 @@ impl Compiler {
         limits.verbose_errors = false;
         // Each takes one or two kilobytes.
         limits.max_lexer_states = MOST_LEXER_STATES;
+        limits.step_lexer_fuel = MOST_LEXER_FUEL;
+        limits.step_max_items = MOST_PARSER_ITEMS;
         Ok(factory)
     }
+}
+
+/// Finds out whether a matcher can do what is asked of it: say what may come, take a token, and be taken back.
+fn tried(mut matcher: Matcher) -> Result<(), String> {
+    let mask = matcher.compute_mask().map_err(|error| error.to_string())?;
+    let Some(token) = mask.first_bit_set() else { return Ok(()) };
+    let token = token as u32;
+    if matcher.validate_tokens(&[token]).map_err(|error| error.to_string())? == 1 {
+        let taken = matcher.consume_token(token).and_then(|()| matcher.rollback(1));
+        taken.map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Compiler {

@@ -1,13 +1,21 @@
 //! Grammars of answers, in llguidance's variant of Lark: JSON of a schema, and calls of tools as the templates of the
-//! family write them.
+//! family write them and `CallParser` reads them.
 
 use foretoken_calls::{CALL_TAGS, Tools, Written};
 use serde_json::{Value, json};
+
+use super::error::ConstraintError;
 
 /// The blank that a model writes between its thinking and its answer.
 const SPACE: &str = r"SPACE: /[ \t\n]{1,8}/";
 /// The blank between the tokens of JSON. Without a bound a model may write nothing else until its limit.
 const JSON_SPACE: &str = r"[ \t\n]{0,16}";
+/// The end of each call.
+const END: &str = "</function>\n</tool_call>";
+/// A value that is a text: nothing in it reads as a tag that ends it.
+const TEXT: &str = r"TEXT: /(?s:.*)/ & ~/(?s:.*)(\n<parameter=|<\/tool_call>)(?s:.*)/";
+/// The most bytes of a grammar: a schema repeats its definitions in each part that refers to them.
+const MOST_BYTES: usize = 4 << 20;
 
 /// Which calls a grammar allows.
 #[derive(Debug, Clone, Copy)]
@@ -17,32 +25,63 @@ pub(super) struct Callable<'a> {
     pub(super) only: Option<&'a str>,
 }
 
+/// The lines of a grammar.
+#[derive(Debug, Default)]
+struct Rules {
+    lines: Vec<String>,
+    bytes: usize,
+}
+
+impl Rules {
+    fn push(&mut self, line: impl Into<String>) -> Result<(), ConstraintError> {
+        let line = line.into();
+        self.bytes += line.len();
+        self.lines.push(line);
+        if self.bytes > MOST_BYTES {
+            let reason = format!("it is longer than {MOST_BYTES} bytes with its definitions in place.");
+            return Err(ConstraintError::Grammar { what: "schema", reason });
+        }
+        Ok(())
+    }
+
+    fn text(self) -> String {
+        self.lines.join("\n")
+    }
+}
+
 /// The grammar of an answer that is JSON of a schema, or calls of these tools.
-pub(super) fn answer(schema: Option<&Value>, calls: Option<Callable<'_>>) -> String {
-    let mut rules = vec![SPACE.to_owned()];
+pub(super) fn answer(schema: Option<&Value>, calls: Option<Callable<'_>>) -> Result<String, ConstraintError> {
+    let mut rules = Rules::default();
+    rules.push(SPACE)?;
     let mut choices = Vec::new();
     if let Some(schema) = schema {
-        rules.push(format!("value: %json {}", with_space(schema.clone())));
+        rules.push(format!("value: %json {}", with_space(schema.clone())))?;
         choices.push("value");
     }
     if let Some(Callable { tools, only }) = calls {
-        let [begin, end] = CALL_TAGS;
         let names: Vec<&str> = tools.names().filter(|name| only.is_none_or(|only| *name == only)).collect();
-        rules.push(format!("call: {} function {}", text(&format!("{begin}\n")), text(&format!("\n{end}"))));
-        rules.push(if only.is_some() { "calls: call".into() } else { r#"calls: call ("\n" call)*"#.into() });
-        functions(&mut rules, tools, &names, |_| false);
+        rules.push(format!("call: {} function", text(&format!("{}\n", CALL_TAGS[0]))))?;
+        rules.push(if only.is_some() { "calls: call" } else { r#"calls: call ("\n" call)*"# })?;
+        functions(&mut rules, tools, &names, |_| false)?;
         choices.push("calls");
     }
-    rules.push(format!("start: SPACE? ({})", choices.join(" | ")));
-    rules.join("\n")
+    rules.push(format!("start: SPACE? ({})", choices.join(" | ")))?;
+    Ok(rules.text())
+}
+
+/// The grammar of an answer that a regular expression matches.
+pub(super) fn pattern(pattern: &str) -> String {
+    let pattern = pattern.replace('/', "\\/").replace('\n', "\\n");
+    format!("{SPACE}\nstart: SPACE? /{pattern}/")
 }
 
 /// The grammar of what follows the token that begins a call: strict tools are called as their schemas say.
-pub(super) fn strict_call(tools: &Tools) -> String {
+pub(super) fn strict_call(tools: &Tools) -> Result<String, ConstraintError> {
     let names: Vec<&str> = tools.names().collect();
-    let mut rules = vec![format!("start: \"\\n\" function {}", text(&format!("\n{}", CALL_TAGS[1])))];
-    functions(&mut rules, tools, &names, |name| !is_strict(tools, name));
-    rules.join("\n")
+    let mut rules = Rules::default();
+    rules.push("start: \"\\n\" function")?;
+    functions(&mut rules, tools, &names, |name| !is_strict(tools, name))?;
+    Ok(rules.text())
 }
 
 /// Whether calls of a tool must be as its schema says.
@@ -50,20 +89,30 @@ pub(super) fn is_strict(tools: &Tools, name: &str) -> bool {
     tools.list().iter().any(|tool| tool["function"]["name"] == name && tool["function"]["strict"] == true)
 }
 
-/// The rules of calls of these tools; `is_free`: of whose calls only the end is known.
-fn functions(rules: &mut Vec<String>, tools: &Tools, names: &[&str], is_free: impl Fn(&str) -> bool) {
+/// The rules of calls of these tools, up to the end of the call; `is_free`: of whose calls only the end is known.
+fn functions(
+    rules: &mut Rules,
+    tools: &Tools,
+    names: &[&str],
+    is_free: impl Fn(&str) -> bool,
+) -> Result<(), ConstraintError> {
     let choices: Vec<String> = (0..names.len()).map(|index| format!("f{index}")).collect();
-    rules.push(format!("function: {}", choices.join(" | ")));
+    rules.push(format!("function: {}", choices.join(" | ")))?;
     let (mut has_text, mut has_free) = (false, false);
     for (index, name) in names.iter().enumerate() {
         let begin = text(&format!("<function={name}>"));
-        if is_free(name) {
-            rules.push(format!("f{index}: {begin} rest"));
+        let (schema, strict) = (tools.parameters(name).unwrap_or(&Value::Null), is_strict(tools, name));
+        // Parameters that nobody has named may be any.
+        let is_open = schema.is_object()
+            && schema["properties"].as_object().is_none_or(|properties| properties.is_empty())
+            && schema["additionalProperties"] != false
+            && !strict;
+        if is_free(name) || is_open {
+            rules.push(format!("f{index}: {begin} rest"))?;
             has_free = true;
             continue;
         }
         let mut parts = vec![begin, r#""\n""#.into()];
-        let schema = tools.parameters(name).unwrap_or(&Value::Null);
         let properties = schema["properties"].as_object();
         let required =
             |key: &str| schema["required"].as_array().is_some_and(|keys| keys.iter().any(|k| k == key));
@@ -72,36 +121,63 @@ fn functions(rules: &mut Vec<String>, tools: &Tools, names: &[&str], is_free: im
             let value = match tools.written(name, key) {
                 Written::Text => {
                     has_text = true;
-                    "any_text".into()
+                    if strict { bounded_text(rules, &rule, key, property)? } else { "any_text".into() }
                 }
                 Written::Values { texts, json } => {
                     let mut choices: Vec<String> = texts.iter().map(|value| text(value)).collect();
                     if json {
-                        rules.push(format!(
-                            "{rule}_json: %json {}",
-                            part(property, schema, is_strict(tools, name))
-                        ));
+                        let part = part(property, schema, strict);
+                        rules.push(format!("{rule}_json: %json {part}"))?;
                         choices.push(format!("{rule}_json"));
                     }
                     if choices.is_empty() {
                         // Nothing is allowed, so nothing can be written.
                         continue;
                     }
-                    format!("({}) {}", choices.join(" | "), text("\n</parameter>\n"))
+                    format!("({}) {}", choices.join(" | "), text("\n</parameter>"))
                 }
             };
-            rules.push(format!("{rule}: {} {value}", text(&format!("<parameter={key}>\n"))));
+            rules.push(format!("{rule}: {} {value} \"\\n\"", text(&format!("<parameter={key}>\n"))))?;
             parts.push(if required(key) { rule } else { format!("{rule}?") });
         }
-        parts.push(text("</function>"));
-        rules.push(format!("f{index}: {}", parts.join(" ")));
+        parts.push(text(END));
+        rules.push(format!("f{index}: {}", parts.join(" ")))?;
     }
     if has_text {
-        rules.push(r#"any_text[suffix="\n</parameter>\n"]: /(?s:.*)/"#.into());
+        rules.push(TEXT)?;
+        rules.push(r#"any_text[suffix="</parameter>"]: TEXT"#)?;
     }
     if has_free {
-        rules.push(r#"rest[suffix="</function>"]: /(?s:.*)/"#.into());
+        rules.push(format!("rest[suffix={}]: /(?s:.*)/", text(END)))?;
     }
+    Ok(())
+}
+
+/// The rule of a text that is no longer and no shorter than its schema says. What else it may ask for is refused.
+fn bounded_text(
+    rules: &mut Rules,
+    rule: &str,
+    key: &str,
+    property: &Value,
+) -> Result<String, ConstraintError> {
+    for word in ["pattern", "format"] {
+        if property.get(word).is_some() {
+            let reason =
+                format!("{word:?} of the parameter {key:?} is none of what strict tools may ask of texts.");
+            return Err(ConstraintError::Grammar { what: "tool", reason });
+        }
+    }
+    let (least, most) = (property["minLength"].as_u64(), property["maxLength"].as_u64());
+    if least.is_none() && most.is_none() {
+        return Ok("any_text".into());
+    }
+    let most = most.map_or_else(String::new, |most| most.to_string());
+    // The line break before the tag is none of the value's.
+    rules.push(format!(
+        "{rule}_text[suffix=\"\\n</parameter>\"]: TEXT & /(?s:.{{{},{most}}})/",
+        least.unwrap_or(0)
+    ))?;
+    Ok(format!("{rule}_text"))
 }
 
 /// The schema of a part of `whole`, which it may refer to. `strict`: what cannot be enforced is refused.
@@ -111,7 +187,9 @@ fn part(schema: &Value, whole: &Value, strict: bool) -> Value {
         other => json!({"allOf": [other]}),
     };
     for key in ["$defs", "definitions"] {
-        if let (Some(definitions), Value::Object(part)) = (whole.get(key), &mut part) {
+        if refers(schema)
+            && let (Some(definitions), Value::Object(part)) = (whole.get(key), &mut part)
+        {
             part.entry(key).or_insert_with(|| definitions.clone());
         }
     }
@@ -120,6 +198,15 @@ fn part(schema: &Value, whole: &Value, strict: bool) -> Value {
         part["x-guidance"]["lenient"] = true.into();
     }
     part
+}
+
+/// Whether a schema refers to another.
+fn refers(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => fields.iter().any(|(key, value)| key == "$ref" || refers(value)),
+        Value::Array(values) => values.iter().any(refers),
+        _ => false,
+    }
 }
 
 /// A schema with the blanks of JSON bounded.

@@ -27,6 +27,22 @@ impl Mask {
         Self(words.into())
     }
 
+    /// All of a vocabulary.
+    pub(crate) fn all(vocab: usize) -> Self {
+        Self::all_but(vocab, &[])
+    }
+
+    /// All of a vocabulary but these tokens.
+    pub(super) fn all_but(vocab: usize, ids: &[u32]) -> Self {
+        let mut words = vec![u32::MAX; vocab.div_ceil(WORD)];
+        for &id in ids {
+            if let Some(word) = words.get_mut(id as usize / WORD) {
+                *word &= !(1 << (id as usize % WORD));
+            }
+        }
+        Self(words.into())
+    }
+
     /// Whether a token may come next.
     pub fn allows(&self, id: u32) -> bool {
         self.0.get(id as usize / WORD).is_some_and(|word| word >> (id as usize % WORD) & 1 == 1)

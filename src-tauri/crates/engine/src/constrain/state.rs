@@ -43,6 +43,8 @@ pub(super) struct Rules {
     pub(super) ends: Vec<u32>,
     /// What is added to logits.
     pub(super) bias: Vec<(u32, f32)>,
+    /// Tokens that the model knows.
+    pub(super) vocab: usize,
 }
 
 impl Constraint {
@@ -149,9 +151,13 @@ impl ConstraintState {
     }
 
     /// The tokens that may come next, and those that may come behind each of these drafts. Behind one that may not come
-    /// itself nothing is kept, so that it does not matter.
+    /// itself nothing is kept, so that it does not matter. Fewer where the grammar fails behind a draft: what is drawn
+    /// there must not be kept.
     pub fn masks(&mut self, drafts: &[u32]) -> Vec<Option<Mask>> {
         let mut masks = vec![self.mask()];
+        if self.is_broken() {
+            return masks;
+        }
         let (place, taken) = (self.place, self.taken);
         let mut aside = None;
         for (&draft, at) in drafts.iter().zip(0..) {
@@ -160,7 +166,11 @@ impl ConstraintState {
                 break;
             }
             self.advance(draft, &mut aside);
-            masks.push(self.mask_here());
+            let mask = self.mask_here();
+            if self.is_broken() {
+                return masks;
+            }
+            masks.push(mask);
         }
         masks.resize(1 + drafts.len(), None);
         self.go_back(place, taken, aside);
@@ -250,6 +260,10 @@ impl ConstraintState {
     fn mask_here(&mut self) -> Option<Mask> {
         let ends = &self.constraint.rules.ends;
         match (self.place, &mut self.matcher) {
+            // An answer that must come does.
+            (Place::Thinking { .. }, _) if matches!(self.constraint.answer, Answer::Whole(_)) => {
+                Some(Mask::all_but(self.rules().vocab, ends))
+            }
             (Place::Thinking { .. } | Place::Free, _) => None,
             (Place::Closing { written }, _) => Some(Mask::of(&self.rules().closing[written..=written])),
             (Place::Bound, Some(matcher)) => {
@@ -268,18 +282,19 @@ impl ConstraintState {
 
     /// Back to where it stood before drafts were looked at.
     fn go_back(&mut self, place: Place, taken: usize, aside: Aside) {
-        if self.is_broken() {
-            return;
-        }
         if let Some((matcher, taken)) = aside {
             (self.matcher, self.taken) = (matcher, taken);
         }
         let ahead = self.taken - taken;
         self.place = place;
         if ahead > 0
-            && let Some(Err(error)) = self.matcher.as_mut().map(|matcher| matcher.rollback(ahead))
+            && let Some(matcher) = &mut self.matcher
         {
-            self.fail(&error.to_string());
+            match matcher.rollback(ahead) {
+                // It remembers masks by what two ways may have in common.
+                Ok(()) => matcher.invalidate_bias_cache(),
+                Err(error) => self.fail(&error.to_string()),
+            }
         }
         self.taken = taken;
     }

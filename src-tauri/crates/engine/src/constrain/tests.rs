@@ -187,7 +187,9 @@ proptest! {
         let mut state = ConstraintState::new(constraint.clone());
         let masks = state.masks(&tokens);
         for (place, mask) in masks.iter().enumerate() {
-            prop_assert_eq!(mask.is_none(), place <= thinking.len());
+            // In the thinking all may come but the end of the reply.
+            let open = allowed(mask.as_ref()).len() == VOCAB as usize - ENDS.len();
+            prop_assert_eq!(open, place <= thinking.len());
         }
         let end = ConstraintState::replayed(constraint.clone(), &tokens).mask().unwrap();
         prop_assert!(end.allows(ENDS[0]) && end.allows(ENDS[1]));
@@ -240,6 +242,97 @@ fn a_thinking_budget_closes_the_block_behind_so_many_tokens() {
         }
         assert_eq!(ConstraintState::new(constraint).mask().is_some(), budget == 0);
     }
+}
+
+/// What was found behind drafts that did not stay is forgotten, however alike the ways there are.
+#[test]
+fn rejected_drafts_leave_nothing_behind() {
+    // Tokens like `}}` tell how deep it is.
+    let value = json!({"anyOf": [{"type": "string"}, {"$ref": "#/$defs/object"}]});
+    let nested = json!({"$ref": "#/$defs/object", "$defs": {"object": {"type": "object", "additionalProperties": value}}});
+    let constraint = compiled(&schema(nested), &Tools::default(), Part::Answer).unwrap();
+    let id = |text: &str| TOKENIZER.encode_text(text).unwrap()[0];
+    let pieces = ["{", "}", "\"", "\":", ":", ","].map(id);
+    let mut rng = 7_u64;
+    let mut below = |end: usize| {
+        rng = rng.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (rng >> 33) as usize % end
+    };
+    let mut any_of = |mask: Option<Mask>| {
+        let open: Vec<u32> =
+            pieces.into_iter().filter(|&id| mask.as_ref().is_none_or(|mask| mask.allows(id))).collect();
+        open.get(below(open.len().max(1))).copied()
+    };
+    for _ in 0..300 {
+        let mut state = ConstraintState::new(constraint.clone());
+        let mut tokens = Vec::new();
+        for _ in 0..12 {
+            // A chain of drafts, and another way to go on.
+            let mut way = |most: usize| {
+                let mut ahead = ConstraintState::replayed(constraint.clone(), &tokens);
+                let mut way = Vec::new();
+                while let (Some(next), true) = (any_of(ahead.mask()), way.len() < most) {
+                    ahead.push(next);
+                    way.push(next);
+                }
+                way
+            };
+            let (drafts, other) = (way(4), way(3));
+            state.masks(&drafts);
+            other.iter().for_each(|&next| state.push(next));
+            tokens.extend(other);
+            let fresh = ConstraintState::replayed(constraint.clone(), &tokens).mask();
+            assert_eq!(state.mask(), fresh, "behind {:?} and drafts {drafts:?}", TOKENIZER.decode(&tokens));
+        }
+    }
+}
+
+/// Values that read as tags, empty ones and long ones come back as they were written.
+#[test]
+fn texts_in_calls_are_read_as_they_were_written() {
+    let parameters = json!({"type": "object", "required": ["a", "b"], "properties": {
+        "a": {"type": "string"}, "b": {"type": "string", "minLength": 2, "maxLength": 4}}});
+    let tools = Tools::new(vec![
+        json!({"type": "function", "function": {"name": "f", "strict": true, "parameters": parameters}}),
+        json!({"type": "function", "function": {"name": "g", "parameters": {"type": "object"}}}),
+    ])
+    .unwrap();
+    let takes = |asked: &Asked, text: &str| {
+        let mut state = ConstraintState::new(compiled(asked, &tools, Part::Answer).unwrap());
+        let ids = TOKENIZER.encode(text).unwrap();
+        let mut may = true;
+        for id in ids {
+            may &= state.mask().is_none_or(|mask| mask.allows(id));
+            state.push(id);
+        }
+        may && state.mask().is_none_or(|mask| mask.allows(ENDS[0]))
+    };
+    let named = |name: &str| Asked { calls: CallRule::Named(name.into()), ..Asked::default() };
+    let call = |a: &str, b: &str| {
+        format!(
+            "<tool_call>\n<function=f>\n<parameter=a>\n{a}\n</parameter>\n<parameter=b>\n{b}\n</parameter>\n</function>\n</tool_call>"
+        )
+    };
+    for (a, b) in [("", "xy"), ("x\n", "wxyz"), ("\n", "\n\n"), ("a < b & c > d </b>", "é\u{1f6b2}")] {
+        assert!(takes(&named("f"), &call(a, b)), "{a:?} {b:?}");
+        let calls = calls_in(&call(a, b), &tools);
+        assert_eq!((&calls[0].arguments["a"], &calls[0].arguments["b"]), (&json!(a), &json!(b)));
+    }
+    for (a, b) in [
+        ("x</parameter>\n<parameter=b>", "xy"),
+        ("x\n<parameter=b>", "xy"),
+        ("x</tool_call>", "xy"),
+        ("x", "vwxyz"),
+        ("x", "y"),
+    ] {
+        assert!(!takes(&named("f"), &call(a, b)), "{a:?} {b:?}");
+    }
+    let bare = "<tool_call>\n<function=f>\n<parameter=a>\n</parameter>\n<parameter=b>\nxy\n</parameter>\n</function>\n</tool_call>";
+    assert!(takes(&named("f"), bare));
+    assert!(calls_in(bare, &tools)[0].misfits.is_empty());
+    // Of a tool that is not strict only the end is known, and that is not the first </function>.
+    let free = "<tool_call>\n<function=g>\n<parameter=code>\nf() { </function> }\n</parameter>\n</function>\n</tool_call>";
+    assert!(takes(&Asked::default(), free) && takes(&named("g"), free));
 }
 
 /// Whatever a tool's schema holds, the grammar of its calls is one, and what it writes is read back.
@@ -299,6 +392,7 @@ fn patterns_and_grammars_bind_the_whole_answer() {
         let asked = Asked { format: Some(format), ..Asked::default() };
         let constraint = compiled(&asked, &Tools::default(), Part::Answer).unwrap();
         let text = TOKENIZER.decode(&written(&constraint, &[3, 1, 4, 1, 5]));
+        let text = text.trim_start();
         assert!(text.starts_with("yes, ") || text.starts_with("no, "), "{text}");
         assert_eq!(text.chars().filter(char::is_ascii_digit).count(), 2, "{text}");
     }
@@ -333,6 +427,30 @@ fn what_cannot_be_enforced_is_refused_and_says_why() {
     assert_eq!(refused(&required, &none), ConstraintError::NoTools);
     let named = Asked { calls: CallRule::Named("other".into()), ..Asked::default() };
     assert_eq!(refused(&named, &tools(false)), ConstraintError::UnknownTool { name: "other".into() });
+    // It cannot be taken back, so that drafts would end it.
+    let limited = Format::Lark("start: x\nx[max_tokens=5]: /.*/".into());
+    assert!(matches!(
+        refused(&Asked { format: Some(limited), ..Asked::default() }, &none),
+        ConstraintError::Grammar { .. }
+    ));
+    let chain: String = (0..20_000).map(|rule| format!("a{rule}: \"x\" a{}\n", rule + 1)).collect();
+    let chain = Format::Lark(format!("start: a0\n{chain}a20000: \"x\""));
+    assert!(matches!(
+        refused(&Asked { format: Some(chain), ..Asked::default() }, &none),
+        ConstraintError::Grammar { .. }
+    ));
+    let pattern = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "b+"}}});
+    let strict = Tools::new(vec![
+        json!({"type": "function", "function": {"name": "f", "strict": true, "parameters": pattern}}),
+    ])
+    .unwrap();
+    assert!(refused(&Asked::default(), &strict).to_string().contains("pattern"));
+    let defs = json!({"$defs": {"x": {"const": "y".repeat(9000)}}, "type": "object", "properties":
+        (0..1000).map(|i| (format!("p{i}"), json!({"type": "integer", "$ref": "#/$defs/x"}))).collect::<serde_json::Map<_, _>>()});
+    let large =
+        Tools::new(vec![json!({"type": "function", "function": {"name": "f", "parameters": defs}})]).unwrap();
+    let required = Asked { calls: CallRule::Required, ..Asked::default() };
+    assert!(refused(&required, &large).to_string().contains("longer than"));
     let bias = Asked { logit_bias: vec![(VOCAB, 1.0)], ..Asked::default() };
     assert_eq!(refused(&bias, &none), ConstraintError::UnknownToken { token: VOCAB, known: 2048 });
     let compiler = Compiler::new(TOKENIZER.clone(), &ENDS, VOCAB as usize);

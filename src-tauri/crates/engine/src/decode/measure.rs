@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{MAX_DEPTH, Sampling};
+use foretoken_protocol::{MAX_DEPTH, Priority, Sampling};
 
 use super::batch::Batch;
 use super::drafters::Drafted;
@@ -98,6 +98,7 @@ impl<'a> Meter<'a> {
             drafts: true,
             logprobs: None,
             constraint: None,
+            priority: Priority::default(),
             known_drafts: None,
         };
         let mut task = PrefillTask::new(model, Row::new(0, spec))?;

@@ -37,6 +37,8 @@ pub struct Row {
     bias: Option<Array>,
     /// The tokens that the next step drafts because nothing else may come.
     pub(super) forced: Vec<u32>,
+    /// How many of the next step's tokens may be kept: behind some drafts it is not known what may come.
+    pub(super) usable: usize,
     /// Where runs of tokens occur in `ctx`.
     text: TextIndex,
     /// What an earlier occurrence of the last tokens proposes for the next step, if it was looked for.
@@ -73,6 +75,7 @@ impl Row {
             constraint: spec.constraint.clone().map(ConstraintState::new),
             bias: None,
             forced: Vec::new(),
+            usable: usize::MAX,
             spec,
             cache: RowCache::default(),
             pending: Pending::default(),
@@ -95,6 +98,7 @@ impl Row {
             self.constraint = Some(ConstraintState::replayed(constraint.clone(), self.emitted()));
         }
         self.forced.clear();
+        self.usable = usize::MAX;
         (self.text, self.proposal) = (TextIndex::default(), None);
     }
 
@@ -189,9 +193,19 @@ impl Row {
         self.constraint.as_mut()?.mask()
     }
 
-    /// The tokens that may come next, and those that may come behind each of these drafts.
+    /// The tokens that may come next, and those that may come behind each of these drafts. Where the grammar fails
+    /// behind one of them, nothing from there on is kept of the step: the draft may not be, and then it has not failed.
     pub(super) fn masks(&mut self, drafts: &[u32]) -> Vec<Option<Mask>> {
-        self.constraint.as_mut().map_or_else(Vec::new, |constraint| constraint.masks(drafts))
+        let Some(constraint) = &mut self.constraint else { return Vec::new() };
+        constraint.mask();
+        let fails_here = constraint.is_broken();
+        let masks = constraint.masks(drafts);
+        self.usable = masks.len();
+        if constraint.is_broken() && !fails_here {
+            let asked = constraint.constraint().clone();
+            self.constraint = Some(ConstraintState::replayed(asked, self.emitted()));
+        }
+        masks
     }
 
     /// What is added to the logits of a vocabulary of `vocab` tokens, f32 `[1, V]`.
@@ -340,6 +354,7 @@ impl Row {
             history.push(emitted)?;
         }
         self.forced.clear();
+        self.usable = usize::MAX;
         let lookup = self.proposal.take().map(|proposal| proposal.verdict(emitted));
         let committed = self.committed();
         self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));
@@ -442,7 +457,7 @@ fn history(spec: &RowSpec, ctx: &[u32]) -> Option<History> {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::Sampling;
+    use foretoken_protocol::{Priority, Sampling};
 
     use super::*;
     use crate::decode::KnownDrafts;
@@ -466,6 +481,7 @@ mod tests {
                 drafts: true,
                 logprobs: None,
                 constraint: None,
+                priority: Priority::default(),
                 known_drafts,
             },
         )

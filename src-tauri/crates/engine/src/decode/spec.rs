@@ -1,6 +1,6 @@
 //! What is asked of a row: prompt, sampling, limits, and for tests its drafts.
 
-use foretoken_protocol::Sampling;
+use foretoken_protocol::{Priority, Sampling};
 
 use crate::constrain::Constraint;
 
@@ -34,6 +34,8 @@ pub struct RowSpec {
     pub logprobs: Option<usize>,
     /// What binds its tokens.
     pub constraint: Option<Constraint>,
+    /// Whether others come first.
+    pub priority: Priority,
     /// Drafts to use in place of the head's, for measuring and testing.
     pub known_drafts: Option<KnownDrafts>,
 }

@@ -130,7 +130,7 @@ impl Batch {
         let positions = depths.len() + drafts_in_all;
         let (mut targets, rest) = host_tokens.split_at(positions);
         let (drafts, rest) = rest.split_at(drafts_in_all);
-        let (mut finite, mut reports) = rest.split_at(positions);
+        let (mut all_finite, mut reports) = rest.split_at(positions);
         let mut logprobs: Vec<Vec<Logprobs>> = vec![Vec::new(); depths.len()];
         for (top, rows) in self.reported() {
             for b in rows {
@@ -141,9 +141,10 @@ impl Batch {
         let mut start = 0;
         for (b, (row, logprobs)) in self.rows.iter_mut().zip(logprobs).enumerate() {
             let (target, other_targets) = targets.split_at(1 + depths[b]);
-            let (own_finite, other_finite) = finite.split_at(1 + depths[b]);
-            (targets, finite) = (other_targets, other_finite);
-            let target = &target[..own_finite.iter().take_while(|&&finite| finite == 1).count()];
+            let (own_finite, other_finite) = all_finite.split_at(1 + depths[b]);
+            (targets, all_finite) = (other_targets, other_finite);
+            let finite = own_finite.iter().take_while(|&&finite| finite == 1).count();
+            let target = &target[..finite.min(row.usable)];
             let draft: Vec<u32> = drafted.of_row(b).into_iter().map(|i| drafts[i]).collect();
             let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start)?;
             start += 1 + depths[b];

@@ -52,8 +52,7 @@ fn masked(logits: &Array, restrictions: &[&Restriction]) -> Result<Array> {
         return Ok(logits.clone());
     }
     let vocab = logits.dim(-1);
-    let all: Vec<u32> = (0..vocab as u32).collect();
-    let all = Mask::of(&all);
+    let all = Mask::all(vocab as usize);
     let masks: Vec<&Mask> =
         restrictions.iter().map(|restriction| restriction.mask.as_ref().unwrap_or(&all)).collect();
     let never = Array::scalar(f32::NEG_INFINITY, logits.dtype())?;

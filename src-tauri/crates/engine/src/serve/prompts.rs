@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Instant;
 
-use foretoken_protocol::{GenerationSettings, RequestId, StopScope};
+use foretoken_protocol::{GenerationSettings, Priority, RequestId, StopScope};
 
 use crate::constrain::Constraint;
 use crate::error::EngineError;
@@ -21,6 +21,7 @@ pub(super) struct Asked {
     pub(super) logprobs: Option<u32>,
     pub(super) stop_scope: StopScope,
     pub(super) calls: Calls,
+    pub(super) priority: Priority,
     pub(super) at: Instant,
 }
 
@@ -33,6 +34,9 @@ pub(super) struct Made {
 
 /// What became of an input.
 pub(super) type Prepared = Result<Made, EngineError>;
+
+/// The stack of a thread that makes a prompt: grammars are compiled rule within rule.
+const STACK: usize = 32 << 20;
 
 /// Names a prompt that is being prepared. Other than a request's name it never comes again, so that a prompt which
 /// comes too late is nobody else's.
@@ -61,7 +65,7 @@ impl Preparing {
         send: impl FnOnce(Ticket, Prepared) + Send + 'static,
     ) -> io::Result<()> {
         let (ticket, thinking) = (self.tickets, asked.settings.thinking);
-        thread::Builder::new().name("prompt".into()).spawn(move || {
+        thread::Builder::new().name("prompt".into()).stack_size(STACK).spawn(move || {
             // Whoever waits for the answer must have one.
             send(
                 ticket,
@@ -135,7 +139,15 @@ mod tests {
             stop: Vec::new(),
         };
         let (stop_scope, calls) = (StopScope::All, Calls::None);
-        Asked { id, settings, logprobs: None, stop_scope, calls, at: Instant::now() }
+        Asked {
+            id,
+            settings,
+            logprobs: None,
+            stop_scope,
+            calls,
+            priority: Priority::default(),
+            at: Instant::now(),
+        }
     }
 
     fn prompt(token: u32) -> Prepared {

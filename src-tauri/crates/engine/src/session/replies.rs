@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use foretoken_calls::Call;
 use foretoken_protocol::{
-    Drafting, FinishReason, GenerationSettings, LiveStats, ReplyStats, Sampling, StopScope, TokenLogprob,
-    TokenLogprobs, TokenText,
+    Drafting, FinishReason, GenerationSettings, LiveStats, Priority, ReplyStats, Sampling, StopScope,
+    TokenLogprob, TokenLogprobs, TokenText,
 };
 
 use super::{Session, TokenPrompt};
@@ -38,6 +38,8 @@ pub struct ReplyRequest {
     pub stop_scope: StopScope,
     /// What binds it.
     pub constraint: Option<Constraint>,
+    /// Whether others come first.
+    pub priority: Priority,
     /// When it was asked for.
     pub asked: Instant,
 }
@@ -139,6 +141,7 @@ impl ReplyRequest {
             calls: Calls::None,
             stop_scope: StopScope::All,
             constraint: None,
+            priority: Priority::default(),
             asked: Instant::now(),
         }
     }
@@ -148,7 +151,8 @@ impl Session {
     /// Takes in a request for a reply; [`Session::pump`] writes it, beside all others. `id` must be new.
     pub fn submit(&mut self, id: ReplyId, request: ReplyRequest) -> Result<(), EngineError> {
         self.check(&request)?;
-        let ReplyRequest { prompt, settings, logprobs, calls, stop_scope, constraint, asked } = request;
+        let ReplyRequest { prompt, settings, logprobs, calls, stop_scope, constraint, priority, asked } =
+            request;
         let stops = (settings.stop, stop_scope);
         let mut text = ReplyText::new(self.tokenizer().clone(), prompt.start, stops)?;
         if calls != Calls::None {
@@ -171,6 +175,7 @@ impl Session {
             drafts: settings.drafting != Drafting::Off,
             logprobs: logprobs.map(|top| (top as usize).min(self.vocab - 1)),
             constraint,
+            priority,
             known_drafts: None,
         };
         if self.scheduler.is_idle() {

@@ -8,7 +8,7 @@ use crate::decode::spec::RowId;
 use crate::model::Qwen;
 
 impl Scheduler {
-    /// Takes requests from the queue, strictly in order: one that does not fit lets nobody pass.
+    /// Takes requests from the queue, strictly in its order: one that does not fit lets nobody pass.
     pub(super) fn admit(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
         while self.prefills() < MAX_PREFILLS
             && self.admitted().count() < self.most_rows
@@ -16,18 +16,23 @@ impl Scheduler {
         {
             self.start(model, id, events);
         }
-        let queue = self.requests.iter_mut().filter(|(_, request)| request.stage.is_queued());
-        for (place, (&row, request)) in queue.enumerate() {
-            if request.reported_ahead != Some(place) {
+        let queue: Vec<RowId> = self.queue().map(|(&id, _)| id).collect();
+        for (place, row) in queue.into_iter().enumerate() {
+            if let Some(request) = self.requests.get_mut(&row)
+                && request.reported_ahead != Some(place)
+            {
                 request.reported_ahead = Some(place);
                 events.push(SchedulerEvent::Waiting { row, ahead: place });
             }
         }
     }
 
-    /// The requests that wait, in order of arrival.
+    /// The requests that wait, in the order in which they are admitted: by class, and in each as they came.
     pub(super) fn queue(&self) -> impl Iterator<Item = (&RowId, &Request)> {
-        self.requests.iter().filter(|(_, request)| request.stage.is_queued())
+        let mut queue: Vec<(&RowId, &Request)> =
+            self.requests.iter().filter(|(_, request)| request.stage.is_queued()).collect();
+        queue.sort_by_key(|(_, request)| request.class());
+        queue.into_iter()
     }
 
     /// The first request in the queue, if it can be admitted now. In the batch ids are unique, so one whose id a
@@ -60,6 +65,9 @@ impl Scheduler {
 
     /// Lets a request begin: its tokens are read, or what was swapped out of it is swapped in.
     fn start(&mut self, model: &Qwen, id: RowId, events: &mut Vec<SchedulerEvent>) {
+        let before = self.requests.get_index_of(&id).unwrap_or(0);
+        let earlier = self.requests.values_mut().take(before);
+        earlier.filter(|request| request.stage.is_queued()).for_each(|request| request.passed += 1);
         let Some(request) = self.requests.get_mut(&id) else { return };
         let bytes = request.bytes;
         match std::mem::take(&mut request.stage) {

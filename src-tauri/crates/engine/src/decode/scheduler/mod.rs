@@ -13,7 +13,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use foretoken_protocol::{Counters, Drafting};
 use indexmap::IndexMap;
@@ -173,6 +173,8 @@ impl Scheduler {
             bytes: self.footprint.projected(&row, self.limits.reserve),
             quarantine: Quarantine::Unsuspected,
             lookup: PrefixLookup::Allowed,
+            since: Instant::now(),
+            passed: 0,
             reported_ahead: None,
             span: tracing::debug_span!("request", id, prompt_tokens = row.spec.prompt.len()),
             stage: Stage::Waiting(row),

@@ -1,6 +1,8 @@
 //! A request as the scheduler keeps it: the stage of its life, and what goes with it through all of them.
 
-use foretoken_protocol::Drafting;
+use std::time::{Duration, Instant};
+
+use foretoken_protocol::{Drafting, Priority};
 use tracing::Span;
 
 use crate::decode::policy::Chat;
@@ -21,8 +23,24 @@ pub(super) struct Request {
     pub(super) bytes: u64,
     pub(super) quarantine: Quarantine,
     pub(super) lookup: PrefixLookup,
+    /// When it came, and how many that came later were admitted before it.
+    pub(super) since: Instant,
+    pub(super) passed: u32,
     /// Since it began to wait, the number of requests ahead of it that was last reported.
     pub(super) reported_ahead: Option<usize>,
+}
+
+/// How many may pass a request that waits, and for how long.
+const MOST_PASSED: u32 = 4;
+const LONGEST_PASSED: Duration = Duration::from_secs(30);
+
+impl Request {
+    /// The class in which it waits. Who has let enough pass is of the first, so that nobody waits for ever.
+    pub(super) fn class(&self) -> Priority {
+        let own = self.stage.row().map_or(Priority::Interactive, |row| row.spec.priority);
+        let is_due = self.passed >= MOST_PASSED || self.since.elapsed() >= LONGEST_PASSED;
+        if is_due { Priority::Interactive } else { own }
+    }
 }
 
 /// Where a request is in its life, with its row: from waiting over prefilling to running; if preempted, over swapped

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use foretoken_protocol::Sampling;
+use foretoken_protocol::{Priority, Sampling};
 use tracing::Subscriber;
 use tracing::span::{Attributes, Id};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
@@ -42,6 +42,7 @@ fn spec(prompt: &[u32]) -> RowSpec {
         drafts: true,
         logprobs: None,
         constraint: None,
+        priority: Priority::default(),
         known_drafts: None,
     }
 }
@@ -265,4 +266,42 @@ fn what_takes_time_is_a_span() {
     });
     let expected = BTreeSet::from(["prefill", "request", "step", "swap in", "swap out"]);
     assert_eq!(*names.0.lock().unwrap(), expected);
+}
+
+/// A person comes before programs, and these before what nobody waits for; but nobody waits for ever.
+#[test]
+fn classes_come_first_and_nobody_waits_for_ever() {
+    let model = demo();
+    let mut scheduler = scheduler(&model);
+    let prompt: Vec<u32> = (0..700).map(|i| 3 + i % 1900).collect();
+    let of = |priority| RowSpec { priority, message_starts: Vec::new(), max_tokens: 1, ..spec(&prompt) };
+    for (id, priority) in
+        (0..).zip([Priority::Normal, Priority::Normal, Priority::Background, Priority::Normal])
+    {
+        scheduler.submit(id, of(priority), Drafting::Off).unwrap();
+    }
+    scheduler.pump(&model);
+    assert_eq!(scheduler.prefilling().collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(scheduler.waiting().collect::<Vec<_>>(), [3, 2]);
+    scheduler.submit(4, of(Priority::Interactive), Drafting::Off).unwrap();
+    assert_eq!(scheduler.waiting().collect::<Vec<_>>(), [4, 3, 2]);
+    // As many people as there may be: what waits in the background lets four requests pass.
+    let mut ended = Vec::new();
+    let mut next = 5;
+    while !ended.contains(&2) {
+        if scheduler.waiting().count() < 3 {
+            scheduler.submit(next, of(Priority::Interactive), Drafting::Off).unwrap();
+            next += 1;
+        }
+        for event in scheduler.pump(&model) {
+            if let SchedulerEvent::Advanced { advance, .. } = event {
+                ended.push(advance.row);
+            }
+        }
+        assert!(next < 30, "{ended:?}");
+    }
+    let before = |id| ended.iter().position(|&other| other == id);
+    assert!(before(4) < before(2), "{ended:?}");
+    // Behind the two that were being read, the four that may pass, and one beside it.
+    assert!(before(2) <= Some(7), "{ended:?}");
 }

@@ -1,4 +1,5 @@
-//! Answers that must have a form, by the real engine: JSON of a schema, calls that must be made, thinking that must end.
+//! Answers that must have a form, by the real engine: JSON of a schema, calls that must be made, thinking that must
+//! end.
 
 use std::thread;
 

@@ -13,6 +13,42 @@ def question(**script):
     return [{"role": "user", "content": json.dumps(script)}]
 
 
+def responses(client):
+    """Responses, whole and streamed, and a round of tools in them."""
+    asked = dict(model="default", input=json.dumps({"think": ["Hm"], "say": ["Hello", ", ", "you"]}))
+    whole = client.responses.create(**asked)
+    assert whole.output_text == "Hello, you" and whole.status == "completed", whole
+    assert [item.type for item in whole.output] == ["reasoning", "message"], whole
+    assert whole.usage.output_tokens_details.reasoning_tokens == 1, whole
+    with client.responses.stream(**asked) as stream:
+        kinds = [event.type for event in stream]
+        final = stream.get_final_response()
+    assert final.output_text == whole.output_text and final.usage == whole.usage, final
+    assert kinds[0] == "response.created" and kinds[-1] == "response.completed", kinds
+
+    say = ["<tool_call>\n<function=weather>\n<parameter=city>\nRo", "me\n</parameter>\n</function>\n</tool_call>"]
+    parameters = {"type": "object", "properties": {"city": {"type": "string"}}}
+    tools = [{"type": "function", "name": "weather", "parameters": parameters}]
+    question = {"role": "user", "content": json.dumps({"say": say})}
+    with client.responses.stream(model="default", input=[question], tools=tools) as stream:
+        for _ in stream:
+            pass
+        (call,) = stream.get_final_response().output
+    assert call.type == "function_call" and json.loads(call.arguments) == {"city": "Rome"}, call
+    result = {"type": "function_call_output", "call_id": call.call_id, "output": "21"}
+    again = json.dumps({"say": ["21 degrees"]})
+    turns = [question, call.model_dump(exclude_none=True), result, {"role": "user", "content": again}]
+    assert client.responses.create(model="default", input=turns, tools=tools).output_text == "21 degrees"
+
+    counted = client.responses.input_tokens.count(model="default", input="one two three")
+    assert counted.input_tokens == 3, counted
+    try:
+        client.responses.create(**asked, previous_response_id="resp_1")
+        raise AssertionError("nothing is stored")
+    except BadRequestError as refused:
+        assert refused.code == "not_stored", refused
+
+
 def main(port):
     client = OpenAI(base_url=f"http://localhost:{port}/v1", api_key="none")
     asked = dict(model="default", messages=question(think=["Hm"], say=["Hello", ", ", "you"]), seed=7)
@@ -56,6 +92,8 @@ def main(port):
     turns = [*called["messages"], message.model_dump(exclude_none=True), *results]
     again = client.chat.completions.create(**{**called, "messages": turns})
     assert again.choices[0].finish_reason == "tool_calls", again
+
+    responses(client)
 
     text = client.completions.create(model="default", prompt=json.dumps({"say": ["Once", " more"]}))
     assert text.choices[0].text == "Once more", text

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
-use foretoken_protocol::{EngineState, KvPrecision};
+use foretoken_protocol::{ApiDialect, EngineState, KvPrecision};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
@@ -64,6 +64,9 @@ impl Meta {
 /// One answer in a dialect: the events of its stream, which are appended to `out` with their framing, or all of it once
 /// it has ended.
 pub(crate) trait Writer: Send + 'static {
+    /// Which dialect that is.
+    const DIALECT: ApiDialect;
+
     /// The engine has taken the request on.
     fn begin(&mut self, out: &mut String);
     /// Something has happened to a reply.
@@ -92,7 +95,9 @@ pub(crate) async fn answer<W: Writer>(
     if is_alias {
         warnings.push(ALIAS);
     }
-    let mut begun: Begun = Box::pin(Replies::begin(Arc::clone(&api), ask, client(headers)));
+    let client = client(headers);
+    let live = api.live.begin(&client, W::DIALECT, model.clone());
+    let mut begun: Begun = Box::pin(Replies::begin(Arc::clone(&api), ask, client, live));
     // What is refused is refused by its status, unless it takes so long that the client would think nobody is there.
     let replies = if stream {
         timeout(KEEP_ALIVE, &mut begun).await.ok().transpose()?

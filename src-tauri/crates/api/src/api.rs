@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 
 use crate::admission::Admission;
 use crate::guard::Guard;
+use crate::live::Live;
 use crate::models::Models;
 use crate::token::Token;
 
@@ -38,20 +39,23 @@ pub struct Api {
     /// Places for requests whose tokens are counted.
     pub(crate) counts: Semaphore,
     pub(crate) guard: Guard,
+    /// The requests that are there.
+    pub(crate) live: Arc<Live>,
 }
 
 impl Api {
-    /// For a server at `port`, for whoever sends `token` if there is one.
+    /// For a server at `port`, for whoever sends `token` if there is one. Requests are listed in `live`.
     pub fn new(
         engine: Arc<Engine>,
         models: Arc<dyn Models>,
         limits: Limits,
         port: u16,
         token: Option<Token>,
+        live: Arc<Live>,
     ) -> Self {
         let admission = Arc::new(Admission::new(limits.rows, limits.queue));
         let counts = Semaphore::new(COUNTS_AT_ONCE);
-        Self { engine, models, admission, counts, guard: Guard::new(port, token, Vec::new()) }
+        Self { engine, models, admission, counts, guard: Guard::new(port, token, Vec::new()), live }
     }
 
     /// The folder of the model that answers, or will once it is loaded.

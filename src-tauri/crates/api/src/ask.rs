@@ -42,6 +42,8 @@ pub(crate) struct AskedSettings {
     pub(crate) thinking: Option<bool>,
     pub(crate) drafting: Option<Drafting>,
     pub(crate) acceptance: Option<AcceptanceRule>,
+    /// Whether other programs come first; people always do.
+    pub(crate) in_background: bool,
     /// What binds the replies.
     pub(crate) constraint: Constraint,
 }

@@ -11,7 +11,7 @@ use axum::response::Response;
 use self::parse::ChatRequest;
 pub(crate) use self::parse::{input, response_format};
 use self::write::Writer;
-pub(crate) use self::write::{error_body, finite};
+pub(crate) use self::write::{chances, error_body, finite};
 use crate::answer::answer as write_answer;
 use crate::api::Api;
 use crate::body;

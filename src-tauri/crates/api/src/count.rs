@@ -25,6 +25,15 @@ pub(crate) async fn chat(State(api): State<Arc<Api>>, request: Request) -> Resul
     Ok(json_response(&json!({"object": "response.input_tokens", "input_tokens": tokens})))
 }
 
+/// Answers `POST /v1/responses/input_tokens`.
+pub(crate) async fn responses(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
+    let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
+    let thinking = crate::responses::effort(&mut fields, &mut Vec::new())?;
+    let chat = crate::responses::input(&mut fields, &mut Vec::new())?.chat;
+    let tokens = count(&api, &mut fields, chat, thinking).await?;
+    Ok(json_response(&json!({"object": "response.input_tokens", "input_tokens": tokens})))
+}
+
 /// Answers `POST /v1/messages/count_tokens`.
 pub(crate) async fn messages(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;

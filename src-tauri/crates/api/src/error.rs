@@ -14,6 +14,9 @@ pub(crate) enum ApiError {
     /// A field asks for what there is not.
     #[error("{field} is not supported. {hint}")]
     Unsupported { field: String, hint: String },
+    /// Something of before is asked for.
+    #[error("Nothing is stored here: send the whole input with each request.")]
+    NotStored { field: Option<String> },
     /// The chat is longer than the model can read.
     #[error("prompt is too long: {tokens} tokens > {most} maximum")]
     PromptTooLong { tokens: u32, most: u32 },
@@ -46,6 +49,9 @@ pub(crate) enum ApiError {
     /// There is no such route.
     #[error("There is no {method} {path} here.")]
     NoRoute { method: String, path: String },
+    /// There is no such request.
+    #[error("There is no request {id:?} here. It may have ended.")]
+    NoRequest { id: String },
     /// There is no such model.
     #[error("There is no model {name:?} here. {hint}")]
     NoModel { name: String, hint: String },
@@ -90,6 +96,7 @@ impl ApiError {
             | Self::Unsupported { .. }
             | Self::PromptTooLong { .. }
             | Self::TemplateRefused
+            | Self::NotStored { field: Some(_) }
             | Self::NoTools
             | Self::NoFillIn
             | Self::NotEnforceable { .. }
@@ -97,7 +104,10 @@ impl ApiError {
             | Self::NoHost => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::Forbidden { .. } => StatusCode::FORBIDDEN,
-            Self::NoRoute { .. } | Self::NoModel { .. } => StatusCode::NOT_FOUND,
+            Self::NotStored { field: None }
+            | Self::NoRoute { .. }
+            | Self::NoRequest { .. }
+            | Self::NoModel { .. } => StatusCode::NOT_FOUND,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMedia => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -118,6 +128,8 @@ impl ApiError {
             Self::Unsupported { .. } => (INVALID, "unsupported_parameter"),
             Self::PromptTooLong { .. } => (INVALID, "context_length_exceeded"),
             Self::TemplateRefused => (INVALID, "template_refused"),
+            Self::NotStored { field: Some(_) } => (INVALID, "not_stored"),
+            Self::NotStored { field: None } => ("not_found_error", "not_stored"),
             Self::NoTools => (INVALID, "tools_not_supported"),
             Self::NoFillIn => (INVALID, "suffix_not_supported"),
             Self::NotEnforceable { .. } => (INVALID, "invalid_schema"),
@@ -125,7 +137,7 @@ impl ApiError {
             Self::NoHost => (INVALID, "invalid_host"),
             Self::Unauthorized => ("authentication_error", "invalid_api_key"),
             Self::Forbidden { .. } => ("permission_error", "forbidden"),
-            Self::NoRoute { .. } => ("not_found_error", "not_found"),
+            Self::NoRoute { .. } | Self::NoRequest { .. } => ("not_found_error", "not_found"),
             Self::NoModel { .. } => ("not_found_error", "model_not_found"),
             Self::TooSlow { .. } => (INVALID, "request_timeout"),
             Self::TooLarge { .. } => (INVALID, "request_too_large"),
@@ -144,6 +156,7 @@ impl ApiError {
     pub(crate) fn field(&self) -> Option<&str> {
         match self {
             Self::InvalidValue { field, .. } | Self::Unsupported { field, .. } => Some(field),
+            Self::NotStored { field } => field.as_deref(),
             Self::PromptTooLong { .. } | Self::TemplateRefused => Some("messages"),
             Self::NoModel { .. } => Some("model"),
             Self::NoTools => Some("tools"),

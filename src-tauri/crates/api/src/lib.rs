@@ -18,13 +18,17 @@ mod fields;
 mod figures;
 mod format;
 mod guard;
+mod live;
 mod messages;
 mod models;
 mod parts;
+mod program;
 mod replies;
+mod responses;
 mod router;
 mod server;
 mod settings;
+mod status;
 mod stream;
 #[cfg(test)]
 mod testing;
@@ -33,6 +37,7 @@ mod tools;
 mod turns;
 
 pub use api::{Api, Limits};
+pub use live::Live;
 pub use models::{Models, Offered};
 pub use server::Server;
 pub use token::Token;

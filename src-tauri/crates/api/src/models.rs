@@ -10,8 +10,8 @@ use crate::error::ApiError;
 
 /// Names the model that is loaded, whichever that is.
 const DEFAULT: &str = "default";
-/// So begin the names of models that are served elsewhere. Programs made for those ask for them by name, some of them in
-/// the background whatever was chosen, and get the model that is loaded.
+/// So begin the names of models that are served elsewhere. Programs made for those ask for them by name, some of them
+/// in the background whatever was chosen, and get the model that is loaded.
 const ELSEWHERE: [&str; 6] = ["claude-", "gpt-", "chatgpt-", "o1", "o3", "o4"];
 
 /// That another model answers than the one that was named.

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use foretoken_host::{Engine, Generation, Prompt, ReplyProgress, SettingsFor};
 use foretoken_protocol::{
-    ErrorReport, Event, FinishReason, ReplyStats, RequestId, Sampling, StopScope, TokenLogprobs, TokenText,
+    ErrorReport, Event, FinishReason, Priority, ReplyStats, RequestId, Sampling, StopScope, TokenLogprobs,
+    TokenText,
 };
 
 use crate::admission::Entered;
@@ -16,6 +17,7 @@ use crate::api::Api;
 use crate::ask::Ask;
 use crate::content::{Content, Reader};
 use crate::error::ApiError;
+use crate::live::LiveRequest;
 
 /// What happens to a reply once the engine has taken it on.
 #[derive(Debug)]
@@ -83,6 +85,8 @@ pub(crate) struct Replies {
     pending: Option<Progress>,
     /// Keeps the place of the request among those that are with the engine.
     _entered: Entered,
+    /// Keeps it on the list of those that are there.
+    live: LiveRequest,
 }
 
 #[derive(Debug)]
@@ -168,15 +172,34 @@ impl Drop for Running {
 
 impl Replies {
     /// Waits for a place, and until the engine has taken on the first reply: what it refuses is refused here.
-    pub(crate) async fn begin(api: Arc<Api>, ask: Ask, client: String) -> Result<Self, ApiError> {
+    pub(crate) async fn begin(
+        api: Arc<Api>,
+        ask: Ask,
+        client: String,
+        mut live: LiveRequest,
+    ) -> Result<Self, ApiError> {
         let arrived = Instant::now();
-        let entered = api.admission.enter(&client, usize::from(ask.choices)).await?;
+        let entered = tokio::select! {
+            entered = api.admission.enter(&client, usize::from(ask.choices)) => entered,
+            () = live.stopped() => Err(ApiError::Cancelled),
+        };
+        let entered = entered.inspect_err(|error| live.failed(error))?;
         let seed = ask.settings.seed.unwrap_or_else(Sampling::random_seed);
         let mut replies =
-            Self { api, ask, seed, arrived, running: Vec::new(), pending: None, _entered: entered };
+            Self { api, ask, seed, arrived, running: Vec::new(), pending: None, _entered: entered, live };
         replies.submit();
-        replies.taken_on().await?;
-        Ok(replies)
+        let stopped = replies.live.stopped();
+        let taken_on = tokio::select! {
+            taken_on = replies.taken_on() => taken_on,
+            () = stopped => Err(ApiError::Cancelled),
+        };
+        match taken_on {
+            Ok(()) => Ok(replies),
+            Err(error) => {
+                replies.live.failed(&error);
+                Err(error)
+            }
+        }
     }
 
     /// How many there are.
@@ -195,6 +218,7 @@ impl Replies {
             stop_scope: StopScope::Answer,
             logprobs: self.ask.logprobs,
             constraint: self.ask.settings.constraint.clone(),
+            priority: if self.ask.settings.in_background { Priority::Background } else { Priority::Normal },
             ..Prompt::new(self.ask.input.clone(), settings)
         };
         let engine = Arc::clone(&self.api.engine);
@@ -210,7 +234,12 @@ impl Replies {
         while self.pending.is_none() {
             match first.generation.progress.recv().await {
                 Some(ReplyProgress::Event(Event::Waiting { .. })) => return Ok(()),
-                progress => self.pending = first.heed(progress, arrived)?,
+                progress => {
+                    if let Some(progress) = &progress {
+                        self.live.heed(0, progress);
+                    }
+                    self.pending = first.heed(progress, arrived)?;
+                }
             }
         }
         Ok(())
@@ -219,6 +248,20 @@ impl Replies {
     /// What happens next, and to which reply; `None` once all have ended. The replies behind the first are asked for
     /// when that has read the prompt, so that it is read once.
     pub(crate) async fn next(&mut self) -> Option<Result<(usize, Progress), ApiError>> {
+        let stopped = self.live.stopped();
+        let next = tokio::select! {
+            next = self.next_of_all() => next,
+            () = stopped => Some(Err(ApiError::Cancelled)),
+        };
+        match &next {
+            Some(Ok(_)) => {}
+            Some(Err(error)) => self.live.failed(error),
+            None => self.live.done(),
+        }
+        next
+    }
+
+    async fn next_of_all(&mut self) -> Option<Result<(usize, Progress), ApiError>> {
         if let Some(progress) = self.pending.take() {
             return Some(Ok((0, progress)));
         }
@@ -227,6 +270,9 @@ impl Replies {
                 return None;
             }
             let (index, progress) = self.progress().await;
+            if let Some(progress) = &progress {
+                self.live.heed(index, progress);
+            }
             let arrived = self.arrived;
             let progress = match self.running.get_mut(index)?.heed(progress, arrived) {
                 Ok(None) => continue,

@@ -20,6 +20,8 @@ use crate::error::{ApiError, Retry};
 use crate::guard::{Admitted, Refused, cors};
 use crate::messages;
 use crate::models;
+use crate::responses;
+use crate::status;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const ANTHROPIC_REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
@@ -41,8 +43,13 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
         .route("/v1/chat/completions/input_tokens", post(count::chat))
         .route("/chat/completions", post(chat::answer))
         .route("/v1/completions", post(completions::answer))
+        .route("/v1/responses", post(responses::answer))
+        .route("/v1/responses/input_tokens", post(count::responses))
+        .route("/v1/responses/{id}", get(responses::stored).delete(responses::stored))
         .route("/v1/messages", post(messages::answer))
         .route("/v1/messages/count_tokens", post(count::messages))
+        .route("/v1/foretoken/status", get(status::status))
+        .route("/v1/foretoken/cancel/{request}", post(status::cancel))
         .fallback(no_route)
         .method_not_allowed_fallback(no_route)
         .layer(from_fn_with_state(Arc::clone(&api), admit))

@@ -66,8 +66,9 @@ impl Server {
             accepting.spawn(accept(listener, Arc::clone(&api), Arc::clone(&places), closed.clone()));
         }
         closing.await;
-        accepting.abort_all();
         let _ = close.send(true);
+        // Once nobody listens any more, another server can take the port.
+        accepting.shutdown().await;
         let _ = timeout(grace, places.acquire_many(MOST_CONNECTIONS as u32)).await;
     }
 }

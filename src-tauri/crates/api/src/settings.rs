@@ -97,6 +97,19 @@ pub(crate) fn stops(fields: &mut Fields, name: &str) -> Result<Vec<String>, ApiE
     texts.into_iter().map(text).collect()
 }
 
+/// Whether an effort is one to think at all: templates of the family know no levels.
+pub(crate) fn effort(fields: &mut Fields, name: &str) -> Result<Option<bool>, ApiError> {
+    match fields.string(name)?.as_deref() {
+        None => Ok(None),
+        Some("none" | "minimal") => Ok(Some(false)),
+        Some("low" | "medium" | "high" | "xhigh") => Ok(Some(true)),
+        Some(other) => {
+            let reason = format!("it is {other:?}, not none, minimal, low, medium, high or xhigh");
+            Err(fields.refuse(name, reason))
+        }
+    }
+}
+
 /// What is added to the logits of tokens: an object of their ids, each with a number.
 pub(crate) fn logit_bias(fields: &mut Fields) -> Result<Vec<(u32, f32)>, ApiError> {
     let bias = match fields.take("logit_bias") {
@@ -125,15 +138,7 @@ pub(crate) fn logit_bias(fields: &mut Fields) -> Result<Vec<(u32, f32)>, ApiErro
 
 /// Whether the model is to think: what says so outright counts more than an effort.
 pub(crate) fn thinking(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Option<bool>, ApiError> {
-    let effort = match fields.string("reasoning_effort")?.as_deref() {
-        None => None,
-        Some("none" | "minimal") => Some(false),
-        Some("low" | "medium" | "high" | "xhigh") => Some(true),
-        Some(other) => {
-            let reason = format!("it is {other:?}, not none, minimal, low, medium, high or xhigh");
-            return Err(fields.refuse("reasoning_effort", reason));
-        }
-    };
+    let effort = effort(fields, "reasoning_effort")?;
     let mut outright = fields.boolean("enable_thinking")?;
     if let Some(mut template) = fields.object("chat_template_kwargs")? {
         outright = template.boolean("enable_thinking")?.or(outright);
@@ -173,10 +178,13 @@ pub(crate) fn own(
         }
         settings.constraint.format = Some(format::grammar(grammar)?);
     }
-    if own.take("priority").is_some() {
-        let hint = "It is not offered yet.".into();
-        return Err(ApiError::Unsupported { field: own.name("priority"), hint });
-    }
+    settings.in_background = match own.string("priority")?.as_deref() {
+        None | Some("normal") => false,
+        Some("background") => true,
+        Some(other) => {
+            return Err(own.refuse("priority", format!("it is {other:?}, not normal or background")));
+        }
+    };
     let trace = own.boolean("trace")?.unwrap_or(false);
     ignored.extend(own.left());
     Ok(trace)

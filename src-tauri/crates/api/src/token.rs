@@ -66,18 +66,34 @@ impl Token {
                 })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if let Some(folder) = file.parent() {
-                    fs::create_dir_all(folder).map_err(in_file)?;
-                }
                 let token = Self::generate()?;
-                let mut options = fs::OpenOptions::new();
-                let mut made =
-                    options.write(true).create_new(true).mode(0o600).open(file).map_err(in_file)?;
-                writeln!(made, "{}", token.text).map_err(in_file)?;
+                token.write_new(file).map_err(in_file)?;
                 Ok(token)
             }
             Err(error) => Err(in_file(error)),
         }
+    }
+
+    /// Keeps this token in a file that only its owner can read, in place of the one before.
+    pub fn replace(&self, file: &Path) -> io::Result<()> {
+        match fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => self.write_new(file),
+        }
+    }
+
+    fn write_new(&self, file: &Path) -> io::Result<()> {
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut options = fs::OpenOptions::new();
+        let mut made = options.write(true).create_new(true).mode(0o600).open(file)?;
+        writeln!(made, "{}", self.text)
+    }
+
+    /// The token itself, for whoever keeps it or hands it to a program.
+    pub fn secret(&self) -> &str {
+        &self.text
     }
 
     /// Whether `presented` is this token.
@@ -118,6 +134,10 @@ mod tests {
         let made = Token::read_or_create(&file).unwrap();
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         assert!(made.matches(Token::read_or_create(&file).unwrap().text.as_bytes()));
+        let other = Token::generate().unwrap();
+        other.replace(&file).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(other.matches(Token::read_or_create(&file).unwrap().secret().as_bytes()));
         fs::write(&file, "\n").unwrap();
         let error = Token::read_or_create(&file).unwrap_err();
         assert!(error.to_string().contains("holds no token"), "{error}");

@@ -47,7 +47,7 @@ pub(crate) fn choice(fields: &mut Fields) -> Result<Choice, ApiError> {
         Some(value) => {
             let mut choice = Fields::at(&fields.name("tool_choice"), value)?;
             let kind = choice.required_string("type")?;
-            if kind != "function" {
+            if kind != "function" && kind != "custom" {
                 let hint = "Name a function, or leave the choice to the model.".into();
                 return Err(ApiError::Unsupported { field: format!("tool_choice ({kind})"), hint });
             }

@@ -113,7 +113,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let supervising = tokio::spawn(supervisor.run());
     let info = engine.load(model.clone()).await.map_err(Failure::Report)?;
     let limits = Limits { rows: arguments.rows.max(1), ..Limits::default() };
-    let api = Api::new(Arc::clone(&engine), Arc::new(models), limits, server.port(), token);
+    let api = Api::new(Arc::clone(&engine), Arc::new(models), limits, server.port(), token, Arc::default());
     println!("{} answers at http://localhost:{}/v1", info.name, server.port());
     let (mut interrupted, mut terminated) =
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);

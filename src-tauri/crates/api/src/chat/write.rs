@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use foretoken_protocol::{TokenLogprob, TokenLogprobs, TokenText};
+use foretoken_protocol::{ApiDialect, TokenLogprob, TokenLogprobs, TokenText};
 use serde_json::{Value, json};
 
 use crate::answer::{self, Meta};
@@ -133,6 +133,8 @@ impl Writer {
 }
 
 impl answer::Writer for Writer {
+    const DIALECT: ApiDialect = ApiDialect::Chat;
+
     fn begin(&mut self, out: &mut String) {
         for index in 0..self.choices.len() {
             data(out, &self.chunk(index, json!({"role": "assistant", "content": ""}), None));
@@ -210,7 +212,8 @@ fn reason(reason: &EndReason) -> &'static str {
     }
 }
 
-fn chances(logprobs: &[TokenLogprobs]) -> Value {
+/// How likely tokens were, as chat completions tell it.
+pub(crate) fn chances(logprobs: &[TokenLogprobs]) -> Value {
     let content: Vec<Value> = logprobs
         .iter()
         .map(|TokenLogprobs { token, top }| {

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use foretoken_protocol::TokenLogprobs;
+use foretoken_protocol::{ApiDialect, TokenLogprobs};
 use serde_json::{Map, Value, json};
 
 use crate::answer::{self, Meta};
@@ -81,6 +81,8 @@ impl Writer {
 }
 
 impl answer::Writer for Writer {
+    const DIALECT: ApiDialect = ApiDialect::Completions;
+
     fn begin(&mut self, _out: &mut String) {}
 
     fn progress(&mut self, index: usize, progress: Progress, out: &mut String) {

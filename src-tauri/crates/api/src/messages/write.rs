@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use foretoken_protocol::ApiDialect;
 use serde_json::{Value, json};
 
 use crate::answer::{self, Meta};
@@ -141,6 +142,8 @@ impl Writer {
 const SIGNATURE: &str = "ft1";
 
 impl answer::Writer for Writer {
+    const DIALECT: ApiDialect = ApiDialect::Messages;
+
     /// The first event tells how much was found read already, which is not known yet.
     fn begin(&mut self, _out: &mut String) {}
 

@@ -1,4 +1,5 @@
-//! The model's vocabulary as llguidance wants it: the bytes of each token as a trie, and a way to spell bytes by tokens.
+//! The model's vocabulary as llguidance wants it: the bytes of each token as a trie, and a way to spell bytes by
+//! tokens.
 
 use foretoken_calls::CALL_TAGS;
 use llguidance::toktrie::{TokRxInfo, TokTrie, TokenId, TokenizerEnv};

@@ -97,8 +97,8 @@ impl KeptReply {
 }
 
 impl KeptReplies {
-    /// Keeps a reply to `chat` that has ended: the tokens from behind the one that begins messages, those that the prompt ends
-    /// with among them.
+    /// Keeps a reply to `chat` that has ended: the tokens from behind the one that begins messages, those that the
+    /// prompt ends with among them.
     pub fn keep(&self, tokenizer: &Tokenizer, chat: ChatKey, ids: Vec<u32>) {
         let (text, controls) = tokenizer.spelled(&ids);
         let answer = text.split_once(CLOSE).map_or(text.as_str(), |(_, answer)| answer);
@@ -156,7 +156,8 @@ impl KeptReplies {
         messages
     }
 
-    /// The tokens of a turn that answers `chat` and reads so, if it was kept. Blanks beside control tokens do not count: templates trim.
+    /// The tokens of a turn that answers `chat` and reads so, if it was kept. Blanks beside control tokens do not
+    /// count: templates trim.
     pub(super) fn ids_of(
         &self,
         chat: ChatKey,

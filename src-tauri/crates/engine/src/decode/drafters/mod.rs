@@ -1,5 +1,5 @@
-//! What proposes tokens for a step: the MTP head, a draft model, the text that is there already, or the form of a reply. The step's pass
-//! verifies them and does not know who proposed them.
+//! What proposes tokens for a step: the MTP head, a draft model, the text that is there already, or the form of a
+//! reply. The step's pass verifies them and does not know who proposed them.
 
 mod dflash;
 mod forced;

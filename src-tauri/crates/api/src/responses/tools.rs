@@ -1,0 +1,111 @@
+//! The tools of a response: functions, groups of them, and free-form ones. What the provider would run is left out.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use crate::error::ApiError;
+use crate::fields::{Fields, invalid, kind};
+use crate::tools::{self, Choice, Offer, function};
+
+/// The parameter of a free-form tool.
+pub(super) const INPUT: &str = "input";
+
+/// What the tools are to the program that sent them, by the names that the model knows them by.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Names(HashMap<String, Known>);
+
+/// A tool as its program knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Known {
+    pub(super) name: String,
+    /// The group that it is of.
+    pub(super) namespace: Option<String>,
+    /// Whether it takes a text, and no JSON.
+    pub(super) is_custom: bool,
+}
+
+impl Names {
+    /// The tool that the model calls so.
+    pub(super) fn get(&self, name: &str) -> Option<&Known> {
+        self.0.get(name)
+    }
+}
+
+/// The name of a tool of a group, as the model knows it.
+pub(super) fn flat(namespace: Option<&str>, name: &str) -> String {
+    namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}__{name}"))
+}
+
+/// Reads the tools of a request.
+pub(super) fn read(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<(Offer, Names), ApiError> {
+    let mut functions = Vec::new();
+    let mut names = Names::default();
+    for (index, tool) in fields.array("tools")?.unwrap_or_default().into_iter().enumerate() {
+        one(&format!("tools[{index}]"), tool, None, &mut functions, &mut names, ignored)?;
+    }
+    let one_call = !fields.boolean("parallel_tool_calls")?.unwrap_or(true);
+    let choice = match tools::choice(fields)? {
+        // Programs name a tool of a group by its own name.
+        Choice::Named(name) if !names.0.contains_key(&name) => {
+            let known = names.0.iter().find(|(_, known)| known.name == name);
+            Choice::Named(known.map_or(name, |(flat, _)| flat.clone()))
+        }
+        choice => choice,
+    };
+    Ok((tools::offer(functions, choice, one_call)?, names))
+}
+
+fn one(
+    place: &str,
+    tool: Value,
+    namespace: Option<&str>,
+    functions: &mut Vec<Value>,
+    names: &mut Names,
+    ignored: &mut Vec<String>,
+) -> Result<(), ApiError> {
+    let kind = match &tool["type"] {
+        Value::String(kind) => kind.clone(),
+        other => return Err(invalid(&format!("{place}.type"), format!("it is {}", kind(other)))),
+    };
+    let is_custom = kind == "custom";
+    match kind.as_str() {
+        "function" | "custom" => {
+            let mut fields = Fields::at(place, tool)?;
+            let name = fields.required_string("name")?;
+            let (description, parameters) = if is_custom {
+                let form = fields.take("format").map_or(String::new(), |format| form_of(&format));
+                let description = fields.string("description")?.unwrap_or_default() + &form;
+                (
+                    description.into(),
+                    json!({"type": "object", "properties": {INPUT: {"type": "string"}}, "required": [INPUT]}),
+                )
+            } else {
+                let description = fields.take("description").unwrap_or_default();
+                (description, fields.take("parameters").unwrap_or_default())
+            };
+            let flat = flat(namespace, &name);
+            let strict = fields.take("strict").unwrap_or_default();
+            functions.push(function(&flat.as_str().into(), &description, &parameters, &strict));
+            names.0.insert(flat, Known { name, namespace: namespace.map(str::to_owned), is_custom });
+        }
+        "namespace" if namespace.is_none() => {
+            let mut group = Fields::at(place, tool)?;
+            let name = group.required_string("name")?;
+            for (index, tool) in group.array("tools")?.unwrap_or_default().into_iter().enumerate() {
+                one(&format!("{place}.tools[{index}]"), tool, Some(&name), functions, names, ignored)?;
+            }
+        }
+        // Run by the provider, or by nobody here.
+        other => ignored.push(format!("tools:{other}")),
+    }
+    Ok(())
+}
+
+/// The form of a free-form tool's text, told to the model in words: it is not enforced.
+fn form_of(format: &Value) -> String {
+    match format["definition"].as_str() {
+        Some(definition) => format!("\n\nThe input has this form:\n{definition}"),
+        None => String::new(),
+    }
+}

@@ -18,6 +18,7 @@ use crate::conversations::replies::Replies;
 use crate::conversations::store::ChatStore;
 use crate::events::AppEvents;
 use crate::handed::Handed;
+use crate::local_api::LocalApi;
 use crate::log::Log;
 use crate::models::Models;
 use crate::models::library::{Dependencies, ModelLibrary};
@@ -33,6 +34,7 @@ pub(crate) struct App {
     pub(crate) models: Arc<Models>,
     pub(crate) benchmarks: Arc<History>,
     pub(crate) comparisons: Comparisons,
+    pub(crate) local_api: Arc<LocalApi>,
     pub(crate) settings: Arc<AppSettings>,
     pub(crate) events: Arc<AppEvents>,
     /// The paths that the person chose in a dialog or dropped on the window.
@@ -92,6 +94,14 @@ impl App {
             Arc::clone(&models),
             Arc::clone(&settings),
         );
+        let local_api = Arc::new(LocalApi::new(
+            Arc::clone(&engine),
+            Arc::clone(&models),
+            Arc::clone(&settings),
+            Arc::clone(&events),
+            Arc::clone(&conversations.replies),
+            places.api_token.clone(),
+        ));
         let app = Self {
             engine,
             tool: Tool::new(engine_program),
@@ -99,6 +109,7 @@ impl App {
             models,
             benchmarks,
             comparisons,
+            local_api,
             settings,
             events,
             handed,
@@ -137,6 +148,18 @@ impl App {
             async move { conversations.publish_damage().await }
         });
         spawn({
+            let local_api = Arc::clone(&self.local_api);
+            async move { local_api.count_requests().await }
+        });
+        spawn({
+            let local_api = Arc::clone(&self.local_api);
+            async move { local_api.publish_changes().await }
+        });
+        spawn({
+            let local_api = Arc::clone(&self.local_api);
+            async move { local_api.apply().await }
+        });
+        spawn({
             let models = Arc::clone(&self.models);
             async move { models.load_selected().await }
         });
@@ -161,6 +184,7 @@ impl App {
             surroundings: Surroundings::default(),
             settings: settings.generation,
             reveal_drafts: settings.reveal_drafts,
+            local_api: self.local_api.shown(),
             trouble: None,
         };
         self.conversations.complete(snapshot).await
@@ -170,8 +194,12 @@ impl App {
     pub(crate) async fn close(&self) {
         self.engine.shut_down();
         let settings = self.settings.file.flush().written();
-        let ((), (), kept) =
-            tokio::join!(self.conversations.replies.all_ended(), self.models.library.close(), settings);
+        let ((), (), (), kept) = tokio::join!(
+            self.conversations.replies.all_ended(),
+            self.models.library.close(),
+            self.local_api.close(),
+            settings
+        );
         if let Err(error) = kept {
             tracing::error!("{error}");
         }

@@ -9,6 +9,7 @@ mod benchmarks;
 #[cfg(test)]
 mod bindings;
 mod blocking;
+mod clipboard;
 mod commands;
 mod comparison;
 mod conversations;
@@ -16,6 +17,8 @@ mod desktop;
 mod diagnostics;
 mod events;
 mod handed;
+mod keychain;
+mod local_api;
 mod log;
 #[cfg(target_os = "macos")]
 mod menu;

@@ -11,6 +11,8 @@ use foretoken_protocol::{Place, PlaceKind};
 pub(crate) struct Places {
     /// Settings.
     pub(crate) settings: PathBuf,
+    /// The token of the local API, where there is no keychain; `foretoken-server` has the same.
+    pub(crate) api_token: PathBuf,
     /// Chats.
     pub(crate) chats: PathBuf,
     /// What went on since the app was started.
@@ -31,6 +33,7 @@ impl Places {
         let folders = ProjectDirs::from_path(PathBuf::from(APP_FOLDER))?;
         Some(Self {
             settings: folders.config_dir().join("settings.json"),
+            api_token: folders.config_dir().join("api-token"),
             chats: folders.data_dir().join("chats.sqlite"),
             log: log_folder(&folders)?.join("foretoken.log"),
             location: Location::of_this_person()?,

@@ -1,4 +1,4 @@
-//! Ending the app: at once, or after a question while a reply is being written.
+//! Ending the app: at once, or after a question while a reply is being written, for the person or another program.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,10 +22,18 @@ pub(crate) fn on_close_request(closed: &Window) {
 /// so they are no reason to ask.
 pub(crate) fn quit(handle: &AppHandle) {
     let app = Arc::clone(&handle.state::<Arc<App>>());
-    if !app.conversations.replies.are_written() {
+    let replies = &app.conversations.replies;
+    let (title, message) = if replies.are_written() {
+        (
+            "A reply is still being written",
+            "What is written so far is kept, and can be continued at the next start.",
+        )
+    } else if replies.has_requests() {
+        ("Another program is using the model", "What it has asked for ends with Foretoken.")
+    } else {
         end(handle);
         return;
-    }
+    };
     // The question hangs on the window.
     window::show(handle);
     // Whoever asks for the end again while the question is there has heard it.
@@ -34,8 +42,8 @@ pub(crate) fn quit(handle: &AppHandle) {
     }
     let mut question = handle
         .dialog()
-        .message("What is written so far is kept, and can be continued at the next start.")
-        .title("A reply is still being written")
+        .message(message)
+        .title(title)
         .kind(MessageDialogKind::Warning)
         .buttons(MessageDialogButtons::OkCancelCustom("Quit".into(), "Go on".into()));
     if let Some(parent) = handle.get_webview_window(MAIN_WINDOW) {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use foretoken_protocol::{
-    DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision, Preferences, Sampling,
+    DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision, LocalApiSettings,
+    Preferences, Sampling,
 };
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,8 @@ pub(crate) struct Settings {
     pub(crate) reveal_drafts: bool,
     /// How the app looks and behaves.
     pub(crate) preferences: Preferences,
+    /// Whether and where other programs may use the model.
+    pub(crate) local_api: LocalApiSettings,
 }
 
 impl Default for Settings {
@@ -62,6 +65,7 @@ impl Default for Settings {
             kv_precision: KvPrecision::Full,
             reveal_drafts: false,
             preferences: Preferences::default(),
+            local_api: LocalApiSettings::default(),
         }
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn places(folder: &TempDir) -> Places {
     let at = |name: &str| folder.path().join(name);
     Places {
         settings: at("settings.json"),
+        api_token: at("api-token"),
         chats: at("chats.sqlite"),
         log: at("foretoken.log"),
         location: Location::new(&at("config"), &at("data")),

@@ -19,6 +19,7 @@ mod following;
 mod gallery;
 mod keyboard;
 mod library;
+mod local_api;
 mod looks;
 mod many;
 mod markdown;

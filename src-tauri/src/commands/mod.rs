@@ -4,6 +4,7 @@ mod benchmarks;
 mod chats;
 mod diagnostics;
 mod library;
+mod local_api;
 mod models;
 mod replies;
 mod settings;
@@ -17,6 +18,7 @@ use tauri_specta::{Builder, collect_commands};
 
 use crate::actions::ACTIONS;
 use crate::attachments;
+use crate::local_api::TOKEN_SHOWN;
 use crate::settings::{Settings, ZOOMS};
 
 /// The commands with their types, for the invoke handler and for the TypeScript bindings.
@@ -76,6 +78,11 @@ pub(crate) fn builder() -> Builder<Wry> {
         settings::set_settings,
         settings::set_reveal_drafts,
         settings::open_settings,
+        local_api::set_local_api,
+        local_api::take_free_port,
+        local_api::renew_api_token,
+        local_api::copy_for_program,
+        local_api::stop_api_request,
         models::choose_model_folder,
         models::open_model,
         models::select_model,
@@ -119,6 +126,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         .constant("MAX_TEMPERATURE", MAX_TEMPERATURE)
         .constant("MAX_TOP_K", MAX_TOP_K)
         .constant("MAX_XTC_THRESHOLD", MAX_XTC_THRESHOLD)
+        .constant("TOKEN_SHOWN", TOKEN_SHOWN)
         .constant("ZOOMS", ZOOMS)
 }
 

@@ -8,6 +8,7 @@ import type { Answers } from "../shell";
 import type { State } from "../state";
 import { HISTORY } from "./benchmarks";
 import { BORROW_REPLY, CHATS, runs, STARTER_REPLY, STARTER_THOUGHT } from "./chats";
+import { LOCAL_API } from "./localApi";
 import { CATALOGUE, ENTRIES, LARGE, LIBRARY, LOADED, RECOMMENDED } from "./models";
 
 export const GENERATION: GenerationSettings = {
@@ -45,6 +46,7 @@ const SNAPSHOT: Snapshot = {
   preferences: DEFAULT_PREFERENCES,
   trouble: null,
   surroundings: { accent: null, full_screen: false },
+  local_api: LOCAL_API,
 };
 
 /** What the shell answers about what it knows. */

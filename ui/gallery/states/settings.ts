@@ -1,6 +1,7 @@
 import type { LogLine } from "../../src/bridge/bindings";
 import { PAGES } from "../../src/settings/pages";
 import { ago } from "../clock";
+import { LOCAL_API_IN_USE } from "../data/localApi";
 import { click } from "../page";
 import type { State } from "../state";
 
@@ -49,3 +50,10 @@ export const SETTINGS: State[] = PAGES.map(({ id }) => ({
   answers: shared,
   act: () => (id === "notices" ? click("notice-open", "axum") : undefined),
 }));
+
+SETTINGS.push({
+  name: "settings-local_api-in-use",
+  settings: "local_api",
+  answers: shared,
+  snapshot: { local_api: LOCAL_API_IN_USE },
+});

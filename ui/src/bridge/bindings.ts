@@ -136,6 +136,16 @@ export const commands = {
 	setRevealDrafts: (reveal: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_reveal_drafts", { reveal })),
 	/**  Opens the window of the settings, at this page or where it was last. */
 	openSettings: (page: SettingsPage | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("open_settings", { page })),
+	/**  Takes over what the person chose for the local API: it listens, or closes and ends its requests. */
+	setLocalApi: (settings: LocalApiSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_local_api", { settings })),
+	/**  Lets the local API listen at the next port that is free. */
+	takeFreePort: () => typedError<null, ErrorReport>(__TAURI_INVOKE("take_free_port")),
+	/**  Makes a new token for the local API. Programs with the one before are let in no more, and their requests end. */
+	renewApiToken: () => typedError<null, ErrorReport>(__TAURI_INVOKE("renew_api_token")),
+	/**  Copies a text for another program, with the token where the page shows dots. */
+	copyForProgram: (text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("copy_for_program", { text })),
+	/**  Ends a request of another program. */
+	stopApiRequest: (request: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_api_request", { request })),
 	/**  Lets the person choose a folder in the system's dialog; `null` if they did not. */
 	chooseModelFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_model_folder")),
 	/**
@@ -243,6 +253,8 @@ export const MAX_TOP_K = 4294967295 as const;
 
 export const MAX_XTC_THRESHOLD = 0.5 as const;
 
+export const TOKEN_SHOWN = "ft-••••••••••••" as const;
+
 export const ZOOMS = [80,90,100,110,125,140,160] as const;
 
 /* Types */
@@ -275,6 +287,85 @@ export type Action = {
 
 /**  Names an action. */
 export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "benchmarks" | "settings" | "diagnostics" | "shortcuts";
+
+/**  How a program speaks. */
+export type ApiDialect = 
+/**  OpenAI's chat completions. */
+"chat" | 
+/**  OpenAI's completions. */
+"completions" | 
+/**  OpenAI's responses. */
+"responses" | 
+/**  Anthropic's messages. */
+"messages";
+
+/**  How a request ended. */
+export type ApiOutcome = 
+/**  It was answered. */
+{ outcome: "done" } | 
+/**  The person stopped it. */
+{ outcome: "stopped" } | 
+/**  The program left. */
+{ outcome: "left" } | 
+/**  It was refused, or failed. */
+{ outcome: "failed"; 
+/**  Why, in a word. */
+code: string };
+
+/**  A request. */
+export type ApiRequest = {
+	/**  Names it. */
+	id: string,
+	/**  The program, as far as it says. */
+	program: string,
+	/**  How the program speaks. */
+	dialect: ApiDialect,
+	/**  The model that answers. */
+	model: string,
+	/**  When it came, milliseconds since 1970. */
+	came_at: number,
+	/**  What is being done. */
+	stage: ApiStage,
+	/**  What is written so far. */
+	written: ApiWritten,
+};
+
+/**  The requests of other programs. */
+export type ApiRequests = {
+	/**  Those that are there, in the order in which they came. */
+	live: ApiRequest[],
+	/**  The last ones that have ended, the newest first. */
+	ended: EndedApiRequest[],
+	/**  Tokens that all of them write per second. */
+	tokens_per_second: number,
+};
+
+/**  What is being done for a request. */
+export type ApiStage = 
+/**  It waits for its turn. */
+{ stage: "waiting" } | 
+/**  Its prompt is read. */
+{ stage: "reading"; 
+/**  Tokens that are read. */
+done: number; 
+/**  Tokens to read in all. */
+total: number } | 
+/**  Its replies are written. */
+{ stage: "writing" };
+
+/**  What is written for a request. */
+export type ApiWritten = {
+	/**  Tokens. */
+	tokens: number,
+	/**  Tokens per second of writing; `None` until that is known. */
+	tokens_per_second: number | null,
+	/**  Tokens that were guessed right. */
+	accepted: number,
+	/**  Tokens that were guessed in all; `None` until all is written. */
+	drafted: number | null,
+	/**  The share of guesses that were right; `None` while nothing was guessed, or that is not known yet. */
+	acceptance: number | null,
+};
 
 /**  Changes that concern the whole window, in order, on the channel given to `subscribe`. */
 export type AppEvent = 
@@ -340,6 +431,10 @@ preferences: Preferences } |
 { type: "surroundings"; 
 /**  What it has now. */
 surroundings: Surroundings } | 
+/**  The local API or its requests changed; at most a few times a second while there are some. */
+{ type: "local_api"; 
+/**  As it is now. */
+local_api: LocalApi } | 
 /**  Guesses are marked in all replies from now on, or no longer. */
 { type: "reveal_drafts"; 
 /**  Whether they are. */
@@ -787,6 +882,26 @@ depth?: number | null } |
 /**  Look-up: what followed the last tokens earlier in the text, as many as pay. */
 { mode: "lookup" };
 
+/**  A request that has ended. */
+export type EndedApiRequest = {
+	/**  Names it. */
+	id: string,
+	/**  The program, as far as it says. */
+	program: string,
+	/**  How the program speaks. */
+	dialect: ApiDialect,
+	/**  The model that answered. */
+	model: string,
+	/**  When it came, milliseconds since 1970. */
+	came_at: number,
+	/**  How long it was there, in milliseconds. */
+	took_ms: number,
+	/**  What was written. */
+	written: ApiWritten,
+	/**  How it ended. */
+	outcome: ApiOutcome,
+};
+
 /**  What the engine is doing, for the whole window. */
 export type EngineState = 
 /**  The process is starting, for the first time or again. */
@@ -1120,6 +1235,49 @@ export type LiveStats = {
 	/**  Accepted drafts of each of the last passes, the newest last; at most [`RECENT_PASSES`]. */
 	passes: number[],
 };
+
+/**  The local API as it is now. */
+export type LocalApi = {
+	/**  What the person chose. */
+	settings: LocalApiSettings,
+	/**  Whether it listens. */
+	state: LocalApiState,
+	/**  Where the token is kept; `None` until one is needed. The token itself never comes to the page. */
+	token: TokenPlace | null,
+	/**  What programs call the model that answers. */
+	model: string | null,
+	/**  The requests. */
+	requests: ApiRequests,
+};
+
+/**  What the person chose for the local API. */
+export type LocalApiSettings = {
+	/**  Whether other programs of this machine may use the model. */
+	on: boolean,
+	/**  Where it listens. */
+	port: number,
+	/**  Whether programs have to send the token. */
+	needs_token: boolean,
+};
+
+/**  Whether the local API listens. */
+export type LocalApiState = 
+/**  It does not. */
+{ state: "off" } | 
+/**  It is about to. */
+{ state: "starting" } | 
+/**  It does, at this port. */
+{ state: "on"; 
+/**  The port. */
+port: number } | 
+/**  Another program listens there. */
+{ state: "port_in_use"; 
+/**  The port. */
+port: number } | 
+/**  It cannot, and why. */
+{ state: "failed"; 
+/**  Why. */
+error: ErrorReport };
 
 /**  A draft model on this machine: it guesses ahead for a model, and cannot be chatted with. */
 export type LocalDraftModel = {
@@ -1784,6 +1942,8 @@ export type SettingsPage =
 "replies" | 
 /**  What models need. */
 "models" | 
+/**  How other programs use the model. */
+"local_api" | 
 /**  Where everything is kept. */
 "data" | 
 /**  All keys that do something. */
@@ -1825,6 +1985,8 @@ export type Snapshot = {
 	preferences: Preferences,
 	/**  What the system has around the window. */
 	surroundings: Surroundings,
+	/**  The local API. */
+	local_api: LocalApi,
 	/**  Why there are no chats. */
 	trouble: ChatsTrouble | null,
 };
@@ -1930,6 +2092,13 @@ export type Toggle = {
 	/**  While it is shown. */
 	hide: string,
 };
+
+/**  Where the token is kept. */
+export type TokenPlace = 
+/**  In the system's keychain. */
+"keychain" | 
+/**  In a file that only the person can read, where there is no keychain. */
+"file";
 
 /**  How fast a model answered on this machine, by number of drafts. */
 export type Tuning = {

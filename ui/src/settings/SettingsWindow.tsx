@@ -11,6 +11,7 @@ import { DataPage } from "./DataPage";
 import { DiagnosticsPage } from "./DiagnosticsPage";
 import { GeneralPage } from "./GeneralPage";
 import { KeyboardPage } from "./KeyboardPage";
+import { LocalApiPage } from "./LocalApiPage";
 import { ModelsPage } from "./ModelsPage";
 import { NoticesPage } from "./NoticesPage";
 import { PAGES } from "./pages";
@@ -22,6 +23,7 @@ const CONTENT: Record<SettingsPage, ComponentType> = {
   appearance: AppearancePage,
   replies: RepliesPage,
   models: ModelsPage,
+  local_api: LocalApiPage,
   data: DataPage,
   keyboard: KeyboardPage,
   diagnostics: DiagnosticsPage,

@@ -7,6 +7,7 @@ export const PAGES: readonly { id: SettingsPage; name: string; icon: IconName }[
   { id: "appearance", name: "Appearance", icon: "sun" },
   { id: "replies", name: "Replies", icon: "bubble" },
   { id: "models", name: "Models and memory", icon: "memory" },
+  { id: "local_api", name: "Local API", icon: "plug" },
   { id: "data", name: "Privacy and data", icon: "lock" },
   { id: "keyboard", name: "Keyboard", icon: "keyboard" },
   { id: "diagnostics", name: "Diagnostics", icon: "activity" },

@@ -15,6 +15,7 @@ import {
   DEFAULT_CHAT_SETTINGS,
   draftingNote,
   generation,
+  INITIAL_LOCAL_API,
   modelBefore,
   reduce,
   type ServerState,
@@ -233,6 +234,7 @@ describe("the window", () => {
       reveal_drafts: true,
       preferences,
       surroundings: { accent: "#62ba46", full_screen: true },
+      local_api: INITIAL_LOCAL_API,
       trouble: null,
     };
     const shown = replay({ kind: "snapshot", snapshot });

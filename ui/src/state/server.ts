@@ -13,6 +13,7 @@ import {
   type GenerationSettings,
   type LibrarySnapshot,
   type LiveStats,
+  type LocalApi,
   type Message,
   type ModelEntry,
   type OpenedChat,
@@ -109,6 +110,8 @@ export interface ServerState {
   preferences: Preferences;
   /** What the system has around the window. */
   surroundings: Surroundings;
+  /** How other programs use the model. */
+  local_api: LocalApi;
   /** How replies are written in the open chat. */
   chatSettings: ChatSettings;
   /** Settings to choose by name, in the order of their names. */
@@ -130,6 +133,15 @@ export interface ServerState {
 /** How replies are written in a chat that follows the app. */
 export const DEFAULT_CHAT_SETTINGS: ChatSettings = { system_prompt: "", generation: null, preset: null };
 
+/** The local API of an app that has never had it on. */
+export const INITIAL_LOCAL_API: LocalApi = {
+  settings: { on: false, port: 3673, needs_token: true },
+  state: { state: "off" },
+  token: null,
+  model: null,
+  requests: { live: [], ended: [], tokens_per_second: 0 },
+};
+
 /** Before the first snapshot has come. */
 export const INITIAL_SERVER_STATE: ServerState = {
   engine: { state: "starting" },
@@ -150,6 +162,7 @@ export const INITIAL_SERVER_STATE: ServerState = {
   settings: { ...DEFAULT_GENERATION, stop: [...DEFAULT_GENERATION.stop] },
   preferences: DEFAULT_PREFERENCES,
   surroundings: { accent: null, full_screen: false },
+  local_api: INITIAL_LOCAL_API,
   chatSettings: DEFAULT_CHAT_SETTINGS,
   presets: [],
   deletedPresets: [],
@@ -298,6 +311,8 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
       return { ...state, preferences: event.preferences };
     case "surroundings":
       return { ...state, surroundings: event.surroundings };
+    case "local_api":
+      return { ...state, local_api: event.local_api };
     case "reveal_drafts":
       return { ...state, revealDrafts: event.reveal };
     case "action":

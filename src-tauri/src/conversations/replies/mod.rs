@@ -5,7 +5,7 @@ mod provenance;
 mod writer;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,8 @@ pub(crate) struct Replies {
     ended: broadcast::Sender<EndedReply>,
     /// Whether something else has the engine.
     leased: AtomicBool,
+    /// Requests of other programs, which the engine answers too.
+    requests: AtomicUsize,
 }
 
 /// A reply that is no longer being written.
@@ -47,6 +49,7 @@ impl Default for Replies {
             running: Mutex::default(),
             count: watch::Sender::default(),
             leased: AtomicBool::new(false),
+            requests: AtomicUsize::new(0),
             ended: broadcast::Sender::new(ENDS),
         }
     }
@@ -161,6 +164,17 @@ impl Replies {
         !self.lock().is_empty()
     }
 
+    /// Whether other programs are being answered.
+    pub(crate) fn has_requests(&self) -> bool {
+        self.requests.load(Ordering::Relaxed) > 0
+    }
+
+    /// Says how many requests of other programs there are. Each counts as a reply.
+    pub(crate) fn count_requests(&self, requests: usize) {
+        self.requests.store(requests, Ordering::Relaxed);
+        self.publish_count();
+    }
+
     /// Whether a reply is being written in a chat.
     pub(crate) fn is_writing_in(&self, chat: ChatId) -> bool {
         self.lock().values().any(|running| running.chat == chat)
@@ -174,10 +188,10 @@ impl Replies {
     }
 
     /// Takes the engine for something that is no reply of a chat. It counts as one, so that whatever waits for replies
-    /// to end waits for it too. `None` while a reply is being written.
+    /// to end waits for it too. `None` while a reply is being written or another program is answered.
     pub(crate) fn lease_engine(self: &Arc<Self>) -> Option<EngineLease> {
         let running = self.lock();
-        if !running.is_empty() || self.leased.swap(true, Ordering::Relaxed) {
+        if !running.is_empty() || self.has_requests() || self.leased.swap(true, Ordering::Relaxed) {
             return None;
         }
         drop(running);
@@ -193,8 +207,8 @@ impl Replies {
         while self.request(message).is_some() && count.changed().await.is_ok() {}
     }
 
-    /// Follows how many replies are being written, an [`EngineLease`] counted as one, for those who wait for one to
-    /// begin or for all to end.
+    /// Follows how many replies are being written, an [`EngineLease`] and each request of another program counted as
+    /// one, for those who wait for one to begin or for all to end.
     pub(crate) fn watch(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }
@@ -212,7 +226,8 @@ impl Replies {
 
     fn publish_count(&self) {
         let running = self.lock();
-        self.count.send_replace(running.len() + usize::from(self.leased.load(Ordering::Relaxed)));
+        let others = usize::from(self.leased.load(Ordering::Relaxed)) + self.requests.load(Ordering::Relaxed);
+        self.count.send_replace(running.len() + others);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Running>> {

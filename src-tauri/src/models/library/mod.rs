@@ -10,8 +10,8 @@ mod facts;
 mod file;
 mod fit;
 mod folders;
+mod hub_token;
 mod jobs;
-mod keychain;
 mod local_models;
 mod model_statistics;
 mod new_jobs;
@@ -45,8 +45,8 @@ use crate::blocking::blocking;
 use crate::places::Places;
 use crate::settings::SettingsFile;
 use facts::Inspector;
+use hub_token::{HubToken, IN_KEYCHAIN};
 use jobs::Jobs;
-use keychain::{HubToken, Keychain};
 use local_models::ModelFolder;
 use model_statistics::ModelStatistics;
 use remote::Search;
@@ -132,7 +132,7 @@ impl ModelLibrary {
         places: &Places,
         dependencies: Dependencies,
     ) -> (Self, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>) {
-        let token = Arc::new(HubToken::new(Box::new(Keychain)));
+        let token = Arc::new(HubToken::new(Box::new(IN_KEYCHAIN)));
         let hub_with = |options| Hub::new(options, Arc::clone(&token) as _).map_err(ErrorReport::from);
         let hub = hub_with(interactive(dependencies.hub.clone()));
         let download_hub = hub_with(dependencies.hub);

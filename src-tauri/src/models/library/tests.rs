@@ -55,6 +55,7 @@ impl Running {
     fn with_hub(folder: TempDir, program: PathBuf, hub: HubOptions) -> Self {
         let at = |name: &str| folder.path().join(name);
         let places = Places {
+            api_token: at("config/api-token"),
             settings: at("config/settings.json"),
             chats: at("chats.sqlite"),
             log: at("foretoken.log"),

@@ -1,100 +1,38 @@
 //! The token for the Hub. It is kept in the system's keychain and goes nowhere but to the Hub.
 
-use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foretoken_models::{Token, TokenSource};
 use foretoken_protocol::ErrorReport;
 use thiserror::Error;
 
-/// What the keychain lists the token under.
-const SERVICE: &str = "dev.foretoken.Foretoken";
-const ACCOUNT: &str = "Hugging Face";
+use crate::keychain::{Keychain, KeychainError, SecretStore};
 
-/// Where one secret is kept.
-pub(super) trait SecretStore: Send + Sync + fmt::Debug {
-    /// The secret, if there is one.
-    fn read(&self) -> Result<Option<String>, KeychainError>;
-    /// Keeps a secret in place of the one before.
-    fn write(&self, secret: &str) -> Result<(), KeychainError>;
-    /// Removes the secret, if there is one.
-    fn remove(&self) -> Result<(), KeychainError>;
-}
+/// The token in the system's keychain.
+pub(super) const IN_KEYCHAIN: Keychain = Keychain { account: "Hugging Face" };
 
-/// Why the keychain did not do what was asked.
+/// Why a token is not kept.
 #[derive(Debug, Error)]
-pub(super) enum KeychainError {
-    /// There is none, or it is locked.
-    #[error("The system's keychain cannot be used, so no token is kept.")]
-    Unavailable,
+pub(super) enum HubTokenError {
+    /// The keychain does not keep it.
+    #[error(transparent)]
+    Keychain(#[from] KeychainError),
     /// The text cannot be a token.
     #[error("That text cannot be a Hugging Face token.")]
     NotAToken,
 }
 
-impl From<KeychainError> for ErrorReport {
-    fn from(error: KeychainError) -> Self {
-        let (code, hint) = match error {
-            KeychainError::Unavailable if cfg!(target_os = "macos") => {
-                ("keychain_unavailable", "Unlock the login keychain in Keychain Access and try again.")
-            }
-            KeychainError::Unavailable => (
-                "keychain_unavailable",
-                "Start a Secret Service, such as GNOME Keyring or KWallet, and try again.",
-            ),
-            KeychainError::NotAToken => {
-                ("not_a_token", "Copy it from your Hugging Face settings; it begins with hf_.")
-            }
-        };
-        Self { code: code.into(), message: error.to_string(), hint: hint.into() }
-    }
-}
-
-/// The system's keychain.
-#[derive(Debug)]
-pub(super) struct Keychain;
-
-impl Keychain {
-    fn entry() -> Result<keyring::Entry, KeychainError> {
-        match keyring::Entry::store_status() {
-            Ok(()) => keyring::Entry::new(SERVICE, ACCOUNT).map_err(|error| unavailable(&error)),
-            Err(error) => Err(unavailable(error)),
+impl From<HubTokenError> for ErrorReport {
+    fn from(error: HubTokenError) -> Self {
+        match error {
+            HubTokenError::Keychain(error) => error.into(),
+            HubTokenError::NotAToken => Self {
+                code: "not_a_token".into(),
+                message: error.to_string(),
+                hint: "Copy it from your Hugging Face settings; it begins with hf_.".into(),
+            },
         }
     }
-}
-
-impl SecretStore for Keychain {
-    fn read(&self) -> Result<Option<String>, KeychainError> {
-        match Self::entry()?.get_password() {
-            Ok(secret) => Ok(Some(secret)),
-            Err(keyring::Error::NoEntry) => Ok(None),
-            Err(error) => Err(unavailable(&error)),
-        }
-    }
-
-    fn write(&self, secret: &str) -> Result<(), KeychainError> {
-        Self::entry()?.set_password(secret).map_err(|error| unavailable(&error))
-    }
-
-    fn remove(&self) -> Result<(), KeychainError> {
-        match Self::entry()?.delete_credential() {
-            Ok(()) | Err(keyring::Error::NoEntry) => Ok(()),
-            Err(error) => Err(unavailable(&error)),
-        }
-    }
-}
-
-/// Logs what went wrong, without what some errors carry of the secret.
-fn unavailable(error: &keyring::Error) -> KeychainError {
-    use keyring::Error;
-    match error {
-        Error::PlatformFailure(cause) | Error::NoStorageAccess(cause) => {
-            tracing::info!("the keychain: {cause}")
-        }
-        Error::BadEncoding(_) | Error::BadDataFormat(..) => tracing::info!("the keychain holds no token"),
-        _ => tracing::info!("there is no keychain"),
-    }
-    KeychainError::Unavailable
 }
 
 /// The token as requests to the Hub find it: read once, then changed together with its store.
@@ -118,10 +56,10 @@ impl HubToken {
     }
 
     /// Keeps a token, or removes it.
-    pub(super) fn set(&self, text: Option<&str>) -> Result<(), KeychainError> {
+    pub(super) fn set(&self, text: Option<&str>) -> Result<(), HubTokenError> {
         let token = match text {
             Some(text) => {
-                let token = Token::new(text).ok_or(KeychainError::NotAToken)?;
+                let token = Token::new(text).ok_or(HubTokenError::NotAToken)?;
                 self.store.write(text.trim())?;
                 Some(token)
             }
@@ -211,18 +149,18 @@ mod tests {
     #[test]
     #[ignore = "writes to the keychain of whoever runs it"]
     fn round_trip() {
-        let token = HubToken::new(Box::new(Keychain));
+        let token = HubToken::new(Box::new(IN_KEYCHAIN));
         token.load();
         assert!(!token.is_set());
         token.set(Some("hf_first")).unwrap();
         token.set(Some("hf_second")).unwrap();
-        assert_eq!(Keychain.read().unwrap().as_deref(), Some("hf_second"));
-        let again = HubToken::new(Box::new(Keychain));
+        assert_eq!(IN_KEYCHAIN.read().unwrap().as_deref(), Some("hf_second"));
+        let again = HubToken::new(Box::new(IN_KEYCHAIN));
         again.load();
         assert!(again.is_set());
         again.set(None).unwrap();
         again.set(None).unwrap();
-        assert_eq!(Keychain.read().unwrap(), None);
+        assert_eq!(IN_KEYCHAIN.read().unwrap(), None);
     }
 
     #[cfg(target_os = "linux")]

@@ -1,0 +1,310 @@
+//! The local API in the app: other programs of this machine use the model that answers in the window, once the person
+//! has switched that on.
+
+mod offers;
+#[cfg(test)]
+mod tests;
+mod token;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use foretoken_api::{Api, Limits, Live, Models as _, Server, Token};
+use foretoken_host::Engine;
+use foretoken_protocol::{
+    AppEvent, EngineState, ErrorReport, LocalApi as Shown, LocalApiSettings, LocalApiState, TokenPlace,
+};
+use thiserror::Error;
+use tokio::sync::{Mutex as AsyncMutex, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+
+use self::offers::Offers;
+use self::token::TokenStore;
+use crate::blocking::blocking;
+use crate::clipboard::Clipboard;
+use crate::conversations::replies::Replies;
+use crate::events::{AppEvents, MAIN_WINDOW};
+use crate::keychain::Keychain;
+use crate::models::Models;
+use crate::settings::AppSettings;
+
+/// What the page shows in place of the token, and what becomes the token when it is copied.
+pub(crate) const TOKEN_SHOWN: &str = "ft-••••••••••••";
+
+/// The token in the system's keychain.
+const IN_KEYCHAIN: Keychain = Keychain { account: "Local API" };
+/// How long those who are being answered have to hear that the server closes.
+const GRACE: Duration = Duration::from_secs(1);
+/// How often requests are told to end that came while the server closes.
+const CLOSING: Duration = Duration::from_millis(20);
+/// The page hears of changes this often at most.
+const TOLD: Duration = Duration::from_millis(250);
+/// How many ports are tried for one that is free.
+const TRIED: u16 = 100;
+
+/// Why the local API does not do what the person wants.
+#[derive(Debug, Error)]
+enum LocalApiError {
+    #[error("The token cannot be kept: {0}.")]
+    TokenNotKept(io::Error),
+    #[error("Foretoken cannot listen at port {port}: {error}.")]
+    NotListening { port: u16, error: io::Error },
+    #[error("Port 0 names no place to listen at.")]
+    NoPort,
+    #[error("The {TRIED} ports after {0} are all in use.")]
+    NoneFree(u16),
+    #[error("This request has ended already.")]
+    NoRequest,
+}
+
+impl From<LocalApiError> for ErrorReport {
+    fn from(error: LocalApiError) -> Self {
+        let (code, hint) = match &error {
+            LocalApiError::TokenNotKept(_) => (
+                "api_token_not_kept",
+                "Unlock the keychain, or check that the folder of the settings can be written to.",
+            ),
+            LocalApiError::NotListening { .. } => {
+                ("api_not_listening", "Choose a port between 1024 and 65535.")
+            }
+            LocalApiError::NoPort => ("api_port_invalid", "Choose a port between 1024 and 65535."),
+            LocalApiError::NoneFree(_) => ("api_no_free_port", "Choose another port."),
+            LocalApiError::NoRequest => ("api_request_gone", "There is nothing left to stop."),
+        };
+        Self { code: code.into(), message: error.to_string(), hint: hint.into() }
+    }
+}
+
+/// The local API, whether it listens or not.
+pub(crate) struct LocalApi {
+    engine: Arc<Engine>,
+    offers: Arc<Offers>,
+    settings: Arc<AppSettings>,
+    events: Arc<AppEvents>,
+    replies: Arc<Replies>,
+    tokens: Arc<TokenStore>,
+    clipboard: Arc<Clipboard>,
+    live: Arc<Live>,
+    standing: Mutex<Standing>,
+    /// Held while it is switched on or off.
+    running: AsyncMutex<Option<Running>>,
+}
+
+/// How it stands.
+#[derive(Debug, Default)]
+struct Standing {
+    state: LocalApiState,
+    token: Option<(Token, TokenPlace)>,
+}
+
+/// A server that answers.
+#[derive(Debug)]
+struct Running {
+    close: oneshot::Sender<()>,
+    server: JoinHandle<()>,
+}
+
+impl Running {
+    /// Ends the requests and closes the sockets.
+    async fn end(self, live: &Live) {
+        let Self { close, mut server } = self;
+        // The server may have ended by itself.
+        let _ = close.send(());
+        loop {
+            live.stop_all();
+            tokio::select! {
+                _ = &mut server => return,
+                () = sleep(CLOSING) => {}
+            }
+        }
+    }
+}
+
+impl LocalApi {
+    /// It keeps its token in the keychain, or in `token_file` where there is none.
+    pub(crate) fn new(
+        engine: Arc<Engine>,
+        models: Arc<Models>,
+        settings: Arc<AppSettings>,
+        events: Arc<AppEvents>,
+        replies: Arc<Replies>,
+        token_file: PathBuf,
+    ) -> Self {
+        Self {
+            engine,
+            offers: Arc::new(Offers { models, settings: Arc::clone(&settings) }),
+            settings,
+            events,
+            replies,
+            tokens: Arc::new(TokenStore::new(Box::new(IN_KEYCHAIN), token_file)),
+            clipboard: Arc::default(),
+            live: Arc::default(),
+            standing: Mutex::default(),
+            running: AsyncMutex::default(),
+        }
+    }
+
+    /// What the page shows of it.
+    pub(crate) fn shown(&self) -> Shown {
+        let standing = self.lock();
+        Shown {
+            settings: self.settings.current().local_api,
+            state: standing.state.clone(),
+            token: standing.token.as_ref().map(|(_, place)| *place),
+            model: self.model(),
+            requests: self.live.requests(),
+        }
+    }
+
+    /// What programs call the model that answers.
+    fn model(&self) -> Option<String> {
+        let EngineState::Ready { model, .. } = self.engine.state() else { return None };
+        let offered = self.offers.offered().into_iter().find(|offered| offered.path == model.path);
+        Some(offered.map_or_else(|| "default".into(), |offered| offered.id))
+    }
+
+    /// Takes over what the person chose. It holds at once.
+    pub(crate) async fn change(&self, settings: LocalApiSettings) -> Result<(), ErrorReport> {
+        if settings.port == 0 {
+            return Err(LocalApiError::NoPort.into());
+        }
+        let writing = self.settings.file.update(|all| all.local_api = settings);
+        self.apply().await;
+        Ok(writing.written().await?)
+    }
+
+    /// Listens at the next port that is free.
+    pub(crate) async fn take_free_port(&self) -> Result<(), ErrorReport> {
+        let settings = self.settings.current().local_api;
+        let last = settings.port.saturating_add(TRIED);
+        for port in settings.port.saturating_add(1)..=last {
+            if Server::bind(port).await.is_ok() {
+                return self.change(LocalApiSettings { port, ..settings }).await;
+            }
+        }
+        Err(LocalApiError::NoneFree(settings.port).into())
+    }
+
+    /// Makes a new token. Whoever has the one before is let in no more, and its requests end.
+    pub(crate) async fn renew_token(&self) -> Result<(), ErrorReport> {
+        let tokens = Arc::clone(&self.tokens);
+        let token = blocking(move || tokens.renew()).await.map_err(LocalApiError::TokenNotKept)?;
+        self.lock().token = Some(token);
+        self.apply().await;
+        Ok(())
+    }
+
+    /// Copies a text, with the token in place of [`TOKEN_SHOWN`].
+    pub(crate) async fn copy(&self, text: &str) -> Result<(), ErrorReport> {
+        let text = if text.contains(TOKEN_SHOWN) {
+            text.replace(TOKEN_SHOWN, self.token().await?.secret())
+        } else {
+            text.to_owned()
+        };
+        let clipboard = Arc::clone(&self.clipboard);
+        Ok(blocking(move || clipboard.set_secret(text)).await?)
+    }
+
+    /// Ends a request.
+    pub(crate) fn stop(&self, request: &str) -> Result<(), ErrorReport> {
+        if self.live.stop(request) { Ok(()) } else { Err(LocalApiError::NoRequest.into()) }
+    }
+
+    /// Does as the settings say: closes a server that listens, and opens one if it is to be on.
+    pub(crate) async fn apply(&self) {
+        let mut running = self.running.lock().await;
+        if let Some(server) = running.take() {
+            server.end(&self.live).await;
+        }
+        let settings = self.settings.current().local_api;
+        let state = if settings.on {
+            self.show(LocalApiState::Starting);
+            match self.open(settings).await {
+                Ok((server, port)) => {
+                    *running = Some(server);
+                    LocalApiState::On { port }
+                }
+                Err(state) => state,
+            }
+        } else {
+            LocalApiState::Off
+        };
+        self.show(state);
+    }
+
+    /// Begins to listen and answer, or says what is in the way.
+    async fn open(&self, settings: LocalApiSettings) -> Result<(Running, u16), LocalApiState> {
+        let failed = |error: LocalApiError| LocalApiState::Failed { error: error.into() };
+        let port = settings.port;
+        let server = Server::bind(port).await.map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => LocalApiState::PortInUse { port },
+            _ => failed(LocalApiError::NotListening { port, error }),
+        })?;
+        let token = if settings.needs_token { Some(self.token().await.map_err(failed)?) } else { None };
+        let models = Arc::clone(&self.offers) as Arc<dyn foretoken_api::Models>;
+        let live = Arc::clone(&self.live);
+        let api = Api::new(Arc::clone(&self.engine), models, Limits::default(), port, token, live);
+        let (close, closing) = oneshot::channel();
+        let closing = async move {
+            // It closes too when nobody is left who could say so.
+            let _ = closing.await;
+        };
+        Ok((Running { close, server: tokio::spawn(server.run(Arc::new(api), closing, GRACE)) }, port))
+    }
+
+    /// The token, which is made when it is needed for the first time.
+    async fn token(&self) -> Result<Token, LocalApiError> {
+        if let Some((token, _)) = &self.lock().token {
+            return Ok(token.clone());
+        }
+        let tokens = Arc::clone(&self.tokens);
+        let (token, place) =
+            blocking(move || tokens.read_or_create()).await.map_err(LocalApiError::TokenNotKept)?;
+        self.lock().token = Some((token.clone(), place));
+        Ok(token)
+    }
+
+    fn show(&self, state: LocalApiState) {
+        self.lock().state = state;
+        self.events.publish(&AppEvent::LocalApi { local_api: self.shown() });
+    }
+
+    /// Counts requests among the replies that are written, for as long as the app runs.
+    pub(crate) async fn count_requests(&self) {
+        let mut count = self.live.count();
+        while count.changed().await.is_ok() {
+            let now = *count.borrow_and_update();
+            self.replies.count_requests(now);
+        }
+    }
+
+    /// Tells the windows that show requests how they go on, for as long as the app runs.
+    pub(crate) async fn publish_changes(&self) {
+        let (mut changes, mut engine) = (self.live.changes(), self.engine.watch());
+        loop {
+            let changed = tokio::select! {
+                changed = changes.changed() => changed,
+                changed = engine.changed() => changed,
+            };
+            if changed.is_err() {
+                return;
+            }
+            self.events.publish_to_others(MAIN_WINDOW, &AppEvent::LocalApi { local_api: self.shown() });
+            sleep(TOLD).await;
+        }
+    }
+
+    /// Closes the server for good.
+    pub(crate) async fn close(&self) {
+        if let Some(server) = self.running.lock().await.take() {
+            server.end(&self.live).await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

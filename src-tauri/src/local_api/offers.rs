@@ -1,0 +1,75 @@
+//! The models of the app, as other programs can name them.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use foretoken_api::Offered;
+use foretoken_protocol::{GenerationSettings, LocalState, ModelInfo};
+
+use crate::models::Models;
+use crate::settings::AppSettings;
+
+/// What the app offers: the models that it lists, written as its settings say.
+pub(super) struct Offers {
+    pub(super) models: Arc<Models>,
+    pub(super) settings: Arc<AppSettings>,
+}
+
+impl fmt::Debug for Offers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Offers")
+    }
+}
+
+impl foretoken_api::Models for Offers {
+    fn offered(&self) -> Vec<Offered> {
+        let listed = self.models.library.watch();
+        let listed = listed.borrow();
+        let known = listed.iter().flat_map(|library| &library.models);
+        let known = known.filter(|model| matches!(model.state, LocalState::Ready));
+        let mut offered: Vec<Offered> =
+            known.map(|model| offer(model.repo.as_deref(), &model.name, &model.path)).collect();
+        for entry in self.models.entries(&self.settings.current()) {
+            if !offered.iter().any(|model| model.path == entry.path) && Path::new(&entry.path).is_dir() {
+                offered.push(offer(None, &entry.name, &entry.path));
+            }
+        }
+        offered
+    }
+
+    fn chosen(&self) -> Option<String> {
+        Some(self.models.selected(&self.settings.current()))
+    }
+
+    fn settings(&self, model: &ModelInfo) -> GenerationSettings {
+        let settings = self.settings.current().generation;
+        GenerationSettings { sampling: self.models.sampling_of(model), stop: Vec::new(), ..settings }
+    }
+}
+
+fn offer(repo: Option<&str>, name: &str, path: &str) -> Offered {
+    // Programs take names with spaces badly.
+    let id = repo.map_or_else(|| name.split_whitespace().collect::<Vec<_>>().join("-"), str::to_owned);
+    let changed = Path::new(path).join("config.json").metadata().and_then(|file| file.modified()).ok();
+    let since = changed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    Offered {
+        id,
+        name: name.to_owned(),
+        path: path.to_owned(),
+        created: since.map_or(0, |time| time.as_secs()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_named_by_its_repository_or_its_name_without_spaces() {
+        assert_eq!(offer(Some("a/b"), "b", "/b").id, "a/b");
+        let offered = offer(None, "Demo model", "/nowhere");
+        assert_eq!((offered.id.as_str(), offered.created), ("Demo-model", 0));
+    }
+}

@@ -1,0 +1,121 @@
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::Arc;
+
+use foretoken_host::testing::{ENDLESS_QUESTION, endless};
+use foretoken_protocol::{ApiOutcome, LocalApiSettings, LocalApiState};
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::LocalApi;
+use crate::app::App;
+use crate::testing::{Running, TIMEOUT, running, write};
+
+/// Settings without a token, as no test may touch the keychain of whoever runs it.
+fn on_at(port: u16) -> LocalApiSettings {
+    LocalApiSettings { on: true, port, needs_token: false }
+}
+
+/// A port that nobody listens at.
+fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// An app whose requests are counted.
+async fn counting() -> Running {
+    let running = running().await;
+    let local_api = Arc::clone(&running.app.local_api);
+    tokio::spawn(async move { local_api.count_requests().await });
+    running
+}
+
+/// Sends a request; what comes back is still to be read.
+fn send(port: u16, method: &str, path: &str, body: &str) -> TcpStream {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\nUser-Agent: curl/8.9\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body.as_bytes()).unwrap();
+    stream
+}
+
+/// The whole answer.
+async fn rest(mut stream: TcpStream) -> String {
+    let read = tokio::task::spawn_blocking(move || {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).map(|_| answer)
+    });
+    timeout(TIMEOUT, read).await.unwrap().unwrap().unwrap()
+}
+
+fn state(local_api: &LocalApi) -> LocalApiState {
+    local_api.shown().state
+}
+
+async fn wait_for_requests(app: &App, count: usize) {
+    let mut replies = app.conversations.replies.watch();
+    timeout(TIMEOUT, replies.wait_for(|&now| now == count)).await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_are_let_in_while_it_is_on_and_count_as_replies() {
+    let running = counting().await;
+    let (app, port) = (&running.app, free_port());
+    assert_eq!(state(&app.local_api), LocalApiState::Off);
+    assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
+    app.local_api.change(on_at(port)).await.unwrap();
+    assert_eq!(state(&app.local_api), LocalApiState::On { port });
+    assert_eq!(app.local_api.shown().model.as_deref(), Some("Demo-model"));
+    let models = rest(send(port, "GET", "/v1/models", "")).await;
+    assert!(models.contains(r#""id":"Demo-model""#), "{models}");
+
+    write(app, 4096, endless()).await;
+    let body = json!({
+        "model": "default", "messages": [{"role": "user", "content": ENDLESS_QUESTION}],
+        "stream": true, "max_tokens": 4096,
+    });
+    let first = send(port, "POST", "/v1/chat/completions", &body.to_string());
+    wait_for_requests(app, 1).await;
+    assert!(app.conversations.replies.has_requests());
+    assert!(app.conversations.replies.lease_engine().is_none(), "a comparison waits");
+    let request = app.local_api.shown().requests.live[0].clone();
+    assert_eq!((request.program.as_str(), request.model.as_str()), ("curl", "Demo-model"));
+    app.local_api.stop(&request.id).unwrap();
+    let answer = rest(first).await;
+    assert!(answer.contains("cancelled") && !answer.contains("[DONE]"), "{answer}");
+    wait_for_requests(app, 0).await;
+    assert_eq!(app.local_api.shown().requests.ended[0].outcome, ApiOutcome::Stopped);
+    assert_eq!(app.local_api.stop(&request.id).unwrap_err().code, "api_request_gone");
+
+    let second = send(port, "POST", "/v1/chat/completions", &body.to_string());
+    wait_for_requests(app, 1).await;
+    app.local_api.change(LocalApiSettings { on: false, ..on_at(port) }).await.unwrap();
+    assert_eq!(state(&app.local_api), LocalApiState::Off);
+    assert!(rest(second).await.contains("cancelled"), "its requests end with it");
+    assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
+    wait_for_requests(app, 0).await;
+    app.engine.shut_down();
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_said_and_the_next_free_one_helps() {
+    let running = running().await;
+    let app = &running.app;
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    app.local_api.change(on_at(port)).await.unwrap();
+    assert_eq!(state(&app.local_api), LocalApiState::PortInUse { port });
+    app.local_api.take_free_port().await.unwrap();
+    let next = app.settings.current().local_api.port;
+    assert_ne!(next, port);
+    assert_eq!(state(&app.local_api), LocalApiState::On { port: next });
+    assert_eq!(app.local_api.change(on_at(0)).await.unwrap_err().code, "api_port_invalid");
+    assert_eq!(state(&app.local_api), LocalApiState::On { port: next }, "nothing has changed");
+    app.local_api.close().await;
+    assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, next)).is_err());
+    app.engine.shut_down();
+}

@@ -1,0 +1,141 @@
+// @vitest-environment happy-dom
+import { cleanup, render, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type LocalApi, TOKEN_SHOWN } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
+import { INITIAL_LOCAL_API } from "../state/server";
+import { dispatch, useStore } from "../state/store";
+import { LocalApiPage } from "./LocalApiPage";
+import { SNIPPETS } from "./snippets";
+
+const initial = useStore.getInitialState();
+
+const ON: LocalApi = {
+  ...INITIAL_LOCAL_API,
+  settings: { on: true, port: 3673, needs_token: true },
+  state: { state: "on", port: 3673 },
+  token: "keychain",
+  model: "org/model",
+};
+
+const tell = (local_api: LocalApi) => dispatch({ kind: "app", event: { type: "local_api", local_api } });
+
+beforeEach(() => useStore.setState({ ...initial, opened: true }, true));
+afterEach(() => {
+  cleanup();
+  vi.restoreAllMocks();
+});
+
+describe("the local API", () => {
+  it("is off until it is switched on", async () => {
+    const set = vi.spyOn(shell, "setLocalApi").mockResolvedValue(null);
+    render(<LocalApiPage />);
+    expect(screen.getByTestId("api-state").textContent).toBe("Off");
+    expect(screen.queryByTestId("snippet")).toBeNull();
+    await userEvent.click(screen.getByTestId("api-on"));
+    expect(set).toHaveBeenCalledWith({ on: true, port: 3673, needs_token: true });
+  });
+
+  it("copies the token and texts through the shell, which alone knows it", async () => {
+    const copied = vi.spyOn(shell, "copyForProgram").mockResolvedValue(null);
+    tell(ON);
+    render(<LocalApiPage />);
+    await userEvent.click(screen.getByTestId("copy-token"));
+    await userEvent.click(screen.getByTestId("copy-address"));
+    await userEvent.click(screen.getByTestId("copy-snippet"));
+    const texts = copied.mock.calls.map(([text]) => text);
+    expect(texts.slice(0, 2)).toEqual([TOKEN_SHOWN, "http://localhost:3673/v1"]);
+    expect(texts[2]).toBe(screen.getByTestId("snippet").textContent);
+    expect(texts[2]).toContain(TOKEN_SHOWN);
+    expect(screen.getByTestId("copy-token").textContent).toBe("Copied");
+  });
+
+  it("asks before it makes a new token", async () => {
+    const renew = vi.spyOn(shell, "renewApiToken").mockResolvedValue(null);
+    tell(ON);
+    render(<LocalApiPage />);
+    await userEvent.click(screen.getByTestId("renew-token"));
+    expect(renew).not.toHaveBeenCalled();
+    await userEvent.click(screen.getByTestId("renew-token-sure"));
+    expect(renew).toHaveBeenCalledOnce();
+  });
+
+  it("offers another port where its own is in use", async () => {
+    const take = vi.spyOn(shell, "takeFreePort").mockResolvedValue(null);
+    tell({ ...ON, state: { state: "port_in_use", port: 3673 } });
+    render(<LocalApiPage />);
+    expect(screen.getByTestId("api-state").textContent).toContain("already uses port 3673");
+    await userEvent.click(screen.getByTestId("take-free-port"));
+    expect(take).toHaveBeenCalledOnce();
+  });
+
+  it("shows requests as they go on, and stops one", async () => {
+    const stop = vi.spyOn(shell, "stopApiRequest").mockResolvedValue(null);
+    const request = {
+      id: "req_1",
+      program: "Zed",
+      dialect: "chat",
+      model: "org/model",
+      came_at: 0,
+    } as const;
+    const written = { tokens: 40, tokens_per_second: 12, accepted: 9, drafted: 18, acceptance: 0.5 };
+    tell({
+      ...ON,
+      requests: {
+        live: [{ ...request, stage: { stage: "reading", done: 30, total: 120 }, written }],
+        ended: [
+          {
+            ...request,
+            id: "req_0",
+            took_ms: 5,
+            written,
+            outcome: { outcome: "failed", code: "queue_full" },
+          },
+        ],
+        tokens_per_second: 12,
+      },
+    });
+    render(<LocalApiPage />);
+    expect(screen.getByTestId("api-state").textContent).toBe(
+      "On at http://localhost:3673 · 1 request · 12 tok/s",
+    );
+    expect(screen.getByTestId("api-request").textContent).toContain("reading 25 %");
+    const ended = screen.getByTestId("api-ended").textContent;
+    expect(ended).toContain("refused: too many others wait · 40 tokens");
+    expect(ended).toContain("50 %");
+    await userEvent.click(within(screen.getByTestId("api-request")).getByTestId("stop-request"));
+    expect(stop).toHaveBeenCalledWith("req_1");
+  });
+
+  it("takes only what can be a port", async () => {
+    const set = vi.spyOn(shell, "setLocalApi").mockResolvedValue(null);
+    render(<LocalApiPage />);
+    await userEvent.click(screen.getByTestId("api-more"));
+    const field = screen.getByTestId("api-port");
+    for (const [text, sent] of [
+      ["99999", 0],
+      ["12ab", 0],
+      ["8011", 1],
+    ] as const) {
+      await userEvent.clear(field);
+      await userEvent.type(field, text);
+      await userEvent.click(screen.getByTestId("set-api-port"));
+      expect(set, text).toHaveBeenCalledTimes(sent);
+    }
+    expect(set).toHaveBeenCalledWith({ on: false, port: 8011, needs_token: true });
+  });
+});
+
+describe("texts for other programs", () => {
+  it.each(SNIPPETS)(
+    "of $name name the server and the model, and the token only where it is needed",
+    (snippet) => {
+      const filled = { address: "http://localhost:1234", model: "org/model", needsToken: true };
+      const text = snippet.text(filled);
+      expect(text).toContain("http://localhost:1234");
+      if (snippet.name !== "Open WebUI") expect(text).toContain("org/model");
+      expect(snippet.text({ ...filled, needsToken: false })).not.toContain(TOKEN_SHOWN);
+    },
+  );
+});

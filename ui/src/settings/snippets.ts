@@ -1,0 +1,151 @@
+import { TOKEN_SHOWN } from "../bridge/bindings";
+
+/** What is filled in. */
+export interface Filled {
+  /** Where the server is, without a path. */
+  address: string;
+  /** What programs call the model. */
+  model: string;
+  /** Whether programs have to send the token. */
+  needsToken: boolean;
+}
+
+/** How one program comes to use the model. */
+export interface Snippet {
+  name: string;
+  /** Where the text goes, in a sentence. */
+  place: string;
+  text: (filled: Filled) => string;
+}
+
+const token = ({ needsToken }: Filled): string => (needsToken ? TOKEN_SHOWN : "none");
+
+/** The programs that can use the model. The token stands in a text as the page shows it. */
+export const SNIPPETS: readonly Snippet[] = [
+  {
+    name: "curl",
+    place: "In a terminal",
+    text: (filled) =>
+      [
+        `curl ${filled.address}/v1/chat/completions \\`,
+        ...(filled.needsToken ? [`  -H "Authorization: Bearer ${TOKEN_SHOWN}" \\`] : []),
+        `  -H "Content-Type: application/json" \\`,
+        `  -d '{"model": "${filled.model}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+      ].join("\n"),
+  },
+  {
+    name: "openai for Python",
+    place: "pip install openai",
+    text: (filled) => `from openai import OpenAI
+
+client = OpenAI(base_url="${filled.address}/v1", api_key="${token(filled)}")
+stream = client.chat.completions.create(
+    model="${filled.model}",
+    messages=[{"role": "user", "content": "Hello"}],
+    stream=True,
+)
+for chunk in stream:
+    print(chunk.choices[0].delta.content or "", end="", flush=True)`,
+  },
+  {
+    name: "openai for Node",
+    place: "npm install openai",
+    text: (filled) => `import OpenAI from "openai";
+
+const client = new OpenAI({ baseURL: "${filled.address}/v1", apiKey: "${token(filled)}" });
+const stream = await client.chat.completions.create({
+  model: "${filled.model}",
+  messages: [{ role: "user", content: "Hello" }],
+  stream: true,
+});
+for await (const chunk of stream) process.stdout.write(chunk.choices[0].delta.content ?? "");`,
+  },
+  {
+    name: "anthropic for Python",
+    place: "pip install anthropic",
+    text: (filled) => `from anthropic import Anthropic
+
+client = Anthropic(base_url="${filled.address}", api_key="${token(filled)}")
+question = {"role": "user", "content": "Hello"}
+with client.messages.stream(model="${filled.model}", max_tokens=1024, messages=[question]) as stream:
+    for text in stream.text_stream:
+        print(text, end="", flush=True)`,
+  },
+  {
+    name: "Claude Code",
+    place: "In the terminal that starts it",
+    text: (filled) => `export ANTHROPIC_BASE_URL="${filled.address}"
+export ANTHROPIC_AUTH_TOKEN="${token(filled)}"
+export ANTHROPIC_MODEL="${filled.model}"
+export ANTHROPIC_DEFAULT_OPUS_MODEL="${filled.model}"
+export ANTHROPIC_DEFAULT_SONNET_MODEL="${filled.model}"
+export ANTHROPIC_DEFAULT_HAIKU_MODEL="${filled.model}"
+export CLAUDE_CODE_ATTRIBUTION_HEADER=0
+claude`,
+  },
+  {
+    name: "Codex",
+    place: "In ~/.codex/config.toml; the token goes into the variable FORETOKEN_TOKEN",
+    text: (filled) => `model = "${filled.model}"
+model_provider = "foretoken"
+
+[model_providers.foretoken]
+name = "Foretoken"
+base_url = "${filled.address}/v1"
+wire_api = "responses"
+${filled.needsToken ? 'env_key = "FORETOKEN_TOKEN"\n' : ""}stream_idle_timeout_ms = 1200000`,
+  },
+  {
+    name: "Zed",
+    place: "In settings.json; Zed asks for the token in its own settings",
+    text: (filled) => `{
+  "language_models": {
+    "openai_compatible": {
+      "Foretoken": {
+        "api_url": "${filled.address}/v1",
+        "available_models": [{ "name": "${filled.model}", "max_tokens": 32768 }]
+      }
+    }
+  }
+}`,
+  },
+  {
+    name: "Continue",
+    place: "In ~/.continue/config.yaml",
+    text: (filled) => `models:
+  - name: Foretoken
+    provider: openai
+    model: ${filled.model}
+    apiBase: ${filled.address}/v1
+    apiKey: ${token(filled)}
+    roles: [chat, edit, apply]`,
+  },
+  {
+    name: "Open WebUI",
+    place: "In the terminal that starts it",
+    text: (filled) => `export OPENAI_API_BASE_URL="${filled.address}/v1"
+export OPENAI_API_KEY="${token(filled)}"
+open-webui serve`,
+  },
+  {
+    name: "aider",
+    place: "In a terminal",
+    text: (filled) => `export OPENAI_API_BASE="${filled.address}/v1"
+export OPENAI_API_KEY="${token(filled)}"
+aider --model "openai/${filled.model}"`,
+  },
+  {
+    name: "LangChain",
+    place: "pip install langchain-openai",
+    text: (filled) => `from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(
+    base_url="${filled.address}/v1",
+    api_key="${token(filled)}",
+    model="${filled.model}",
+    stream_usage=True,
+)
+for chunk in model.stream("Hello"):
+    print(chunk.content, end="", flush=True)`,
+  },
+];

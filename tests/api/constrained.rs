@@ -103,7 +103,7 @@ fn a_tool_that_must_be_called_is_called_as_its_schema_says() {
     let body = json!({
         "model": "default", "max_tokens": 200, "messages": [{"role": "user", "content": "Hi"}],
         "thinking": {"type": "disabled"}, "tool_choice": {"type": "tool", "name": "now"},
-        "tools": [{"name": "now", "input_schema": {"type": "object"}}],
+        "tools": [{"name": "now", "input_schema": {"type": "object", "additionalProperties": false}}],
     });
     let answer = send(server.port, "POST", "/v1/messages", &[], &body.to_string()).json();
     let block = &answer["content"][0];

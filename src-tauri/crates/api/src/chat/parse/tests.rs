@@ -237,6 +237,7 @@ fn what_cannot_bind_the_answer_is_named() {
         (json!({"logit_bias": {"5": 101}}), "logit_bias"),
         (json!({"logit_bias": [5]}), "logit_bias"),
         (json!({"foretoken": {"thinking_budget": -1}}), "foretoken.thinking_budget"),
+        (json!({"foretoken": {"priority": "urgent"}}), "foretoken.priority"),
         (json!({"foretoken": {"grammar": {}}}), "foretoken.grammar.regex"),
         (
             json!({"response_format": {"type": "json_object"}, "foretoken": {"grammar": {"regex": "a"}}}),
@@ -255,7 +256,6 @@ fn what_is_not_there_yet_is_refused_where_it_would_count() {
         (json!({"modalities": ["text", "audio"]}), "modalities"),
         (json!({"audio": {"voice": "x"}}), "audio"),
         (json!({"web_search_options": {}}), "web_search_options"),
-        (json!({"foretoken": {"priority": "normal"}}), "foretoken.priority"),
         (json!({"messages": [{"role": "function", "content": "a"}]}), "messages[0].role"),
         (
             json!({"messages": [{"role": "assistant", "content": null, "function_call": {}}]}),

@@ -2,11 +2,17 @@
 
 use std::mem;
 
-/// Reads the first string of a JSON object, `{"input": "…"}`, as it comes in pieces.
+use super::tools::INPUT;
+
+/// Reads the text of a JSON object's `input`, `{"input": "…"}`, as it comes in pieces. Whatever else the model has put
+/// beside it is left out.
 #[derive(Debug, Default)]
 pub(super) struct InputText {
     place: Place,
-    /// What is not decided yet: a part of an escape.
+    key: String,
+    /// Whether the character before was a backslash, in a string that is not decoded.
+    escaped: bool,
+    /// What is not decoded yet: a part of an escape.
     held: String,
     /// The first half of a character that is written as two.
     high: Option<u16>,
@@ -14,13 +20,18 @@ pub(super) struct InputText {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Place {
-    /// Before the colon.
+    /// Before a key.
     #[default]
+    Object,
     Key,
-    /// Behind it, before the quote.
+    /// Behind a key, before its value.
     Colon,
+    /// In the text that is looked for.
     Text,
-    Behind,
+    /// In another value, so deep in arrays and objects.
+    Value(usize),
+    /// In a string of another value, which stands so deep.
+    String(usize),
 }
 
 impl InputText {
@@ -28,20 +39,46 @@ impl InputText {
     pub(super) fn push(&mut self, json: &str) -> String {
         let mut text = String::new();
         for character in json.chars() {
-            match self.place {
-                Place::Key if character == ':' => self.place = Place::Colon,
-                Place::Colon if character == '"' => self.place = Place::Text,
-                Place::Text => self.character(character, &mut text),
-                Place::Key | Place::Colon | Place::Behind => {}
-            }
+            self.place = match (self.place, character) {
+                (Place::Object, '"') => {
+                    self.key.clear();
+                    Place::Key
+                }
+                (Place::Key, _) if self.is_end(character) => Place::Colon,
+                (Place::Key, part) => {
+                    self.key.push(part);
+                    Place::Key
+                }
+                (Place::Colon, '"') if self.key == INPUT => Place::Text,
+                (Place::Colon, '"') => Place::String(0),
+                (Place::Colon, '[' | '{') => Place::Value(1),
+                (Place::Colon, other) if other != ':' && !other.is_whitespace() => Place::Value(0),
+                (Place::Text, _) => {
+                    self.character(character, &mut text);
+                    continue;
+                }
+                (Place::Value(0), ',' | '}') => Place::Object,
+                (Place::Value(depth), '[' | '{') => Place::Value(depth + 1),
+                (Place::Value(depth), ']' | '}') => Place::Value(depth.saturating_sub(1)),
+                (Place::Value(depth), '"') => Place::String(depth),
+                (Place::String(depth), _) if self.is_end(character) => Place::Value(depth),
+                (place, _) => place,
+            };
         }
         text
+    }
+
+    /// Whether a character of a string that is not decoded ends it.
+    fn is_end(&mut self, character: char) -> bool {
+        let escaped = mem::take(&mut self.escaped);
+        self.escaped = !escaped && character == '\\';
+        !escaped && character == '"'
     }
 
     fn character(&mut self, character: char, text: &mut String) {
         match (self.held.as_str(), character) {
             ("", '\\') => self.held.push('\\'),
-            ("", '"') => self.place = Place::Behind,
+            ("", '"') => self.place = Place::Value(0),
             ("", plain) => self.give(plain, text),
             ("\\", 'u') => self.held.push('u'),
             ("\\", escape) => {
@@ -102,6 +139,16 @@ mod tests {
         let json = r#"{"input":"a\"b\\\/\n\t\r\b\f\u00e9\ud83d\udeb2é\ud83d!","more":"x"}"#;
         assert_eq!(read([json.to_owned()]), "a\"b\\/\n\t\r\u{8}\u{c}é\u{1f6b2}é\u{fffd}!");
         assert_eq!(read(["{}".to_owned()]), "");
+        for beside in [
+            r#""a:b":"x""#,
+            r#""n":5"#,
+            r#""o":{"input":["no",{"input":"no"}],"k":"\"}"}"#,
+            r#""q\"":"input""#,
+            r#""t":true"#,
+        ] {
+            assert_eq!(read([format!(r#"{{{beside},"input":"yes"}}"#)]), "yes", "{beside}");
+            assert_eq!(read([format!(r#"{{"input":"yes",{beside}}}"#)]), "yes", "{beside}");
+        }
     }
 
     proptest! {

@@ -57,7 +57,8 @@ pub(super) fn read(turns: &mut Turns, input: Value, ignored: &mut Vec<String>) -
                 call(turns, &mut fields, name, arguments)?;
             }
             Some("custom_tool_call") => {
-                let name = fields.required_string("name")?;
+                let namespace = fields.string("namespace")?;
+                let name = flat(namespace.as_deref(), &fields.required_string("name")?);
                 let input = fields.string("input")?.unwrap_or_default();
                 call(turns, &mut fields, name, Map::from_iter([(INPUT.to_owned(), input.into())]))?;
             }

@@ -137,5 +137,8 @@ fn included(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<(Option<u3
             other => ignored.push(format!("include:{}", other.unwrap_or("?"))),
         }
     }
+    if top.is_some() && !logprobs {
+        ignored.push("top_logprobs".into());
+    }
     Ok((logprobs.then(|| top.unwrap_or(0) as u32), hidden))
 }

@@ -46,10 +46,13 @@ pub(super) fn read(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<(Of
     }
     let one_call = !fields.boolean("parallel_tool_calls")?.unwrap_or(true);
     let choice = match tools::choice(fields)? {
-        // Programs name a tool of a group by its own name.
+        // Programs may name a tool of a group by its own name, where that says which.
         Choice::Named(name) if !names.0.contains_key(&name) => {
-            let known = names.0.iter().find(|(_, known)| known.name == name);
-            Choice::Named(known.map_or(name, |(flat, _)| flat.clone()))
+            let mut known = names.0.iter().filter(|(_, known)| known.name == name);
+            match (known.next(), known.next()) {
+                (Some((flat, _)), None) => Choice::Named(flat.clone()),
+                _ => Choice::Named(name),
+            }
         }
         choice => choice,
     };

@@ -34,6 +34,8 @@ pub(crate) struct Writer {
     /// The number of the next event.
     sequence: u64,
     silences: u32,
+    /// What an item is called that ends.
+    ending: &'static str,
     end: Option<End>,
 }
 
@@ -42,6 +44,8 @@ pub(crate) struct Writer {
 struct Item {
     id: String,
     kind: Kind,
+    /// Whether it has all that the model wants to say there.
+    status: &'static str,
 }
 
 #[derive(Debug)]
@@ -53,6 +57,8 @@ enum Kind {
         text: String,
         logprobs: Vec<Value>,
     },
+    /// A call that the model did not bring to its end, which is none.
+    Cut,
     /// `input`: where the tool takes a text, what of it is written.
     Call {
         call_id: String,
@@ -63,12 +69,16 @@ enum Kind {
 }
 
 impl Item {
+    fn new(begin: &str, kind: Kind) -> Self {
+        Self { id: random_name(begin), kind, status: "in_progress" }
+    }
+
     fn reasoning() -> Self {
-        Self { id: random_name("rs_"), kind: Kind::Reasoning { text: String::new() } }
+        Self::new("rs_", Kind::Reasoning { text: String::new() })
     }
 
     fn message() -> Self {
-        Self { id: random_name("msg_"), kind: Kind::Message { text: String::new(), logprobs: Vec::new() } }
+        Self::new("msg_", Kind::Message { text: String::new(), logprobs: Vec::new() })
     }
 
     fn is_reasoning(&self) -> bool {
@@ -91,6 +101,7 @@ impl Writer {
             open: false,
             sequence: 0,
             silences: 0,
+            ending: "completed",
             end: None,
         }
     }
@@ -149,9 +160,10 @@ impl Writer {
         }
     }
 
-    fn item(&self, item: &Item, status: &str) -> Value {
-        let Item { id, kind } = item;
+    fn item(&self, item: &Item) -> Value {
+        let Item { id, kind, status } = item;
         match kind {
+            Kind::Cut => Value::Null,
             Kind::Reasoning { text } => {
                 let (summary, content) = if text.is_empty() {
                     (json!([]), json!([]))
@@ -164,14 +176,14 @@ impl Writer {
                 let mut item = json!({
                     "id": id, "type": "reasoning", "summary": summary, "content": content, "status": status,
                 });
-                if self.echo.hidden_thinking && status != "in_progress" {
+                if self.echo.hidden_thinking && *status != "in_progress" {
                     item["encrypted_content"] = hidden(text).into();
                 }
                 item
             }
             Kind::Message { text, logprobs } => {
                 let content =
-                    if status == "in_progress" { json!([]) } else { json!([output_text(text, logprobs)]) };
+                    if *status == "in_progress" { json!([]) } else { json!([output_text(text, logprobs)]) };
                 json!({"id": id, "type": "message", "status": status, "role": "assistant", "content": content})
             }
             Kind::Call { call_id, name, arguments, input } => {
@@ -220,18 +232,19 @@ impl Writer {
                         arguments: String::new(),
                         input: is_custom.then(Default::default),
                     };
-                    let id = random_name(if is_custom { "ctc_" } else { "fc_" });
-                    self.open(|_| false, || Item { id, kind }, out);
+                    let begin = if is_custom { "ctc_" } else { "fc_" };
+                    self.open(|_| false, || Item::new(begin, kind), out);
                 }
                 Content::Arguments(json) => self.arguments(json, out),
                 Content::CallEnd { cut: None, .. } => self.close(out),
                 Content::CallEnd { cut: Some(written), .. } => {
-                    // Half a call is none: what there is of it is text, and its events have no end.
+                    // Half a call is none: its events have no end, and what there is of it is text.
                     self.open = false;
                     if let Some(item) = self.items.last_mut() {
-                        *item = Item::message();
-                        item.kind = Kind::Message { text: written.clone(), logprobs: Vec::new() };
+                        item.kind = Kind::Cut;
                     }
+                    self.open(Item::is_message, Item::message, out);
+                    self.text(written, Vec::new(), out);
                 }
             }
         }
@@ -246,7 +259,7 @@ impl Writer {
         self.items.push(new());
         self.open = true;
         let Some(item) = self.items.last() else { return };
-        let added = json!({"output_index": self.items.len() - 1, "item": self.item(item, "in_progress")});
+        let added = json!({"output_index": self.items.len() - 1, "item": self.item(item)});
         let (is_reasoning, is_message) = (item.is_reasoning(), item.is_message());
         self.event("output_item.added", added, out);
         if is_reasoning {
@@ -297,6 +310,9 @@ impl Writer {
         if !std::mem::take(&mut self.open) {
             return;
         }
+        let ending = self.ending;
+        let Some(item) = self.items.last_mut() else { return };
+        item.status = ending;
         let Some(item) = self.items.last() else { return };
         let done: Vec<(&str, Value)> = match &item.kind {
             Kind::Reasoning { text } => vec![
@@ -311,6 +327,7 @@ impl Writer {
                 ("output_text.done", json!({"content_index": 0, "text": text, "logprobs": logprobs})),
                 ("content_part.done", json!({"content_index": 0, "part": output_text(text, logprobs)})),
             ],
+            Kind::Cut => Vec::new(),
             Kind::Call { input: Some((_, input)), .. } => {
                 vec![("custom_tool_call_input.done", json!({"input": input}))]
             }
@@ -319,7 +336,7 @@ impl Writer {
                 vec![("function_call_arguments.done", json!({"name": own, "arguments": arguments}))]
             }
         };
-        let whole = json!({"output_index": self.items.len() - 1, "item": self.item(item, "completed")});
+        let whole = json!({"output_index": self.items.len() - 1, "item": self.item(item)});
         for (kind, fields) in done {
             self.of_item(kind, fields, out);
         }
@@ -328,10 +345,10 @@ impl Writer {
 
     /// The response once it has ended, and how.
     fn ended(&self) -> (Value, &'static str) {
-        let cut = |end: &End| matches!(end.reason, EndReason::Length | EndReason::ContextFull);
-        let status = if self.end.as_ref().is_some_and(cut) { "incomplete" } else { "completed" };
+        let status = self.ending;
         let mut response = self.response(status);
-        response["output"] = self.items.iter().map(|item| self.item(item, "completed")).collect();
+        let whole = self.items.iter().filter(|item| !matches!(item.kind, Kind::Cut));
+        response["output"] = whole.map(|item| self.item(item)).collect();
         if status == "incomplete" {
             response["incomplete_details"] = json!({"reason": "max_output_tokens"});
         }
@@ -371,6 +388,9 @@ impl answer::Writer for Writer {
             Progress::Begun(_) => {}
             Progress::Step(step) => self.contents(&step.contents, &step.logprobs, out),
             Progress::End(end) => {
+                if matches!(end.reason, EndReason::Length | EndReason::ContextFull) {
+                    self.ending = "incomplete";
+                }
                 self.contents(&end.contents, &[], out);
                 self.close(out);
                 self.end = Some(end);

@@ -32,7 +32,7 @@ fn a_text_and_items_become_turns() {
         {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm"}]},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I look."}]},
         {"type": "function_call", "call_id": "a", "namespace": "files", "name": "read", "arguments": "{\"path\":\"x\"}"},
-        {"type": "custom_tool_call", "call_id": "b", "name": "apply_patch", "input": "*** Begin"},
+        {"type": "custom_tool_call", "call_id": "b", "namespace": "edit", "name": "patch", "input": "*** Begin"},
         {"type": "web_search_call", "id": "ws_1"},
         {"type": "custom_tool_call_output", "call_id": "b", "output": "done"},
         {"type": "function_call_output", "call_id": "a", "output": [{"type": "input_text", "text": "text"}]},
@@ -47,7 +47,7 @@ fn a_text_and_items_become_turns() {
         .collect();
     assert_eq!(
         calls,
-        [("files__read", json!({"path": "x"})), ("apply_patch", json!({"input": "*** Begin"}))]
+        [("files__read", json!({"path": "x"})), ("edit__patch", json!({"input": "*** Begin"}))]
     );
     assert_eq!(asked.ignored, ["input:web_search_call"]);
     let (resumed, _) = chat(json!({"input": [
@@ -105,6 +105,9 @@ fn tools_of_all_kinds_are_offered_or_left_out() {
         let asked = read(json!({"tools": tools, "tool_choice": choice})).unwrap().asked;
         assert_eq!(asked.ask.settings.constraint.calls, calls);
     }
+    let group = |name: &str| json!({"type": "namespace", "name": name, "tools": [{"type": "function", "name": "read"}]});
+    let two = json!({"tools": [group("a"), group("b")], "tool_choice": {"type": "function", "name": "read"}});
+    assert_eq!(refused(two), ("tool_choice".to_owned(), "invalid_value"));
 }
 
 #[test]
@@ -128,6 +131,7 @@ fn settings_are_honoured_and_what_does_not_count_is_named() {
         ["store", "user", "metadata", "text.verbosity", "include:web_search_call.results"]
     );
     assert_eq!(echo.fields["metadata"], json!({"a": "b"}));
+    assert_eq!(read(json!({"top_logprobs": 2})).unwrap().asked.ignored, ["top_logprobs"]);
 }
 
 #[test]

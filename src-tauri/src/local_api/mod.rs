@@ -191,7 +191,8 @@ impl LocalApi {
     /// Makes a new token. Whoever has the one before is let in no more, and its requests end.
     pub(crate) async fn renew_token(&self) -> Result<(), ErrorReport> {
         let tokens = Arc::clone(&self.tokens);
-        let token = blocking(move || tokens.renew()).await.map_err(LocalApiError::TokenNotKept)?;
+        let before = self.lock().token.as_ref().map(|(_, place)| *place);
+        let token = blocking(move || tokens.renew(before)).await.map_err(LocalApiError::TokenNotKept)?;
         self.lock().token = Some(token);
         self.apply().await;
         Ok(())

@@ -26,21 +26,30 @@ impl TokenStore {
         match self.keychain.read() {
             Ok(Some(secret)) => match Token::parse(&secret) {
                 Some(token) => Ok((token, TokenPlace::Keychain)),
-                None => self.renew(),
+                None => self.renew(None),
             },
-            Ok(None) => self.renew(),
+            Ok(None) => self.renew(None),
             Err(_) => Ok((Token::read_or_create(&self.file)?, TokenPlace::File)),
         }
     }
 
-    /// Keeps a new token in place of the one before. Blocks.
-    pub(super) fn renew(&self) -> io::Result<(Token, TokenPlace)> {
+    /// Keeps a new token in place of the one before, which must open nothing from then on. Blocks.
+    pub(super) fn renew(&self, before: Option<TokenPlace>) -> io::Result<(Token, TokenPlace)> {
         let token = Token::generate()?;
-        if self.keychain.write(token.secret()).is_ok() {
-            return Ok((token, TokenPlace::Keychain));
+        match self.keychain.write(token.secret()) {
+            Ok(()) => {
+                if self.file.exists() {
+                    token.replace(&self.file)?;
+                }
+                Ok((token, TokenPlace::Keychain))
+            }
+            // The next start would find the token from before there.
+            Err(error) if before == Some(TokenPlace::Keychain) => Err(io::Error::other(error)),
+            Err(_) => {
+                token.replace(&self.file)?;
+                Ok((token, TokenPlace::File))
+            }
         }
-        token.replace(&self.file)?;
-        Ok((token, TokenPlace::File))
     }
 }
 
@@ -89,10 +98,27 @@ mod tests {
         let (first, place) = store.read_or_create().unwrap();
         assert_eq!(place, TokenPlace::Keychain);
         assert_eq!(store.read_or_create().unwrap().0.secret(), first.secret());
-        let (second, _) = store.renew().unwrap();
+        let (second, _) = store.renew(Some(place)).unwrap();
         assert_ne!(second.secret(), first.secret());
         assert_eq!(store.read_or_create().unwrap().0.secret(), second.secret());
         assert!(!file.exists());
+    }
+
+    /// Or the one before would open the door again after the next start.
+    #[test]
+    fn a_token_in_a_keychain_that_was_locked_since_is_not_renewed_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        let locked = TokenStore::new(Box::new(Fake { is_missing: true, ..Fake::default() }), file.clone());
+        assert!(locked.renew(Some(TokenPlace::Keychain)).is_err());
+        assert!(!file.exists());
+        // Where the keychain comes back, the file has no token any more that nobody may use.
+        let (first, place) = locked.read_or_create().unwrap();
+        let open = TokenStore::new(Box::<Fake>::default(), file.clone());
+        let (second, place) = open.renew(Some(place)).unwrap();
+        assert_eq!(place, TokenPlace::Keychain);
+        assert_ne!(first.secret(), second.secret());
+        assert_eq!(fs::read_to_string(&file).unwrap().trim(), second.secret());
     }
 
     #[test]
@@ -103,7 +129,7 @@ mod tests {
         let (first, place) = store.read_or_create().unwrap();
         assert_eq!(place, TokenPlace::File);
         assert_eq!(fs::read_to_string(&file).unwrap().trim(), first.secret());
-        let (second, _) = store.renew().unwrap();
+        let (second, _) = store.renew(Some(place)).unwrap();
         assert_ne!(second.secret(), first.secret());
         assert_eq!(store.read_or_create().unwrap().0.secret(), second.secret());
     }

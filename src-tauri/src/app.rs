@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use foretoken_host::{Engine, Supervisor, Timeouts, Tool};
 use foretoken_models::{HubOptions, Machine};
@@ -123,6 +124,7 @@ impl App {
     /// Begins everything that goes on by itself for as long as the app runs.
     pub(crate) fn start(&self, supervisor: Supervisor) {
         spawn(supervisor.run());
+        self.apply_unloading();
         spawn(publish_engine(Arc::clone(&self.engine), Arc::clone(&self.events)));
         let library = Arc::clone(&self.models.library);
         spawn(async move { library.start() });
@@ -137,6 +139,10 @@ impl App {
         spawn({
             let models = Arc::clone(&self.models);
             async move { models.follow_drafts().await }
+        });
+        spawn({
+            let models = Arc::clone(&self.models);
+            async move { models.follow_returns().await }
         });
         spawn(Arc::clone(&self.conversations).make_titles());
         spawn({
@@ -163,6 +169,12 @@ impl App {
             let models = Arc::clone(&self.models);
             async move { models.load_selected().await }
         });
+    }
+
+    /// Has the engine give back its memory as the person prefers.
+    pub(crate) fn apply_unloading(&self) {
+        let minutes = self.settings.current().preferences.unload_after;
+        self.engine.unload_after(minutes.map(|minutes| Duration::from_mins(minutes.into())));
     }
 
     /// Everything the page shows when it opens, but for what is around its window.

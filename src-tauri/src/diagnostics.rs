@@ -85,8 +85,9 @@ fn engine(text: &mut String, engine: &EngineState) -> fmt::Result {
             writeln!(text, "Engine: loading {path}, {done} of {total} bytes")
         }
         EngineState::Failed { error } => writeln!(text, "Engine: failed, {}: {}", error.code, error.message),
-        EngineState::Ready { model, device } => {
-            writeln!(text, "Engine: ready on {device}")?;
+        EngineState::Ready { model, device, in_memory } => {
+            let memory = if *in_memory { "" } else { ", unloaded since nobody asks" };
+            writeln!(text, "Engine: ready on {device}{memory}")?;
             writeln!(text, "Model: {}", model.path)?;
             writeln!(
                 text,

@@ -9,9 +9,11 @@ use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
 use crate::app::App;
 use crate::window::{self, MAIN_WINDOW};
 
-/// Hides the window that somebody closes, or ends the app, as the person wants it.
+/// Hides the window that somebody closes, or ends the app, as the person wants it. While other programs may use the
+/// model, the app goes on.
 pub(crate) fn on_close_request(closed: &Window) {
-    if closed.state::<Arc<App>>().settings.current().preferences.keep_running {
+    let app = closed.state::<Arc<App>>();
+    if app.settings.current().preferences.keep_running || app.local_api.is_on() {
         window::hide(closed);
     } else {
         quit(closed.app_handle());

@@ -92,6 +92,9 @@ fn bring_to_front(window: &WebviewWindow) {
     if let Err(error) = shown {
         tracing::error!("the window cannot be shown: {error}");
     }
+    if window.label() == MAIN_WINDOW {
+        window.state::<Arc<App>>().models.leave(false);
+    }
 }
 
 /// Hides the window. The app and its replies go on; the Dock, or a second start, brings the window back.
@@ -116,8 +119,9 @@ pub(crate) fn hide(window: &Window) {
 }
 
 fn hide_now(window: &Window) {
-    if let Err(error) = window.hide() {
-        tracing::error!("the window cannot be hidden: {error}");
+    match window.hide() {
+        Ok(()) => window.state::<Arc<App>>().models.leave(true),
+        Err(error) => tracing::error!("the window cannot be hidden: {error}"),
     }
 }
 

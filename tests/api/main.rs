@@ -10,6 +10,7 @@ mod constrained;
 mod guard;
 mod live;
 mod messages;
+mod models;
 mod real;
 mod responses;
 mod server;

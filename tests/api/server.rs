@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use foretoken_models::Library;
 use foretoken_tests::fixtures::demo_model;
 use foretoken_tests::programs::built;
 use serde_json::{Value, json};
@@ -37,8 +38,33 @@ impl Server {
         Self::start("foretoken-engine", arguments)
     }
 
+    /// In front of the engine that does as it is told, with a library of the models that are called so; the first is
+    /// loaded.
+    pub(crate) fn with_library(names: &[&str], arguments: &[&str]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("models");
+        Library::create(&root).unwrap();
+        for name in names {
+            let folder = root.join(name);
+            fs::create_dir(&folder).unwrap();
+            for file in fs::read_dir(demo_model()).unwrap().map(Result::unwrap) {
+                let to = folder.join(file.file_name());
+                fs::hard_link(file.path(), &to).or_else(|_| fs::copy(file.path(), &to).map(drop)).unwrap();
+            }
+        }
+        let root = root.to_string_lossy().into_owned();
+        let arguments = [&["--no-token", "--models", &root, "--model", names[0]], arguments].concat();
+        Self::start_in(home, "scripted-engine", &arguments)
+    }
+
     fn start(engine: &str, arguments: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
+        let model = demo_model().to_string_lossy().into_owned();
+        let arguments = [&["--model", &*model], arguments].concat();
+        Self::start_in(home, engine, &arguments)
+    }
+
+    fn start_in(home: TempDir, engine: &str, arguments: &[&str]) -> Self {
         // A program finds its engine beside itself.
         let place = |name: &str, as_name: &str| {
             let place = home.path().join(as_name);
@@ -48,8 +74,7 @@ impl Server {
         let server = place("foretoken-server", "foretoken-server");
         place(engine, "foretoken-engine");
         let mut process = command(&server, home.path())
-            .args(["--port", "0", "--model"])
-            .arg(demo_model())
+            .args(["--port", "0"])
             .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
@@ -61,6 +86,11 @@ impl Server {
         });
         let port = port.expect("the server says where it listens");
         Self { process, port, home }
+    }
+
+    /// The id of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// Asks it to end, and waits until it has; says whether it ended well.

@@ -10,7 +10,9 @@ mod replies;
 mod settings;
 mod window;
 
-use foretoken_protocol::{Action, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Preferences};
+use foretoken_protocol::{
+    Action, LocalApiSettings, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Preferences,
+};
 use serde::Serialize;
 use serde_json::Value;
 use tauri::Wry;
@@ -122,6 +124,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         .constant("ATTACHMENT_FILES", attachments::MOST)
         .constant("DEFAULT_GENERATION", written(&Settings::default().generation))
         // The same on every system, as the bindings are.
+        .constant("DEFAULT_LOCAL_API", LocalApiSettings::default())
         .constant("DEFAULT_PREFERENCES", Preferences { keep_running: false, ..Preferences::default() })
         .constant("MAX_TEMPERATURE", MAX_TEMPERATURE)
         .constant("MAX_TOP_K", MAX_TOP_K)

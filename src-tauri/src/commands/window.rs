@@ -101,5 +101,7 @@ pub(crate) async fn set_preferences(
 ) -> Result<(), ErrorReport> {
     let preferences = crate::settings::in_bounds(preferences);
     crate::window::apply(&handle, &preferences);
-    app.settings.set_preferences(preferences).await
+    let kept = app.settings.set_preferences(preferences).await;
+    app.apply_unloading();
+    kept
 }

@@ -11,10 +11,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use foretoken_api::{Api, Limits, Live, Models as _, Server, Token};
+use foretoken_api::{Access, Api, Limits, Live, Models as _, Reach, Server, Token, network_name};
 use foretoken_host::Engine;
 use foretoken_protocol::{
-    AppEvent, EngineState, ErrorReport, LocalApi as Shown, LocalApiSettings, LocalApiState, TokenPlace,
+    AppEvent, EngineState, ErrorReport, LocalApi as Shown, LocalApiSettings, LocalApiState, MOST_API_ROWS,
+    TokenPlace,
 };
 use thiserror::Error;
 use tokio::sync::{Mutex as AsyncMutex, oneshot};
@@ -58,6 +59,12 @@ enum LocalApiError {
     NoneFree(u16),
     #[error("This request has ended already.")]
     NoRequest,
+    #[error("Other devices of the network have to send the token.")]
+    NetworkWithoutToken,
+    #[error("{0:?} is no origin of a page.")]
+    NotAnOrigin(String),
+    #[error("A name that programs ask for cannot be empty.")]
+    EmptyAlias,
 }
 
 impl From<LocalApiError> for ErrorReport {
@@ -73,6 +80,14 @@ impl From<LocalApiError> for ErrorReport {
             LocalApiError::NoPort => ("api_port_invalid", "Choose a port between 1024 and 65535."),
             LocalApiError::NoneFree(_) => ("api_no_free_port", "Choose another port."),
             LocalApiError::NoRequest => ("api_request_gone", "There is nothing left to stop."),
+            LocalApiError::NetworkWithoutToken => {
+                ("api_network_without_token", "Ask programs for the token, or leave other devices out.")
+            }
+            LocalApiError::NotAnOrigin(_) => (
+                "api_origin_invalid",
+                "An origin is a scheme and a host, as https://example.com or app://obsidian.md.",
+            ),
+            LocalApiError::EmptyAlias => ("api_alias_empty", "Write a name, or remove it."),
         };
         Self { code: code.into(), message: error.to_string(), hint: hint.into() }
     }
@@ -155,8 +170,15 @@ impl LocalApi {
             state: standing.state.clone(),
             token: standing.token.as_ref().map(|(_, place)| *place),
             model: self.model(),
+            offered: self.offers.offered().into_iter().map(|model| model.id).collect(),
+            network_name: network_name(),
             requests: self.live.requests(),
         }
+    }
+
+    /// Whether it listens.
+    pub(crate) fn is_on(&self) -> bool {
+        matches!(self.lock().state, LocalApiState::On { .. })
     }
 
     /// What programs call the model that answers.
@@ -166,13 +188,16 @@ impl LocalApi {
         Some(offered.map_or_else(|| "default".into(), |offered| offered.id))
     }
 
-    /// Takes over what the person chose. It holds at once.
+    /// Takes over what the person chose. It holds at once; requests end where the sockets or who may use them change.
     pub(crate) async fn change(&self, settings: LocalApiSettings) -> Result<(), ErrorReport> {
-        if settings.port == 0 {
-            return Err(LocalApiError::NoPort.into());
+        check(&settings)?;
+        let before = self.settings.current().local_api;
+        let writing = self.settings.file.update(|all| all.local_api = settings.clone());
+        if opened_alike(before, &settings) {
+            self.events.publish(&AppEvent::LocalApi { local_api: self.shown() });
+        } else {
+            self.apply().await;
         }
-        let writing = self.settings.file.update(|all| all.local_api = settings);
-        self.apply().await;
         Ok(writing.written().await?)
     }
 
@@ -181,7 +206,7 @@ impl LocalApi {
         let settings = self.settings.current().local_api;
         let last = settings.port.saturating_add(TRIED);
         for port in settings.port.saturating_add(1)..=last {
-            if Server::bind(port).await.is_ok() {
+            if Server::bind(reach(&settings), port).await.is_ok() {
                 return self.change(LocalApiSettings { port, ..settings }).await;
             }
         }
@@ -240,14 +265,17 @@ impl LocalApi {
     async fn open(&self, settings: LocalApiSettings) -> Result<(Running, u16), LocalApiState> {
         let failed = |error: LocalApiError| LocalApiState::Failed { error: error.into() };
         let port = settings.port;
-        let server = Server::bind(port).await.map_err(|error| match error.kind() {
+        let server = Server::bind(reach(&settings), port).await.map_err(|error| match error.kind() {
             io::ErrorKind::AddrInUse => LocalApiState::PortInUse { port },
             _ => failed(LocalApiError::NotListening { port, error }),
         })?;
-        let token = if settings.needs_token { Some(self.token().await.map_err(failed)?) } else { None };
+        let needs_token = settings.needs_token || settings.network;
+        let token = if needs_token { Some(self.token().await.map_err(failed)?) } else { None };
         let models = Arc::clone(&self.offers) as Arc<dyn foretoken_api::Models>;
         let live = Arc::clone(&self.live);
-        let api = Api::new(Arc::clone(&self.engine), models, Limits::default(), port, token, live);
+        let access = Access { token, origins: settings.origins, network: settings.network };
+        let limits = Limits { rows: settings.rows.clamp(1, MOST_API_ROWS).into(), ..Limits::default() };
+        let api = Api::new(Arc::clone(&self.engine), models, limits, port, access, live);
         let (close, closing) = oneshot::channel();
         let closing = async move {
             // It closes too when nobody is left who could say so.
@@ -308,4 +336,42 @@ impl LocalApi {
     fn lock(&self) -> MutexGuard<'_, Standing> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Refuses what the person cannot mean.
+fn check(settings: &LocalApiSettings) -> Result<(), LocalApiError> {
+    if settings.port == 0 {
+        return Err(LocalApiError::NoPort);
+    }
+    if settings.network && !settings.needs_token {
+        return Err(LocalApiError::NetworkWithoutToken);
+    }
+    if let Some(origin) = settings.origins.iter().find(|origin| !is_origin(origin)) {
+        return Err(LocalApiError::NotAnOrigin(origin.clone()));
+    }
+    let is_empty = |name: &str| name.trim_end_matches('*').trim().is_empty();
+    if settings.aliases.iter().any(|alias| is_empty(&alias.name)) {
+        return Err(LocalApiError::EmptyAlias);
+    }
+    Ok(())
+}
+
+/// Whether a text is an origin as browsers send it: a scheme and a host, and a port if need be.
+fn is_origin(text: &str) -> bool {
+    let Some((scheme, host)) = text.split_once("://") else { return false };
+    let is_word = |word: &str, others: &[u8]| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || others.contains(&byte))
+    };
+    is_word(scheme, b"+-.") && is_word(host, b"-._:[]")
+}
+
+/// From where it can be reached.
+fn reach(settings: &LocalApiSettings) -> Reach {
+    if settings.network { Reach::Network } else { Reach::ThisMachine }
+}
+
+/// Whether a server that was opened for one of these settings does for the others.
+fn opened_alike(one: LocalApiSettings, other: &LocalApiSettings) -> bool {
+    let (aliases, sampling, may_load) = (other.aliases.clone(), other.sampling, other.may_load);
+    LocalApiSettings { aliases, sampling, may_load, ..one } == *other
 }

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use foretoken_api::Offered;
-use foretoken_protocol::{GenerationSettings, LocalState, ModelInfo};
+use foretoken_api::{NotLoaded, Offered};
+use foretoken_protocol::{ApiAlias, ApiSampling, FitVerdict, GenerationSettings, LocalState, ModelInfo};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 
 use crate::models::Models;
 use crate::settings::AppSettings;
@@ -40,12 +42,47 @@ impl foretoken_api::Models for Offers {
     }
 
     fn chosen(&self) -> Option<String> {
-        Some(self.models.selected(&self.settings.current()))
+        self.models.loaded().or_else(|| Some(self.models.selected(&self.settings.current())))
     }
 
     fn settings(&self, model: &ModelInfo) -> GenerationSettings {
-        let settings = self.settings.current().generation;
-        GenerationSettings { sampling: self.models.sampling_of(model), stop: Vec::new(), ..settings }
+        let settings = self.settings.current();
+        let sampling = match settings.local_api.sampling {
+            ApiSampling::App => self.models.sampling_of(model),
+            ApiSampling::Model => model.defaults,
+        };
+        GenerationSettings { sampling, stop: Vec::new(), ..settings.generation }
+    }
+
+    fn aliases(&self) -> Vec<ApiAlias> {
+        self.settings.current().local_api.aliases
+    }
+
+    fn may_load(&self) -> bool {
+        self.settings.current().local_api.may_load
+    }
+
+    fn load<'a>(&'a self, folder: &'a str) -> BoxFuture<'a, Result<(), NotLoaded>> {
+        async move {
+            let listed = self.models.library.watch();
+            let fit = listed.borrow().iter().flat_map(|library| &library.models).find_map(|model| {
+                (model.path == folder).then(|| model.fit.as_ref().map(|fit| fit.verdict)).flatten()
+            });
+            if fit == Some(FitVerdict::TooBig) {
+                return Err(NotLoaded::TooBig);
+            }
+            if !self.models.is_left() {
+                return Err(NotLoaded::Busy);
+            }
+            self.models.lend(folder).await.map_err(NotLoaded::Failed)?;
+            if self.models.is_left() {
+                return Ok(());
+            }
+            // The person has come back meanwhile.
+            self.models.load_selected().await;
+            Err(NotLoaded::Busy)
+        }
+        .boxed()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::testing::{Running, TIMEOUT, running, write};
 
 /// Settings without a token, as no test may touch the keychain of whoever runs it.
 fn on_at(port: u16) -> LocalApiSettings {
-    LocalApiSettings { on: true, port, needs_token: false }
+    LocalApiSettings { on: true, port, needs_token: false, ..LocalApiSettings::default() }
 }
 
 /// A port that nobody listens at.

@@ -13,7 +13,7 @@ use foretoken_host::{Engine, Model};
 use foretoken_protocol::{
     AppEvent, DRAFT_VOCABULARY_FILE, EngineState, ErrorReport, KvPrecision, ModelEntry, ModelInfo, Sampling,
 };
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::events::AppEvents;
 use crate::handed::{Handed, Purpose};
@@ -39,6 +39,8 @@ pub(crate) struct Models {
     moves: Mutex<Option<mpsc::UnboundedReceiver<(PathBuf, PathBuf)>>>,
     /// What the engine was last asked to load, and loaded.
     loaded: Mutex<Option<Loaded>>,
+    /// Whether the person has closed the window.
+    away: watch::Sender<bool>,
 }
 
 /// A model as it was loaded, and what it drafts with.
@@ -69,6 +71,7 @@ impl Models {
             library,
             moves: Mutex::new(Some(moves)),
             loaded: Mutex::default(),
+            away: watch::Sender::new(false),
         }
     }
 
@@ -119,6 +122,38 @@ impl Models {
             tracing::error!("{error}");
         }
         Ok(model)
+    }
+
+    /// Whether programs may have other models loaded: the person has closed the window, and nothing is measured.
+    pub(crate) fn is_left(&self) -> bool {
+        *self.away.borrow() && !self.library.is_tuning()
+    }
+
+    /// Notes whether the person has closed the window.
+    pub(crate) fn leave(&self, away: bool) {
+        self.away.send_replace(away);
+    }
+
+    /// Loads the model in a folder for a program. The person's choice stays what it is.
+    pub(crate) async fn lend(&self, folder: &str) -> Result<(), ErrorReport> {
+        self.load_with_draft_model(folder, self.settings.current().kv_precision).await.map(drop)
+    }
+
+    /// Loads the selected model again whenever the person comes back and finds another, for as long as the app runs.
+    pub(crate) async fn follow_returns(&self) {
+        let mut away = self.away.subscribe();
+        while away.changed().await.is_ok() {
+            let selected = self.picker.selected(&self.settings.current());
+            if !*away.borrow_and_update() && self.loaded().is_some_and(|loaded| loaded != selected) {
+                self.load_selected().await;
+            }
+        }
+    }
+
+    /// The folder of the model that was loaded last.
+    pub(crate) fn loaded(&self) -> Option<String> {
+        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.as_ref().map(|loaded| loaded.model.folder.clone())
     }
 
     /// Chooses how models keep keys and values, and loads the selected one again that way. If it does not load, nothing

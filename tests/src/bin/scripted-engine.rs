@@ -62,7 +62,13 @@ impl Engine {
         self.cancelled.lock().unwrap_or_else(PoisonError::into_inner).contains(&id)
     }
 
+    /// A model whose folder is called so does not load.
     fn load(&self, id: RequestId, path: String, kv_precision: KvPrecision) {
+        if path.ends_with("unloadable") {
+            let message = format!("{path} is damaged.");
+            let error = ErrorReport { code: "damaged".into(), message, hint: String::new() };
+            return self.send(&Event::Failed { id: Some(id), error });
+        }
         let model = ModelInfo {
             name: "Scripted".into(),
             path,

@@ -1,12 +1,15 @@
 import type { ApiOutcome, ApiWritten, EndedApiRequest, LocalApi } from "../../src/bridge/bindings";
+import { INITIAL_LOCAL_API } from "../../src/state/server";
 import { ago, MINUTE } from "../clock";
 
 /** Nobody has switched it on. */
 export const LOCAL_API: LocalApi = {
-  settings: { on: false, port: 3673, needs_token: true },
+  settings: INITIAL_LOCAL_API.settings,
   state: { state: "off" },
   token: null,
   model: "Qwen/Qwen3.6-27B",
+  offered: ["Qwen/Qwen3.6-27B", "Qwen/Qwen3.5-4B"],
+  network_name: "Annas-Mac.local",
   requests: { live: [], ended: [], tokens_per_second: 0 },
 };
 

@@ -19,7 +19,7 @@ export const GENERATION: GenerationSettings = {
 
 /** What all pictures share, until one says otherwise. */
 const SNAPSHOT: Snapshot = {
-  engine: { state: "ready", model: LOADED, device: "metal" },
+  engine: { state: "ready", model: LOADED, device: "metal", in_memory: true },
   models: ENTRIES,
   selected_model: LARGE,
   chats: { chats: CHATS, next: null, total: CHATS.length },

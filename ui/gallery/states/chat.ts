@@ -39,7 +39,7 @@ import type { State } from "../state";
 const EMPTY = { chats: { chats: [], next: null, total: 0 }, tags: [] };
 
 const DEMO_READY = {
-  engine: { state: "ready", model: DEMO_LOADED, device: "metal" },
+  engine: { state: "ready", model: DEMO_LOADED, device: "metal", in_memory: true },
   selected_model: DEMO,
 } as const;
 
@@ -273,6 +273,7 @@ export const CHAT: State[] = [
           draft_model: null,
         },
         device: "metal",
+        in_memory: true,
       },
       selected_model: SMALL,
     },

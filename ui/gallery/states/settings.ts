@@ -57,3 +57,10 @@ SETTINGS.push({
   answers: shared,
   snapshot: { local_api: LOCAL_API_IN_USE },
 });
+
+SETTINGS.push({
+  name: "settings-local_api-more",
+  settings: "local_api",
+  answers: shared,
+  act: () => click("api-more"),
+});

@@ -245,7 +245,9 @@ export const ATTACHMENT_FILES = 64 as const;
 
 export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":true,"stop":[]} as const;
 
-export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general","open_folds":{"speed":false,"guesses":false,"parts":false,"time":false,"prompt":false,"memory":false,"settings":false,"chat_memory":false,"figures":false}} as const;
+export const DEFAULT_LOCAL_API = {"on":false,"port":3673,"needs_token":true,"network":false,"may_load":false,"rows":4,"sampling":"app","aliases":[{"name":"claude-*","model":null},{"name":"gpt-*","model":null},{"name":"chatgpt-*","model":null},{"name":"o1*","model":null},{"name":"o3*","model":null},{"name":"o4*","model":null}],"origins":[]} as const;
+
+export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"unload_after":null,"sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general","open_folds":{"speed":false,"guesses":false,"parts":false,"time":false,"prompt":false,"memory":false,"settings":false,"chat_memory":false,"figures":false}} as const;
 
 export const MAX_TEMPERATURE = 100.0 as const;
 
@@ -287,6 +289,14 @@ export type Action = {
 
 /**  Names an action. */
 export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "benchmarks" | "settings" | "diagnostics" | "shortcuts";
+
+/**  A name by which programs ask for a model. */
+export type ApiAlias = {
+	/**  The name, in any case; one that ends in `*` stands for every name that begins so. */
+	name: string,
+	/**  What programs call the model that they get; `None` is whichever is loaded. */
+	model: string | null,
+};
 
 /**  How a program speaks. */
 export type ApiDialect = 
@@ -339,6 +349,13 @@ export type ApiRequests = {
 	/**  Tokens that all of them write per second. */
 	tokens_per_second: number,
 };
+
+/**  Whose sampling holds where a program names none. */
+export type ApiSampling = 
+/**  What the person has chosen in the app. */
+"app" | 
+/**  What the model's makers recommend. */
+"model";
 
 /**  What is being done for a request. */
 export type ApiStage = 
@@ -919,7 +936,9 @@ total: number } |
 /**  The model. */
 model: ModelInfo; 
 /**  What computes: `metal`, `cuda` or `cpu`. */
-device: string } | 
+device: string; 
+/**  Whether its weights are in memory. If not, nobody has asked for long, and the next question loads them. */
+in_memory: boolean } | 
 /**  No model can answer, and why. */
 { state: "failed"; 
 /**  Why, and what to do. */
@@ -1246,6 +1265,10 @@ export type LocalApi = {
 	token: TokenPlace | null,
 	/**  What programs call the model that answers. */
 	model: string | null,
+	/**  What programs call the models that are here. */
+	offered: string[],
+	/**  What other devices of the network call this machine. */
+	network_name: string | null,
 	/**  The requests. */
 	requests: ApiRequests,
 };
@@ -1258,6 +1281,18 @@ export type LocalApiSettings = {
 	port: number,
 	/**  Whether programs have to send the token. */
 	needs_token: boolean,
+	/**  Whether other devices of the network may use it too. They always have to send the token. */
+	network: boolean,
+	/**  Whether programs may have another model loaded while the person is away. */
+	may_load: boolean,
+	/**  Replies that are written at the same time. */
+	rows: number,
+	/**  Whose sampling holds where a program names none. */
+	sampling: ApiSampling,
+	/**  Names by which programs ask for other models than they get. */
+	aliases: ApiAlias[],
+	/**  Pages and apps in browsers that may connect, by their origins. */
+	origins: string[],
 };
 
 /**  Whether the local API listens. */
@@ -1649,6 +1684,8 @@ export type Preferences = {
 	notifications: boolean,
 	/**  Whether the app goes on when its window is closed. */
 	keep_running: boolean,
+	/**  After how many minutes in which nobody asks the model gives back its memory; `None` keeps it for ever. */
+	unload_after: number | null,
 	/**  How wide the sidebar is, in pixels of the page; `None` leaves it to the page. */
 	sidebar_width: number | null,
 	/**  Whether the column of text uses the width of a wide window. */

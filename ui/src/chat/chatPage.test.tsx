@@ -40,7 +40,7 @@ const MESSAGES = [
 beforeEach(() => {
   const model = modelInfo("/owl", { context_length: 32_768 });
   const chatSettings = { ...initial.chatSettings, system_prompt: "You are an owl." };
-  const engine = { state: "ready", model, device: "gpu" } as const;
+  const engine = { state: "ready", model, device: "gpu", in_memory: true } as const;
   useStore.setState(
     { ...initial, opened: true, chat: 5, inspector: true, engine, messages: MESSAGES, chatSettings },
     true,

@@ -8,7 +8,7 @@ import { useStore } from "../state/store";
 import { MtpControl } from "./MtpControl";
 
 const initial = useStore.getInitialState();
-const engine = { state: "ready", model: modelInfo("/owl"), device: "gpu" } as const;
+const engine = { state: "ready", model: modelInfo("/owl"), device: "gpu", in_memory: true } as const;
 
 beforeEach(() => {
   const settings = { ...initial.settings, drafting: { mode: "fixed", depth: 1 } } as const;

@@ -28,7 +28,7 @@ afterEach(cleanup);
 function show(context_length: number, more: Partial<Message> = {}): void {
   const message = { ...reply, ...more };
   const model = modelInfo("/owl", { context_length });
-  const engine = { state: "ready", model, device: "gpu" } as const;
+  const engine = { state: "ready", model, device: "gpu", in_memory: true } as const;
   useStore.setState({ ...initial, opened: true, chat: 5, messages: [question, message], engine }, true);
   render(<Reply message={message} last />);
 }

@@ -32,7 +32,7 @@ const replies = [
 ];
 
 beforeEach(() => {
-  const engine = { state: "ready", model: modelInfo("/owl"), device: "gpu" } as const;
+  const engine = { state: "ready", model: modelInfo("/owl"), device: "gpu", in_memory: true } as const;
   const settings = { ...initial.settings, drafting: { mode: "fixed", depth: 1 } } as const;
   useStore.setState({ ...initial, opened: true, chat: 5, messages: replies, engine, settings }, true);
   vi.spyOn(shell, "setSettings").mockResolvedValue(null);

@@ -32,7 +32,7 @@ const begin = (more: Partial<typeof initial> = {}) =>
     {
       ...initial,
       opened: true,
-      engine: { state: "ready", model: modelInfo("/demo"), device: "cpu" },
+      engine: { state: "ready", model: modelInfo("/demo"), device: "cpu", in_memory: true },
       models: [DEMO, OWN],
       selectedModel: "/demo",
       library: library({ models: [demo] }),

@@ -70,7 +70,7 @@ function Models() {
                 <li key={choice.path}>
                   <ModelChoice choice={choice} selected={choice.path === selected} reason={reason} />
                   {engine.state === "ready" && engine.model.path === choice.path && (
-                    <Details model={engine.model} device={engine.device} />
+                    <Details model={engine.model} device={engine.device} inMemory={engine.in_memory} />
                   )}
                 </li>
               ))}
@@ -120,12 +120,13 @@ function ModelChoice({ choice: { path, name, builtIn, local }, selected, reason 
   );
 }
 
-function Details({ model, device }: { model: ModelInfo; device: string }) {
+function Details({ model, device, inMemory }: { model: ModelInfo; device: string; inMemory: boolean }) {
   return (
     <div className="model-details">
       <p>
         {parameters(model.parameters)}, {model.format}, {bytes(model.weight_bytes)} on {processor(device)}
       </p>
+      {!inMemory && <p data-testid="model-unloaded">Its memory is given back. It loads when you ask</p>}
       <p data-testid="model-mtp">{mtpLabel(model)}</p>
       {model.draft_model && <p data-testid="model-draft">{loadedDraftLabel(model.draft_model)}</p>}
       {model.notes.map((note) => (

@@ -290,6 +290,7 @@ describe("draft models", () => {
       const engine = {
         state: "ready",
         device: "gpu",
+        in_memory: true,
         model: modelInfo("/m", { notes, draft_model }),
       } as const;
       return words(<DraftModels model={drafted} inUse />, {

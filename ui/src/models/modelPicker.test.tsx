@@ -15,7 +15,7 @@ beforeEach(() => {
     {
       ...initial,
       opened: true,
-      engine: { state: "ready", model: OWL, device: "gpu" },
+      engine: { state: "ready", model: OWL, device: "gpu", in_memory: true },
       models: [{ path: "/owl", name: "owl", built_in: false }],
       selectedModel: "/owl",
       library: library({ models: [local("/owl"), local("/fox")] }),
@@ -49,7 +49,7 @@ describe("the model picker", () => {
     const said = (name: string, format: string) => {
       const model = modelInfo("/owl", { name, format });
       useStore.setState({
-        engine: { state: "ready", model, device: "gpu" },
+        engine: { state: "ready", model, device: "gpu", in_memory: true },
         models: [{ path: "/owl", name, built_in: false }],
       });
       render(<ModelPicker />);

@@ -1,11 +1,11 @@
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { type LocalApi, type LocalApiState, TOKEN_SHOWN } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
-import { ActionButton } from "../primitives/ActionButton";
 import { rate } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { HERE } from "../primitives/platform";
 import { useStore } from "../state/store";
+import { ApiMore } from "./ApiMore";
 import { ApiRequests } from "./ApiRequests";
 import { changeLocalApi, copyForProgram, renewApiToken, takeFreePort } from "./localApi";
 import { Page } from "./Page";
@@ -41,13 +41,29 @@ export function LocalApiPage() {
                 testId="copy-address"
               />
             </Row>
+            {settings.network && api.network_name && (
+              <Row
+                name="From other devices"
+                words="They have to send the token. Nothing on the way is encrypted"
+              >
+                <code className="api-value" data-testid="network-address">
+                  {`http://${api.network_name}:${port}/v1`}
+                </code>
+                <CopyForProgram
+                  text={`http://${api.network_name}:${port}/v1`}
+                  label="Copy"
+                  name="Copy the address for other devices"
+                  testId="copy-network-address"
+                />
+              </Row>
+            )}
             {settings.needs_token && <Token api={api} />}
           </>
         )}
       </Group>
       {settings.on && <Snippets filled={filled} />}
       {(settings.on || api.requests.ended.length > 0) && <ApiRequests requests={api.requests} />}
-      <More api={api} />
+      <ApiMore api={api} />
     </Page>
   );
 }
@@ -204,75 +220,5 @@ function CopyForProgram({ text, label, name, testId }: CopyProps) {
     <button type="button" className="button" aria-label={name} data-testid={testId} onClick={copy}>
       <span aria-live="polite">{copied ? "Copied" : label}</span>
     </button>
-  );
-}
-
-/** What few people change. */
-function More({ api: { settings } }: { api: LocalApi }) {
-  const [open, setOpen] = useState(false);
-  return (
-    <section className="settings-group" aria-label="More">
-      <button
-        type="button"
-        className="quiet-button api-more"
-        aria-expanded={open}
-        data-testid="api-more"
-        onClick={() => setOpen(!open)}
-      >
-        <Icon name={open ? "down" : "right"} />
-        More
-      </button>
-      {open && (
-        <>
-          <Port key={settings.port} port={settings.port} />
-          <SwitchRow
-            name="Ask programs for the token"
-            words={`Without it, every program on ${HERE} can use the model. Pages in a browser cannot`}
-            on={settings.needs_token}
-            testId="api-needs-token"
-            onChange={(needs_token) => changeLocalApi({ needs_token })}
-          />
-        </>
-      )}
-    </section>
-  );
-}
-
-/** Where it listens. */
-function Port({ port }: { port: number }): ReactNode {
-  const [text, setText] = useState(String(port));
-  const typed = /^\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
-  const reason =
-    typed === port
-      ? "It is this port already."
-      : typed >= 1024 && typed <= 65535
-        ? null
-        : "A port is a number from 1024 to 65535.";
-  return (
-    <form
-      className="setting"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (reason === null) changeLocalApi({ port: typed });
-      }}
-    >
-      <label className="setting-text" htmlFor="api-port">
-        <span className="setting-name">Port</span>
-      </label>
-      <div className="row-actions">
-        <input
-          id="api-port"
-          className="field numbers api-port"
-          inputMode="numeric"
-          autoComplete="off"
-          value={text}
-          data-testid="api-port"
-          onChange={(event) => setText(event.target.value)}
-        />
-        <ActionButton type="submit" className="button" data-testid="set-api-port" reason={reason}>
-          Use this port
-        </ActionButton>
-      </div>
-    </form>
   );
 }

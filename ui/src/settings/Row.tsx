@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Icon } from "../primitives/icons";
 
 interface GroupProps {
   /** What its rows have in common; none for the first rows of a page. */
@@ -63,6 +64,40 @@ export function SwitchRow({ name, words, on, testId, sample, onChange }: SwitchP
         data-testid={testId}
         onClick={() => onChange(!on)}
       />
+    </Row>
+  );
+}
+
+interface SelectProps {
+  name: string;
+  words: string;
+  value: string;
+  /** What can be chosen: the value and what it is called. */
+  options: (readonly [string, string])[];
+  testId: string;
+  onChange: (value: string) => void;
+}
+
+/** A setting that is one of a few. */
+export function SelectRow({ name, words, value, options, testId, onChange }: SelectProps) {
+  return (
+    <Row name={name} words={words}>
+      <div className="select-place">
+        <select
+          className="select"
+          aria-label={name}
+          data-testid={testId}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        >
+          {options.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+        <Icon name="down" />
+      </div>
     </Row>
   );
 }

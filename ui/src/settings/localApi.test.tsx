@@ -13,7 +13,7 @@ const initial = useStore.getInitialState();
 
 const ON: LocalApi = {
   ...INITIAL_LOCAL_API,
-  settings: { on: true, port: 3673, needs_token: true },
+  settings: { ...INITIAL_LOCAL_API.settings, on: true },
   state: { state: "on", port: 3673 },
   token: "keychain",
   model: "org/model",
@@ -34,7 +34,7 @@ describe("the local API", () => {
     expect(screen.getByTestId("api-state").textContent).toBe("Off");
     expect(screen.queryByTestId("snippet")).toBeNull();
     await userEvent.click(screen.getByTestId("api-on"));
-    expect(set).toHaveBeenCalledWith({ on: true, port: 3673, needs_token: true });
+    expect(set).toHaveBeenCalledWith({ ...INITIAL_LOCAL_API.settings, on: true });
   });
 
   it("copies the token and texts through the shell, which alone knows it", async () => {

@@ -355,7 +355,12 @@ describe("what drafts did", () => {
 });
 
 describe("the model that answered a chat before", () => {
-  const ready = (path: string): EngineState => ({ state: "ready", model: modelInfo(path), device: "cpu" });
+  const ready = (path: string): EngineState => ({
+    state: "ready",
+    model: modelInfo(path),
+    device: "cpu",
+    in_memory: true,
+  });
   const models = [local("/small"), local("/large"), local("/broken", { state: { state: "offline" } })];
   const by = (...names: (string | null)[]): ServerState => ({
     ...replay(opened(7, ...names.map((model, id) => message(id, "assistant", null, { model })))),

@@ -7,6 +7,7 @@ import {
   type ChatSummary,
   type ChatsTrouble,
   DEFAULT_GENERATION,
+  DEFAULT_LOCAL_API,
   DEFAULT_PREFERENCES,
   type Deletion,
   type EngineState,
@@ -135,10 +136,12 @@ export const DEFAULT_CHAT_SETTINGS: ChatSettings = { system_prompt: "", generati
 
 /** The local API of an app that has never had it on. */
 export const INITIAL_LOCAL_API: LocalApi = {
-  settings: { on: false, port: 3673, needs_token: true },
+  settings: { ...DEFAULT_LOCAL_API, aliases: [...DEFAULT_LOCAL_API.aliases], origins: [] },
   state: { state: "off" },
   token: null,
   model: null,
+  offered: [],
+  network_name: null,
   requests: { live: [], ended: [], tokens_per_second: 0 },
 };
 

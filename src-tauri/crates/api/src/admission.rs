@@ -1,4 +1,5 @@
-//! Who goes on to the engine: a few requests at a time, and those of one program by turns with those of others.
+//! Who goes on to the engine: a few requests at a time, all of them for one model, and those of one program by turns
+//! with those of others.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +26,8 @@ pub(crate) struct Admission {
 struct State {
     /// Replies of the requests that are in.
     inside: usize,
+    /// The model that they are for; `None` until one names its own.
+    model: Option<String>,
     /// Requests that wait, program by program; the first program's first request is next. None is empty.
     programs: VecDeque<(String, VecDeque<Waiting>)>,
     /// How long the last requests stayed.
@@ -35,6 +38,11 @@ struct State {
 #[derive(Debug)]
 struct Waiting {
     replies: usize,
+    /// The model that it needs; `None` takes whichever is loaded.
+    model: Option<String>,
+    /// Whether it waited for its model when others were let in with that: a model is not loaded twice for what waited
+    /// at the same time.
+    together: bool,
     turn: oneshot::Sender<Entered>,
 }
 
@@ -68,22 +76,29 @@ impl Admission {
         Self { rows, queue, state: Mutex::default() }
     }
 
-    /// Waits until the request of a program for so many replies may go on. Whoever gives up waiting takes no place.
-    pub(crate) async fn enter(self: &Arc<Self>, program: &str, replies: usize) -> Result<Entered, ApiError> {
+    /// Waits until the request of a program for so many replies may go on, and all that are in need the same `model`;
+    /// `None` takes whichever is loaded. Whoever gives up waiting takes no place.
+    pub(crate) async fn enter(
+        self: &Arc<Self>,
+        program: &str,
+        model: Option<&str>,
+        replies: usize,
+    ) -> Result<Entered, ApiError> {
         // One for more than there is room for goes on alone.
         let replies = replies.min(self.rows);
         let turn = {
             let mut state = self.state();
             let waiting = state.waiting();
-            if waiting == 0 && state.inside + replies <= self.rows {
-                state.inside += replies;
+            if waiting == 0 && state.fits(model, replies, self.rows) {
+                state.let_in(model, replies);
                 return Ok(self.entered(replies).begun());
             }
             if waiting >= self.queue {
                 return Err(ApiError::QueueFull { waiting, seconds: state.wait_seconds() });
             }
             let (sender, turn) = oneshot::channel();
-            let sender = Waiting { replies, turn: sender };
+            let model = model.map(str::to_owned);
+            let sender = Waiting { replies, model, together: false, turn: sender };
             match state.programs.iter_mut().find(|(name, _)| name == program) {
                 Some((_, queue)) => queue.push_back(sender),
                 None => state.programs.push_back((program.to_owned(), [sender].into())),
@@ -108,8 +123,7 @@ impl Admission {
         }
         state.inside -= replies;
         let mut gone = Vec::new();
-        while let Some(Waiting { replies, turn }) = state.next(self.rows) {
-            state.inside += replies;
+        while let Some(Waiting { replies, turn, .. }) = state.next(self.rows) {
             gone.extend(turn.send(self.entered(replies)).err());
         }
         gone
@@ -121,19 +135,46 @@ impl Admission {
 }
 
 impl State {
-    /// Takes the request whose turn it is, once there is room for it.
+    /// Takes the request whose turn it is, once there is room for it, and lets it in.
     fn next(&mut self, rows: usize) -> Option<Waiting> {
         self.waiting();
-        let first = self.programs.front()?.1.front()?;
-        if self.inside + first.replies > rows {
+        let (program, place) = self.turn()?;
+        let first = &self.programs[program].1[place];
+        let model = first.model.clone();
+        if !self.fits(model.as_deref(), first.replies, rows) {
             return None;
         }
-        let (name, mut queue) = self.programs.pop_front()?;
-        let next = queue.pop_front();
+        let (name, mut queue) = self.programs.remove(program)?;
+        let next = queue.remove(place)?;
         if !queue.is_empty() {
             self.programs.push_back((name, queue));
         }
-        next
+        self.let_in(model.as_deref(), next.replies);
+        Some(next)
+    }
+
+    /// Whose turn it is: the program, and the place in its queue.
+    fn turn(&self) -> Option<(usize, usize)> {
+        let together = self.programs.iter().enumerate().find_map(|(program, (_, queue))| {
+            queue.iter().position(|waiting| waiting.together).map(|place| (program, place))
+        });
+        together.or((!self.programs.is_empty()).then_some((0, 0)))
+    }
+
+    /// Whether a request goes beside those that are in.
+    fn fits(&self, model: Option<&str>, replies: usize, rows: usize) -> bool {
+        let is_same = model.is_none() || model == self.model.as_deref();
+        self.inside + replies <= rows && (is_same || self.inside == 0)
+    }
+
+    fn let_in(&mut self, model: Option<&str>, replies: usize) {
+        self.inside += replies;
+        if model.is_some() && model != self.model.as_deref() {
+            self.model = model.map(str::to_owned);
+            for waiting in self.programs.iter_mut().flat_map(|(_, queue)| queue) {
+                waiting.together = waiting.model == self.model;
+            }
+        }
     }
 
     /// Requests that wait; those that were given up are forgotten.
@@ -172,13 +213,13 @@ mod tests {
     #[tokio::test]
     async fn programs_take_turns_and_each_is_served_in_order() {
         let admission = Arc::new(Admission::new(1, 10));
-        let first = admission.enter("a", 1).await.unwrap();
+        let first = admission.enter("a", None, 1).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = Vec::new();
         for (program, name) in [("a", 1), ("a", 2), ("a", 3), ("b", 4), ("a", 5), ("c", 6)] {
             let (admission, order) = (Arc::clone(&admission), Arc::clone(&order));
             tasks.push(tokio::spawn(async move {
-                let _entered = admission.enter(program, 1).await.unwrap();
+                let _entered = admission.enter(program, None, 1).await.unwrap();
                 order.lock().unwrap().push(name);
             }));
             tokio::task::yield_now().await;
@@ -194,14 +235,14 @@ mod tests {
     #[tokio::test]
     async fn a_full_queue_refuses_and_whoever_gave_up_does_not_fill_it() {
         let admission = Arc::new(Admission::new(1, 1));
-        let first = admission.enter("a", 1).await.unwrap();
+        let first = admission.enter("a", None, 1).await.unwrap();
         {
-            let mut waiting = pin!(admission.enter("a", 1));
+            let mut waiting = pin!(admission.enter("a", None, 1));
             assert!(!is_ready(waiting.as_mut()));
-            let refused = admission.enter("b", 1).await.unwrap_err();
+            let refused = admission.enter("b", None, 1).await.unwrap_err();
             assert_eq!(refused, ApiError::QueueFull { waiting: 1, seconds: 5 });
         }
-        let mut waiting = pin!(admission.enter("b", 1));
+        let mut waiting = pin!(admission.enter("b", None, 1));
         assert!(!is_ready(waiting.as_mut()), "there is room again");
         drop(first);
         drop(waiting.await.unwrap());
@@ -211,10 +252,10 @@ mod tests {
     #[tokio::test]
     async fn a_place_that_is_handed_to_somebody_who_has_just_gone_comes_back() {
         let admission = Arc::new(Admission::new(1, 3));
-        let first = admission.enter("a", 1).await.unwrap();
-        let mut last = pin!(admission.enter("c", 1));
+        let first = admission.enter("a", None, 1).await.unwrap();
+        let mut last = pin!(admission.enter("c", None, 1));
         {
-            let mut gone = pin!(admission.enter("b", 1));
+            let mut gone = pin!(admission.enter("b", None, 1));
             assert!(!is_ready(gone.as_mut()));
             assert!(!is_ready(last.as_mut()));
             // It has the place, and is dropped before it hears of it.
@@ -227,10 +268,10 @@ mod tests {
     #[tokio::test]
     async fn whoever_gave_up_costs_its_program_no_turn() {
         let admission = Arc::new(Admission::new(1, 9));
-        let first = admission.enter("a", 1).await.unwrap();
-        let (mut a, mut b) = (pin!(admission.enter("a", 1)), pin!(admission.enter("b", 1)));
+        let first = admission.enter("a", None, 1).await.unwrap();
+        let (mut a, mut b) = (pin!(admission.enter("a", None, 1)), pin!(admission.enter("b", None, 1)));
         {
-            let mut gone = pin!(admission.enter("a", 1));
+            let mut gone = pin!(admission.enter("a", None, 1));
             assert!(!is_ready(gone.as_mut()) && !is_ready(a.as_mut()) && !is_ready(b.as_mut()));
         }
         drop(first);
@@ -244,8 +285,8 @@ mod tests {
     #[tokio::test]
     async fn a_request_for_several_replies_waits_for_room_for_all_and_is_not_overtaken() {
         let admission = Arc::new(Admission::new(2, 9));
-        let first = admission.enter("a", 1).await.unwrap();
-        let (mut both, mut one) = (pin!(admission.enter("b", 4)), pin!(admission.enter("c", 1)));
+        let first = admission.enter("a", None, 1).await.unwrap();
+        let (mut both, mut one) = (pin!(admission.enter("b", None, 4)), pin!(admission.enter("c", None, 1)));
         assert!(!is_ready(both.as_mut()) && !is_ready(one.as_mut()));
         drop(first);
         let both = both.await.unwrap();
@@ -264,5 +305,51 @@ mod tests {
         assert_eq!(state.wait_seconds(), 3);
         state.stays = [Duration::from_millis(10)].into();
         assert_eq!(state.wait_seconds(), 1);
+    }
+
+    #[tokio::test]
+    async fn another_model_waits_until_all_are_out_and_what_waited_for_it_goes_together() {
+        let admission = Arc::new(Admission::new(2, 10));
+        let first = admission.enter("a", Some("A"), 1).await.unwrap();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let mut tasks = Vec::new();
+        let waiting = [("a", "B", 1), ("b", "A", 2), ("a", "A", 3), ("c", "B", 4), ("b", "B", 5)];
+        for (program, model, name) in waiting {
+            let (admission, order) = (Arc::clone(&admission), Arc::clone(&order));
+            tasks.push(tokio::spawn(async move {
+                let _entered = admission.enter(program, Some(model), 1).await.unwrap();
+                let inside = admission.state().model.clone().unwrap();
+                assert_eq!(inside, model);
+                order.lock().unwrap().push(name);
+                tokio::task::yield_now().await;
+            }));
+            tokio::task::yield_now().await;
+        }
+        assert!(
+            order.lock().unwrap().is_empty(),
+            "there is room beside the first, and yet the model is another"
+        );
+        drop(first);
+        for task in tasks {
+            task.await.unwrap();
+        }
+        let mut order = order.lock().unwrap().clone();
+        order[..3].sort_unstable();
+        order[3..].sort_unstable();
+        assert_eq!(order, [1, 4, 5, 2, 3]);
+        assert_eq!(inside(&admission), 0);
+    }
+
+    #[tokio::test]
+    async fn whoever_takes_any_model_goes_beside_those_that_are_in() {
+        let admission = Arc::new(Admission::new(2, 10));
+        let first = admission.enter("a", Some("A"), 1).await.unwrap();
+        let second = admission.enter("b", None, 1).await.unwrap();
+        drop(first);
+        let mut other = pin!(admission.enter("c", Some("B"), 1));
+        assert!(!is_ready(other.as_mut()), "whoever takes any model uses the one that is loaded");
+        drop(second);
+        drop(other.await.unwrap());
+        assert_eq!(admission.state().model.as_deref(), Some("B"));
     }
 }

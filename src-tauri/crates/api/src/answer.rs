@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::api::Api;
 use crate::ask::Ask;
 use crate::error::ApiError;
-use crate::models::{self, ALIAS, Found};
+use crate::models::{self, ALIAS};
 use crate::replies::{Progress, Replies};
 use crate::router::json_response;
 use crate::stream::{Begun, KEEP_ALIVE, streamed};
@@ -91,13 +91,13 @@ pub(crate) async fn answer<W: Writer>(
     writer: impl FnOnce(Meta) -> W,
 ) -> Result<Response, ApiError> {
     let Asked { ask, stream, ignored, mut warnings } = asked;
-    let Found { id: model, is_alias } = models::find(&api, &ask.model)?;
-    if is_alias {
+    let found = models::find(&api, &ask.model)?;
+    if found.is_alias {
         warnings.push(ALIAS);
     }
-    let client = client(headers);
+    let (client, model) = (client(headers), found.id.clone());
     let live = api.live.begin(&client, W::DIALECT, model.clone());
-    let mut begun: Begun = Box::pin(Replies::begin(Arc::clone(&api), ask, client, live));
+    let mut begun: Begun = Box::pin(Replies::begin(Arc::clone(&api), ask, found, client, live));
     // What is refused is refused by its status, unless it takes so long that the client would think nobody is there.
     let replies = if stream {
         timeout(KEEP_ALIVE, &mut begun).await.ok().transpose()?
@@ -149,7 +149,7 @@ fn now() -> u64 {
 fn fingerprint(api: &Api) -> String {
     let version = env!("CARGO_PKG_VERSION");
     match api.engine.state() {
-        EngineState::Ready { model, device } => {
+        EngineState::Ready { model, device, .. } => {
             let kv = match model.kv_precision {
                 KvPrecision::Full => "",
                 KvPrecision::Eight => "-kv8",

@@ -7,10 +7,9 @@ use foretoken_protocol::EngineState;
 use tokio::sync::Semaphore;
 
 use crate::admission::Admission;
-use crate::guard::Guard;
+use crate::guard::{Access, Guard};
 use crate::live::Live;
 use crate::models::Models;
-use crate::token::Token;
 
 /// How much is taken on at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,21 +40,24 @@ pub struct Api {
     pub(crate) guard: Guard,
     /// The requests that are there.
     pub(crate) live: Arc<Live>,
+    /// Held while a model is loaded for a program.
+    pub(crate) switching: tokio::sync::Mutex<()>,
 }
 
 impl Api {
-    /// For a server at `port`, for whoever sends `token` if there is one. Requests are listed in `live`.
+    /// For a server at `port`, for those who have `access`. Requests are listed in `live`.
     pub fn new(
         engine: Arc<Engine>,
         models: Arc<dyn Models>,
         limits: Limits,
         port: u16,
-        token: Option<Token>,
+        access: Access,
         live: Arc<Live>,
     ) -> Self {
         let admission = Arc::new(Admission::new(limits.rows, limits.queue));
         let counts = Semaphore::new(COUNTS_AT_ONCE);
-        Self { engine, models, admission, counts, guard: Guard::new(port, token, Vec::new()), live }
+        let guard = Guard::new(port, access);
+        Self { engine, models, admission, counts, guard, live, switching: tokio::sync::Mutex::default() }
     }
 
     /// The folder of the model that answers, or will once it is loaded.

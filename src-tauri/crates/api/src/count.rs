@@ -15,6 +15,9 @@ use crate::replies::refusal;
 use crate::router::json_response;
 use crate::{body, format, models};
 
+/// Who waits for a model to count with.
+const COUNTING: &str = "counting";
+
 /// Answers `POST /v1/chat/completions/input_tokens`.
 pub(crate) async fn chat(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
@@ -48,12 +51,22 @@ pub(crate) async fn messages(State(api): State<Arc<Api>>, request: Request) -> R
 
 /// The tokens of a chat as a reply would be written behind it.
 async fn count(
-    api: &Api,
+    api: &Arc<Api>,
     fields: &mut Fields,
     chat: ChatInput,
     thinking: Option<bool>,
 ) -> Result<u32, ApiError> {
-    models::find(api, &fields.required_string("model")?)?;
+    let found = models::find(api, &fields.required_string("model")?)?;
+    let current = api.current_model();
+    // What is written meanwhile is by that model: only another one has to wait for its turn.
+    let _entered = match found.folder.filter(|folder| current.as_ref() != Some(folder)) {
+        Some(folder) => {
+            let entered = api.admission.enter(COUNTING, Some(&folder), 1).await?;
+            models::have(api, &found.id, &folder).await?;
+            Some(entered)
+        }
+        None => None,
+    };
     let EngineState::Ready { model, .. } = api.engine.state() else { return Err(ApiError::NoModelLoaded) };
     let thinking = thinking.unwrap_or_else(|| api.models.settings(&model).thinking);
     // A burst of them is counted a few at a time, so that nobody's answer waits for a processor.

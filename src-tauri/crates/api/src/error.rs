@@ -2,6 +2,9 @@
 
 use axum::http::StatusCode;
 
+/// When to ask again for a model in whose place a person uses another.
+const BUSY_SECONDS: u64 = 30;
+
 /// Why a request is not answered, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ApiError {
@@ -73,6 +76,17 @@ pub(crate) enum ApiError {
     /// There is no model that could answer.
     #[error("No model is loaded.")]
     NoModelLoaded,
+    /// The person uses another model just now.
+    #[error(
+        "Somebody is using another model, so {name:?} cannot be loaded now. Ask for \"default\", or try again later."
+    )]
+    ModelBusy { name: String },
+    /// The model takes more memory than there is.
+    #[error("{name:?} takes more memory than this machine has for models. Ask for a smaller one.")]
+    ModelTooBig { name: String },
+    /// The model does not load.
+    #[error("{name:?} could not be loaded ({code}).")]
+    NotLoadable { name: String, code: String },
     /// There is not enough memory.
     #[error("There is not enough memory for this request.")]
     OutOfMemory,
@@ -112,7 +126,11 @@ impl ApiError {
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMedia => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::QueueFull { .. } | Self::TooManyWrongTokens { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::NoModelLoaded | Self::OutOfMemory => StatusCode::SERVICE_UNAVAILABLE,
+            Self::NoModelLoaded
+            | Self::ModelBusy { .. }
+            | Self::ModelTooBig { .. }
+            | Self::NotLoadable { .. }
+            | Self::OutOfMemory => StatusCode::SERVICE_UNAVAILABLE,
             Self::EngineStopped | Self::Cancelled | Self::Internal { .. } => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
@@ -145,7 +163,9 @@ impl ApiError {
             Self::QueueFull { .. } => ("rate_limit_error", "queue_full"),
             Self::TooManyWrongTokens { .. } => ("rate_limit_error", "too_many_wrong_tokens"),
             Self::NoModelLoaded => ("server_error", "engine_unavailable"),
-            Self::OutOfMemory => ("server_error", "out_of_memory"),
+            Self::ModelBusy { .. } => ("server_error", "model_busy"),
+            Self::NotLoadable { .. } => ("server_error", "model_not_loadable"),
+            Self::ModelTooBig { .. } | Self::OutOfMemory => ("server_error", "out_of_memory"),
             Self::EngineStopped => ("server_error", "engine_stopped"),
             Self::Cancelled => ("server_error", "cancelled"),
             Self::Internal { .. } => ("server_error", "internal"),
@@ -158,7 +178,10 @@ impl ApiError {
             Self::InvalidValue { field, .. } | Self::Unsupported { field, .. } => Some(field),
             Self::NotStored { field } => field.as_deref(),
             Self::PromptTooLong { .. } | Self::TemplateRefused => Some("messages"),
-            Self::NoModel { .. } => Some("model"),
+            Self::NoModel { .. }
+            | Self::ModelBusy { .. }
+            | Self::ModelTooBig { .. }
+            | Self::NotLoadable { .. } => Some("model"),
             Self::NoTools => Some("tools"),
             Self::NoFillIn => Some("suffix"),
             Self::PromptInvalid => Some("prompt"),
@@ -171,6 +194,7 @@ impl ApiError {
         match *self {
             Self::QueueFull { seconds, .. } | Self::TooManyWrongTokens { seconds } => Retry::After(seconds),
             Self::NoModelLoaded => Retry::After(5),
+            Self::ModelBusy { .. } => Retry::After(BUSY_SECONDS),
             Self::EngineStopped | Self::TooSlow { .. } => Retry::Now,
             _ => Retry::Never,
         }

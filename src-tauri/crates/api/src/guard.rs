@@ -6,6 +6,7 @@
 mod tests;
 
 use std::collections::VecDeque;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 
 use crate::error::ApiError;
+use crate::server::network_name;
 use crate::token::Token;
 
 /// The longest body, in bytes.
@@ -43,13 +45,23 @@ const SENT: [&str; 3] = ["authorization", "content-type", "x-api-key"];
 const SENT_PREFIXES: [&str; 3] = ["anthropic-", "foretoken-", "x-stainless-"];
 const READ: &str = "foretoken-ignored, foretoken-warning, retry-after, x-request-id";
 
+/// Who may use a server.
+#[derive(Debug, Clone, Default)]
+pub struct Access {
+    /// What programs have to send, if anything.
+    pub token: Option<Token>,
+    /// Pages and apps in browsers that may connect, by their origins.
+    pub origins: Vec<String>,
+    /// Whether other devices may: they reach this machine by its addresses and by `name`. An address cannot be made to
+    /// mean another machine, as a name can.
+    pub network: bool,
+}
+
 /// Decides about requests to the server at a port.
 #[derive(Debug)]
 pub(crate) struct Guard {
     port: u16,
-    token: Option<Token>,
-    /// Pages and apps in browsers that may connect.
-    origins: Vec<String>,
+    access: Access,
     /// When wrong tokens came.
     wrong: Mutex<VecDeque<Instant>>,
 }
@@ -80,9 +92,9 @@ impl From<ApiError> for Refused {
 }
 
 impl Guard {
-    /// For a server at `port`, for whoever sends `token` if there is one, and for no page but those of `origins`.
-    pub(crate) fn new(port: u16, token: Option<Token>, origins: Vec<String>) -> Self {
-        Self { port, token, origins, wrong: Mutex::default() }
+    /// For a server at `port`.
+    pub(crate) fn new(port: u16, access: Access) -> Self {
+        Self { port, access, wrong: Mutex::default() }
     }
 
     /// Decides about a request of which only the head has come.
@@ -142,9 +154,11 @@ impl Guard {
     }
 
     fn is_here(&self, host: &str) -> bool {
-        LOOPBACK.iter().any(|name| {
-            let whole = format!("{name}:{}", self.port);
-            whole.eq_ignore_ascii_case(host) || (self.port == HTTP && name.eq_ignore_ascii_case(host))
+        let port = format!(":{}", self.port);
+        let name = host.strip_suffix(&port).or((self.port == HTTP).then_some(host));
+        name.is_some_and(|name| {
+            LOOPBACK.iter().any(|loopback| loopback.eq_ignore_ascii_case(name))
+                || (self.access.network && names_this_machine(name))
         })
     }
 
@@ -154,7 +168,7 @@ impl Guard {
         let (origin, second) = (origins.next(), origins.next());
         if let Some(origin) = origin {
             let is_listed = |listed: &String| listed.as_bytes().eq_ignore_ascii_case(origin.as_bytes());
-            if second.is_none() && self.origins.iter().any(is_listed) {
+            if second.is_none() && self.access.origins.iter().any(is_listed) {
                 return Ok(Some(origin));
             }
         } else if !headers.get_all(FETCH_SITE).iter().any(|site| site == "cross-site" || site == "same-site")
@@ -167,7 +181,7 @@ impl Guard {
 
     /// There is a token, and it is the right one. Whoever has it gets in also while others are locked out.
     fn check_token(&self, headers: &HeaderMap, now: Instant) -> Result<(), Refused> {
-        let Some(token) = &self.token else { return Ok(()) };
+        let Some(token) = &self.access.token else { return Ok(()) };
         let mut presented = false;
         let keys = headers.get_all(API_KEY).iter().map(HeaderValue::as_bytes);
         for text in bearers(headers).chain(keys).filter(|text| !text.is_empty()) {
@@ -192,6 +206,14 @@ impl Guard {
         wrong.push_back(now);
         Err(Refused { delay: true, ..ApiError::Unauthorized.into() })
     }
+}
+
+/// Whether a host that another device has named is this machine, and can be no other.
+fn names_this_machine(name: &str) -> bool {
+    let v6 = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    name.parse::<Ipv4Addr>().is_ok()
+        || v6.is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
+        || network_name().is_some_and(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// The tokens in the `Authorization` headers.

@@ -37,7 +37,8 @@ mod tools;
 mod turns;
 
 pub use api::{Api, Limits};
+pub use guard::Access;
 pub use live::Live;
-pub use models::{Models, Offered};
-pub use server::Server;
+pub use models::{Models, NotLoaded, Offered};
+pub use server::{Reach, Server, network_name};
 pub use token::Token;

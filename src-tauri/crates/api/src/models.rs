@@ -2,7 +2,8 @@
 
 use std::fmt::Debug;
 
-use foretoken_protocol::{EngineState, GenerationSettings, ModelInfo};
+use foretoken_protocol::{ApiAlias, EngineState, ErrorReport, GenerationSettings, ModelInfo};
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -10,9 +11,11 @@ use crate::error::ApiError;
 
 /// Names the model that is loaded, whichever that is.
 const DEFAULT: &str = "default";
-/// So begin the names of models that are served elsewhere. Programs made for those ask for them by name, some of them
-/// in the background whatever was chosen, and get the model that is loaded.
-const ELSEWHERE: [&str; 6] = ["claude-", "gpt-", "chatgpt-", "o1", "o3", "o4"];
+/// What helps where a model is here and programs may not have it loaded.
+const NOT_LOADED: &str = "It is here and not loaded. Load it in Foretoken, or ask for \"default\".";
+/// What helps where an alias names a model that is not here any more.
+const ALIAS_GONE: &str =
+    "The name stands for a model that is not here any more. Change that in Foretoken's settings.";
 
 /// That another model answers than the one that was named.
 pub(crate) const ALIAS: &str = "model-alias";
@@ -27,6 +30,26 @@ pub trait Models: Debug + Send + Sync {
 
     /// How a model writes where a request says nothing.
     fn settings(&self, model: &ModelInfo) -> GenerationSettings;
+
+    /// Names by which programs ask for other models than they get.
+    fn aliases(&self) -> Vec<ApiAlias>;
+
+    /// Whether programs may have a model loaded that is not.
+    fn may_load(&self) -> bool;
+
+    /// Loads the model in a folder in place of the one that is loaded. No program has an answer in the making.
+    fn load<'a>(&'a self, folder: &'a str) -> BoxFuture<'a, Result<(), NotLoaded>>;
+}
+
+/// Why a model is not loaded for a program.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NotLoaded {
+    /// A person uses another one.
+    Busy,
+    /// It takes more memory than there is for models.
+    TooBig,
+    /// It failed.
+    Failed(ErrorReport),
 }
 
 /// A model that is here.
@@ -72,36 +95,84 @@ fn base(id: &str) -> &str {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) id: String,
-    /// Whether the program has named one that is served elsewhere.
+    /// Its folder; `None` is whichever model is loaded when its turn comes.
+    pub(crate) folder: Option<String>,
+    /// Whether the program has named another one.
     pub(crate) is_alias: bool,
 }
 
-/// The model that a program names, if that is the one that answers.
+impl Found {
+    /// Whether the model in a folder is the one.
+    pub(crate) fn is(&self, folder: &str) -> bool {
+        self.folder.as_deref().is_none_or(|wanted| wanted == folder)
+    }
+}
+
+/// The model that a program names, if it can answer.
 pub(crate) fn find(api: &Api, named: &str) -> Result<Found, ApiError> {
-    let current = api.current_model().ok_or(ApiError::NoModelLoaded)?;
+    let current = api.current_model();
     let models = offered(api);
-    let loaded = models.iter().find(|model| model.path == current);
-    // One that was loaded from elsewhere is not on the list, and answers all the same.
-    let whichever = || loaded.map_or_else(|| DEFAULT.into(), |model| model.id.clone());
+    let whichever = |is_alias| {
+        let current = current.as_deref().ok_or(ApiError::NoModelLoaded)?;
+        let loaded = models.iter().find(|model| model.path == current);
+        // One that was loaded from elsewhere is not on the list, and answers all the same.
+        let id = loaded.map_or_else(|| DEFAULT.into(), |model| model.id.clone());
+        Ok(Found { id, folder: None, is_alias })
+    };
+    let one = |model: &Offered, is_alias| {
+        if current.as_deref() == Some(&model.path) || api.models.may_load() {
+            return Ok(Found { id: model.id.clone(), folder: Some(model.path.clone()), is_alias });
+        }
+        Err(ApiError::NoModel { name: named.to_owned(), hint: NOT_LOADED.into() })
+    };
     if named.eq_ignore_ascii_case(DEFAULT) {
-        return Ok(Found { id: whichever(), is_alias: false });
+        return whichever(false);
     }
-    let name = || named.to_owned();
-    match loaded {
-        Some(model) if model.is_called(named) => Ok(Found { id: model.id.clone(), is_alias: false }),
-        _ if models.iter().any(|model| model.is_called(named)) => {
-            let hint = format!("It is here and not loaded. Load it in Foretoken, or ask for {DEFAULT:?}.");
-            Err(ApiError::NoModel { name: name(), hint })
-        }
-        _ if ELSEWHERE.iter().any(|begin| named.to_ascii_lowercase().starts_with(begin)) => {
-            Ok(Found { id: whichever(), is_alias: true })
-        }
-        _ => {
-            let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
-            let hint = format!("There are {} and {DEFAULT:?}, the one that is loaded.", ids.join(", "));
-            Err(ApiError::NoModel { name: name(), hint })
-        }
+    if let Some(model) = called(&models, named, current.as_deref()) {
+        return one(model, false);
     }
+    if let Some(alias) = api.models.aliases().iter().find(|alias| stands_for(alias, named)) {
+        let model = alias.model.as_deref().map(|model| called(&models, model, current.as_deref()));
+        return match model {
+            None => whichever(true),
+            Some(Some(model)) => one(model, true),
+            Some(None) => Err(ApiError::NoModel { name: named.to_owned(), hint: ALIAS_GONE.into() }),
+        };
+    }
+    let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
+    let hint = format!("There are {} and {DEFAULT:?}, the one that is loaded.", ids.join(", "));
+    Err(ApiError::NoModel { name: named.to_owned(), hint })
+}
+
+/// The model that is called so: by its id, else the one that is loaded, else the first.
+fn called<'a>(models: &'a [Offered], named: &str, current: Option<&str>) -> Option<&'a Offered> {
+    let all = || models.iter().filter(|model| model.is_called(named));
+    let exact = models.iter().find(|model| model.id == named);
+    exact.or_else(|| all().find(|model| Some(model.path.as_str()) == current)).or_else(|| all().next())
+}
+
+/// Whether an alias has this name; one that ends in `*` has every name that begins so.
+fn stands_for(alias: &ApiAlias, named: &str) -> bool {
+    let (named, name) = (named.to_lowercase(), alias.name.to_lowercase());
+    name.strip_suffix('*').map_or(named == name, |begin| named.starts_with(begin))
+}
+
+/// Has the model in a folder loaded, unless it is. What is asked of the engine from then on is written by it.
+pub(crate) async fn have(api: &Api, id: &str, folder: &str) -> Result<(), ApiError> {
+    let _switching = api.switching.lock().await;
+    if api.current_model().as_deref() == Some(folder) {
+        return Ok(());
+    }
+    let name = id.to_owned();
+    if !api.models.may_load() {
+        return Err(ApiError::NoModel { name, hint: NOT_LOADED.into() });
+    }
+    api.models.load(folder).await.map_err(|error| match error {
+        NotLoaded::Busy => ApiError::ModelBusy { name },
+        NotLoaded::TooBig => ApiError::ModelTooBig { name },
+        NotLoaded::Failed(error) if error.code == "out_of_memory" => ApiError::ModelTooBig { name },
+        NotLoaded::Failed(error) => ApiError::NotLoadable { name, code: error.code },
+    })
 }
 
 /// The answer to `GET /v1/models`, for the packages of OpenAI and of Anthropic.
@@ -120,9 +191,7 @@ pub(crate) fn list(api: &Api) -> Value {
 /// The answer to `GET /v1/models/{id}`.
 pub(crate) fn one(api: &Api, named: &str) -> Result<Value, ApiError> {
     let models = offered(api);
-    let exact = models.iter().find(|model| model.id == named);
-    let found = exact.or_else(|| models.iter().find(|model| model.is_called(named)));
-    found.map(|model| entry(api, model)).ok_or_else(|| ApiError::NoModel {
+    called(&models, named, None).map(|model| entry(api, model)).ok_or_else(|| ApiError::NoModel {
         name: named.to_owned(),
         hint: "GET /v1/models lists those that are here.".into(),
     })

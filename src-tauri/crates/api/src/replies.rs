@@ -18,6 +18,7 @@ use crate::ask::Ask;
 use crate::content::{Content, Reader};
 use crate::error::ApiError;
 use crate::live::LiveRequest;
+use crate::models::{self, Found};
 
 /// What happens to a reply once the engine has taken it on.
 #[derive(Debug)]
@@ -77,6 +78,7 @@ pub(crate) enum EndReason {
 pub(crate) struct Replies {
     api: Arc<Api>,
     ask: Ask,
+    model: Found,
     /// The seed of the first reply; the others have those that follow.
     seed: u64,
     arrived: Instant,
@@ -95,6 +97,8 @@ struct Running {
     id: RequestId,
     generation: Generation,
     reader: Reader,
+    /// The model that is to write it.
+    model: Found,
     /// The tokens of its prompt, and those that the model can read and write in all.
     size: Option<(u32, u32)>,
     /// How long it waited until its prompt was read.
@@ -110,6 +114,10 @@ impl Running {
         arrived: Instant,
     ) -> Result<Option<Progress>, ApiError> {
         match progress {
+            // A person has chosen another one in the meantime.
+            Some(ReplyProgress::Begun(begun)) if !self.model.is(&begun.model.path) => {
+                Err(ApiError::ModelBusy { name: self.model.id.clone() })
+            }
             Some(ReplyProgress::Event(Event::Prepared { tokens, context, .. })) => {
                 self.size = Some((tokens, context));
                 Ok(None)
@@ -171,22 +179,33 @@ impl Drop for Running {
 }
 
 impl Replies {
-    /// Waits for a place, and until the engine has taken on the first reply: what it refuses is refused here.
+    /// Waits for a place, for the model, and until the engine has taken on the first reply: what it refuses is refused
+    /// here.
     pub(crate) async fn begin(
         api: Arc<Api>,
         ask: Ask,
+        model: Found,
         client: String,
         mut live: LiveRequest,
     ) -> Result<Self, ApiError> {
         let arrived = Instant::now();
         let entered = tokio::select! {
-            entered = api.admission.enter(&client, usize::from(ask.choices)) => entered,
+            entered = enter(&api, &client, &model, usize::from(ask.choices)) => entered,
             () = live.stopped() => Err(ApiError::Cancelled),
         };
         let entered = entered.inspect_err(|error| live.failed(error))?;
         let seed = ask.settings.seed.unwrap_or_else(Sampling::random_seed);
-        let mut replies =
-            Self { api, ask, seed, arrived, running: Vec::new(), pending: None, _entered: entered, live };
+        let mut replies = Self {
+            api,
+            ask,
+            model,
+            seed,
+            arrived,
+            running: Vec::new(),
+            pending: None,
+            _entered: entered,
+            live,
+        };
         replies.submit();
         let stopped = replies.live.stopped();
         let taken_on = tokio::select! {
@@ -224,7 +243,8 @@ impl Replies {
         let engine = Arc::clone(&self.api.engine);
         let generation = engine.generate(prompt);
         let (id, reader) = (generation.id, Reader::new(&self.ask.tools));
-        self.running.push(Running { engine, id, generation, reader, size: None, queued: None, ended: false });
+        let (model, size, queued, ended) = (self.model.clone(), None, None, false);
+        self.running.push(Running { engine, id, generation, reader, model, size, queued, ended });
     }
 
     /// Waits until the engine has made the prompt of the first reply and found that it can be read.
@@ -299,6 +319,15 @@ impl Replies {
         })
         .await
     }
+}
+
+/// Waits for a place, and for the model if another one is loaded.
+async fn enter(api: &Arc<Api>, client: &str, model: &Found, replies: usize) -> Result<Entered, ApiError> {
+    let entered = api.admission.enter(client, model.folder.as_deref(), replies).await?;
+    if let Some(folder) = &model.folder {
+        models::have(api, &model.id, folder).await?;
+    }
+    Ok(entered)
 }
 
 /// What the engine's refusal says to programs. Its own words may name folders. `size`: the tokens of the prompt, and

@@ -1,4 +1,4 @@
-//! The sockets: listens on the loopback interface, and serves each connection within limits.
+//! The sockets: listens on this machine alone or on all its addresses, and serves each connection within limits.
 
 use std::future::Future;
 use std::io;
@@ -30,6 +30,22 @@ const WRITE_PATIENCE: Duration = Duration::from_secs(120);
 /// How long a listener rests that cannot accept, as when no file can be opened.
 const REST: Duration = Duration::from_millis(100);
 
+/// From where a server can be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// From this machine alone.
+    ThisMachine,
+    /// From every device that reaches this machine.
+    Network,
+}
+
+/// What other devices of the network call this machine, where they resolve such names (mDNS); `None` if it has no name.
+pub fn network_name() -> Option<String> {
+    let names = rustix::system::uname();
+    let name = names.nodename().to_str().ok()?.trim_end_matches(".local");
+    (!name.is_empty()).then(|| format!("{name}.local"))
+}
+
 /// A server that listens, and does not answer yet.
 #[derive(Debug)]
 pub struct Server {
@@ -38,16 +54,28 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens at a port of this machine, and nowhere else; 0 takes one that is free.
-    pub async fn bind(port: u16) -> io::Result<Self> {
-        let first = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?;
+    /// Listens at a port; 0 takes one that is free.
+    pub async fn bind(reach: Reach, port: u16) -> io::Result<Self> {
+        let first = match reach {
+            Reach::ThisMachine => TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?,
+            // Takes connections to addresses of the fourth version too. Not every machine has those of the sixth.
+            Reach::Network => {
+                match TcpListener::bind(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port))).await {
+                    Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
+                        TcpListener::bind(SocketAddr::from((Ipv4Addr::UNSPECIFIED, port))).await?
+                    }
+                    listener => listener?,
+                }
+            }
+        };
         let port = first.local_addr()?.port();
         let mut listeners = vec![first];
-        // Not every machine has the other loopback address.
-        match TcpListener::bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))).await {
-            Ok(second) => listeners.push(second),
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
-            Err(error) => tracing::info!("not listening on ::1: {error}"),
+        if reach == Reach::ThisMachine {
+            match TcpListener::bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))).await {
+                Ok(second) => listeners.push(second),
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
+                Err(error) => tracing::info!("not listening on ::1: {error}"),
+            }
         }
         Ok(Self { listeners, port })
     }

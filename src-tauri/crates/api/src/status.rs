@@ -17,7 +17,8 @@ pub(crate) async fn status(State(api): State<Arc<Api>>) -> Response {
     let engine = match api.engine.state() {
         EngineState::Starting => "starting",
         EngineState::Loading { .. } => "loading",
-        EngineState::Ready { .. } => "ready",
+        EngineState::Ready { in_memory: true, .. } => "ready",
+        EngineState::Ready { in_memory: false, .. } => "unloaded",
         EngineState::Failed { .. } => "failed",
     };
     let model = models::find(&api, "default").ok().map(|found| found.id);

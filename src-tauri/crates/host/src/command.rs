@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use foretoken_protocol::{
     Constraint, ErrorReport, Event, FinishReason, GenerationSettings, Input, KvPrecision, ModelInfo,
-    Priority, RequestId, StopScope,
+    Priority, Request, RequestId, StopScope,
 };
 use tokio::sync::oneshot;
 
@@ -91,10 +92,28 @@ impl fmt::Debug for SettingsFor {
 pub(crate) enum EngineCommand {
     Load { model: Model, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
     Generate(Job),
-    Count { texts: Vec<String>, answer: Counted },
-    CountInput { input: Input, thinking: bool, answer: Counted },
+    Count { what: ToCount, answer: Counted },
     Cancel(RequestId),
+    UnloadAfter(Option<Duration>),
     ShutDown,
+}
+
+/// What is counted in tokens.
+#[derive(Debug)]
+pub(crate) enum ToCount {
+    /// Each of these texts.
+    Texts(Vec<String>),
+    /// What a reply would be written behind.
+    Input { input: Input, thinking: bool },
+}
+
+impl ToCount {
+    pub(crate) fn request(self, id: RequestId) -> Request {
+        match self {
+            Self::Texts(texts) => Request::Count { id, texts },
+            Self::Input { input, thinking } => Request::CountInput { id, input, thinking },
+        }
+    }
 }
 
 /// Where to send how many tokens there are.

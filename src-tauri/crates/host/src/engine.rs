@@ -1,12 +1,13 @@
 //! The engine as whoever asks it sees it: load a model, write replies, know its state.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use foretoken_protocol::{EngineState, ErrorReport, Input, ModelInfo, RequestId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::activity::Activity;
-use crate::command::{EngineCommand, Job, Model, Prompt, RequestIds};
+use crate::command::{EngineCommand, Job, Model, Prompt, RequestIds, ToCount};
 use crate::progress::{self, ProgressReceiver};
 use crate::reports::closed;
 use crate::supervisor::Supervisor;
@@ -75,17 +76,25 @@ impl Engine {
 
     /// The tokens of each text as the loaded model reads it.
     pub async fn count_tokens(&self, texts: Vec<String>) -> Result<Vec<u32>, ErrorReport> {
-        let (answer, counted) = oneshot::channel();
-        self.send(EngineCommand::Count { texts, answer });
-        counted.await.unwrap_or_else(|_| Err(closed()))
+        self.count(ToCount::Texts(texts)).await
     }
 
     /// The tokens that a reply would be written behind.
     pub async fn count_input(&self, input: Input, thinking: bool) -> Result<u32, ErrorReport> {
-        let (answer, counted) = oneshot::channel();
-        self.send(EngineCommand::CountInput { input, thinking, answer });
-        let counted = counted.await.unwrap_or_else(|_| Err(closed()))?;
+        let counted = self.count(ToCount::Input { input, thinking }).await?;
         Ok(counted.first().copied().unwrap_or_default())
+    }
+
+    async fn count(&self, what: ToCount) -> Result<Vec<u32>, ErrorReport> {
+        let (answer, counted) = oneshot::channel();
+        self.send(EngineCommand::Count { what, answer });
+        counted.await.unwrap_or_else(|_| Err(closed()))
+    }
+
+    /// Ends the process, and with it gives back all memory, once nothing was asked of it for so long; `None`: never.
+    /// The next question starts it again with the same model.
+    pub fn unload_after(&self, idle: Option<Duration>) {
+        self.send(EngineCommand::UnloadAfter(idle));
     }
 
     /// Ends a reply early; ids that are unknown or have ended are ignored.

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::activity::Activity;
-use crate::command::{Counted, EngineCommand, Job, Model, RequestIds};
+use crate::command::{Counted, EngineCommand, Job, Model, RequestIds, ToCount};
 use crate::process::{Ending, Process, Requests};
 use crate::progress::{Begun, ProgressSender, ReplyProgress};
 use crate::reports::{closed, given_up, no_model, not_started, stopped, superseded};
@@ -51,12 +51,25 @@ pub struct Supervisor {
     failure: ErrorReport,
     /// Replies that wait for a model.
     waiting: VecDeque<Job>,
+    /// Texts that wait for one, to be counted.
+    uncounted: Vec<(ToCount, Counted)>,
     /// Replies that the process writes.
     running: HashMap<RequestId, Running>,
     /// Texts whose tokens the process counts.
     counting: HashMap<RequestId, Counted>,
     /// Starts in a row that came to nothing: neither finished the process a reply, nor did it have a model for long.
     failures: usize,
+    /// How long a process is kept that nobody asks anything; `None`: for ever.
+    unload_after: Option<Duration>,
+}
+
+/// Why a process is parted with.
+#[derive(Debug)]
+enum Parting {
+    /// It has ended, or is to be ended.
+    Ended(Ending),
+    /// Nobody has asked it for anything for long.
+    Idle,
 }
 
 /// A process that takes requests.
@@ -67,6 +80,8 @@ struct Link {
     device: String,
     /// Since when it has had a model.
     loaded: Option<Instant>,
+    /// When it last did something that was asked of it.
+    used: Instant,
 }
 
 /// A model on its way into the engine.
@@ -114,9 +129,11 @@ impl Supervisor {
             superseded: HashMap::new(),
             failure: no_model(),
             waiting: VecDeque::new(),
+            uncounted: Vec::new(),
             running: HashMap::new(),
             counting: HashMap::new(),
             failures: 0,
+            unload_after: None,
         }
     }
 
@@ -133,7 +150,10 @@ impl Supervisor {
         match Process::spawn(&self.program, &self.state_dir) {
             Ok(mut process) => {
                 self.activity.send_modify(|activity| activity.starts += 1);
-                let ending = self.attend(&mut process).await?;
+                let ending = match self.attend(&mut process).await? {
+                    Parting::Ended(ending) => ending,
+                    Parting::Idle => return self.rest(process).await,
+                };
                 let report = stopped(&ending);
                 tracing::error!("{report}");
                 // Whoever waits is told before the process is gone, which may take a while.
@@ -156,13 +176,13 @@ impl Supervisor {
         }
     }
 
-    /// Serves commands and events until the process ends or hangs. Breaks when the app closes.
-    async fn attend(&mut self, process: &mut Process) -> ControlFlow<(), Ending> {
+    /// Serves commands and events until the process ends, hangs or was idle for long. Breaks when the app closes.
+    async fn attend(&mut self, process: &mut Process) -> ControlFlow<(), Parting> {
         let mut watchdog = Watchdog::new(self.timeouts, Instant::now());
         let mut strays = 0;
         loop {
             watchdog.expect(self.duty(), Instant::now());
-            let deadline = watchdog.deadline();
+            let (deadline, unload) = (watchdog.deadline(), self.unload_at());
             tokio::select! {
                 command = self.commands.recv() => self.handle(command)?,
                 event = process.next_event() => match event {
@@ -170,17 +190,57 @@ impl Supervisor {
                     Ok(event) => {
                         strays = if self.on_event(process, event) { 0 } else { strays + 1 };
                         if strays == MOST_STRAYS {
-                            return ControlFlow::Continue(Ending::Flood { count: strays });
+                            let flood = Ending::Flood { count: strays };
+                            return ControlFlow::Continue(Parting::Ended(flood));
                         }
                     }
-                    Err(ending) => return ControlFlow::Continue(ending),
+                    Err(ending) => return ControlFlow::Continue(Parting::Ended(ending)),
                 },
+                () = until(unload) => return ControlFlow::Continue(Parting::Idle),
                 () = until(deadline) => {
                     if let Some(hang) = watchdog.hang(Instant::now()) {
-                        return ControlFlow::Continue(Ending::Hung(hang));
+                        return ControlFlow::Continue(Parting::Ended(Ending::Hung(hang)));
                     }
                 }
             }
+        }
+    }
+
+    /// When the process is to be ended because nobody asks it for anything; `None` while it is at work.
+    fn unload_at(&self) -> Option<Instant> {
+        let link = self.link.as_ref().filter(|link| link.loaded.is_some())?;
+        let is_idle = self.loading.is_none() && self.running.is_empty() && self.counting.is_empty();
+        link.used.checked_add(self.unload_after.filter(|_| is_idle)?)
+    }
+
+    /// Ends the process and waits until something is asked that needs another one. Breaks when the app closes.
+    async fn rest(&mut self, process: Process) -> ControlFlow<()> {
+        tracing::info!("the model is unloaded, since nobody asks");
+        self.unlink();
+        self.state.send_if_modified(|state| match state {
+            EngineState::Ready { in_memory, .. } => std::mem::replace(in_memory, false),
+            _ => false,
+        });
+        self.meanwhile(process.kill()).await?;
+        while self.loading.is_none() && self.waiting.is_empty() && self.uncounted.is_empty() {
+            let command = self.commands.recv().await;
+            self.handle(command)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Forgets a process that is gone, or about to be.
+    fn unlink(&mut self) {
+        let loaded = self.link.take().and_then(|link| link.loaded);
+        if loaded.is_some_and(|loaded| loaded.elapsed() > self.timeouts.steady) {
+            self.failures = 0;
+        }
+    }
+
+    /// Notes that the process did something that was asked of it.
+    fn used(&mut self) {
+        if let Some(link) = &mut self.link {
+            link.used = Instant::now();
         }
     }
 
@@ -200,13 +260,9 @@ impl Supervisor {
         match command {
             Some(EngineCommand::Load { model, answer }) => self.load(model, Some(answer)),
             Some(EngineCommand::Generate(job)) => self.generate(job),
-            Some(EngineCommand::Count { texts, answer }) => {
-                self.count(answer, |id| Request::Count { id, texts })
-            }
-            Some(EngineCommand::CountInput { input, thinking, answer }) => {
-                self.count(answer, |id| Request::CountInput { id, input, thinking });
-            }
+            Some(EngineCommand::Count { what, answer }) => self.count(what, answer),
             Some(EngineCommand::Cancel(id)) => self.cancel(id),
+            Some(EngineCommand::UnloadAfter(idle)) => self.unload_after = idle,
             Some(EngineCommand::ShutDown) | None => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
@@ -280,13 +336,16 @@ impl Supervisor {
         });
     }
 
-    fn count(&mut self, answer: Counted, request: impl FnOnce(RequestId) -> Request) {
+    fn count(&mut self, what: ToCount, answer: Counted) {
+        if self.link.is_none() || self.loading.is_some() {
+            return self.uncounted.push((what, answer));
+        }
         let EngineState::Ready { .. } = *self.state.borrow() else {
             return drop(answer.send(Err(no_model())));
         };
         let id = self.ids.next();
         self.counting.insert(id, answer);
-        self.send(request(id));
+        self.send(what.request(id));
     }
 
     fn cancel(&mut self, id: RequestId) {
@@ -306,16 +365,16 @@ impl Supervisor {
         for job in self.waiting.drain(..) {
             job.fail(error.clone());
         }
+        for (_, answer) in self.uncounted.drain(..) {
+            let _ = answer.send(Err(no_model()));
+        }
         self.state.send_replace(EngineState::Failed { error: error.clone() });
         self.failure = error;
     }
 
     /// What a process that is gone, or is about to be, leaves undone. Replies that wait go on waiting.
     fn interrupt(&mut self, error: &ErrorReport) {
-        let link = self.link.take();
-        if link.and_then(|link| link.loaded).is_some_and(|loaded| loaded.elapsed() > self.timeouts.steady) {
-            self.failures = 0;
-        }
+        self.unlink();
         for (_, running) in self.running.drain() {
             running.progress.send(ReplyProgress::Interrupted(error.clone()));
         }
@@ -347,10 +406,9 @@ impl Supervisor {
                     return ControlFlow::Continue(());
                 }
                 EngineCommand::Generate(job) => job.fail(error.clone()),
-                EngineCommand::Count { answer, .. } | EngineCommand::CountInput { answer, .. } => {
-                    drop(answer.send(Err(error.clone())))
-                }
+                EngineCommand::Count { answer, .. } => drop(answer.send(Err(error.clone()))),
                 EngineCommand::Cancel(_) => {}
+                EngineCommand::UnloadAfter(idle) => self.unload_after = idle,
                 EngineCommand::ShutDown => break,
             }
         }

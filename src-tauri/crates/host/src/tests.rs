@@ -246,3 +246,45 @@ async fn shutting_down_ends_the_process() {
     .await
     .unwrap();
 }
+
+#[tokio::test]
+async fn a_model_that_nobody_asks_is_unloaded_and_loaded_again_by_the_next_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = engine_program(folder.path());
+    let engine = started(program.clone());
+    let eight = Model { kv_precision: KvPrecision::Eight, ..at(demo_model()) };
+    engine.load(eight).await.unwrap();
+    let (before, _) = read(engine.generate(prompt(8))).await;
+    // A reply is no idleness, however long it takes.
+    let mut endless = engine.generate(endless_prompt());
+    let id = endless.id;
+    engine.unload_after(Some(Duration::from_millis(100)));
+    for _ in 0..50 {
+        assert!(endless.progress.recv().await.is_some());
+    }
+    sleep(Duration::from_millis(200)).await;
+    assert!(matches!(engine.state(), EngineState::Ready { in_memory: true, .. }));
+    engine.cancel(id);
+    ended(endless).await;
+
+    let unloaded = |state: &EngineState| matches!(state, EngineState::Ready { in_memory: false, .. });
+    wait_for(&engine, unloaded).await;
+    timeout(TIMEOUT, async {
+        while process_of(&program).is_some() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await
+    .expect("the process is gone, and with it its memory");
+    assert_eq!(read(engine.generate(prompt(8))).await.0, before);
+    let state = wait_for(&engine, unloaded).await;
+    let EngineState::Ready { model, .. } = state else { panic!("{state:?}") };
+    assert_eq!(model.kv_precision, KvPrecision::Eight, "it is loaded as it was");
+    // Whoever counts, and whoever chooses a model, has it loaded as well.
+    assert_eq!(engine.count_tokens(vec!["a".into()]).await.unwrap().len(), 1);
+    wait_for(&engine, unloaded).await;
+    engine.unload_after(None);
+    assert_eq!(engine.load(at(demo_model())).await.unwrap().kv_precision, KvPrecision::Full);
+    sleep(Duration::from_millis(300)).await;
+    assert!(matches!(engine.state(), EngineState::Ready { in_memory: true, .. }));
+}

@@ -97,6 +97,8 @@ pub enum EngineState {
         model: ModelInfo,
         /// What computes: `metal`, `cuda` or `cpu`.
         device: String,
+        /// Whether its weights are in memory. If not, nobody has asked for long, and the next question loads them.
+        in_memory: bool,
     },
     /// No model can answer, and why.
     Failed {

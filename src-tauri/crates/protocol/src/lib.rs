@@ -53,8 +53,8 @@ pub use library::{
     ModelOrigin, RemoteFilter, RemoteModel, SpeedRange, Tuning,
 };
 pub use local_api::{
-    ApiDialect, ApiOutcome, ApiRequest, ApiRequests, ApiStage, ApiWritten, EndedApiRequest, LOCAL_API_PORT,
-    LocalApi, LocalApiSettings, LocalApiState, TokenPlace,
+    ApiAlias, ApiDialect, ApiOutcome, ApiRequest, ApiRequests, ApiSampling, ApiStage, ApiWritten,
+    EndedApiRequest, LOCAL_API_PORT, LocalApi, LocalApiSettings, LocalApiState, MOST_API_ROWS, TokenPlace,
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState};

@@ -9,7 +9,7 @@ use crate::ErrorReport;
 pub const LOCAL_API_PORT: u16 = 3673;
 
 /// What the person chose for the local API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(default)]
 pub struct LocalApiSettings {
     /// Whether other programs of this machine may use the model.
@@ -18,11 +18,65 @@ pub struct LocalApiSettings {
     pub port: u16,
     /// Whether programs have to send the token.
     pub needs_token: bool,
+    /// Whether other devices of the network may use it too. They always have to send the token.
+    pub network: bool,
+    /// Whether programs may have another model loaded while the person is away.
+    pub may_load: bool,
+    /// Replies that are written at the same time.
+    pub rows: u8,
+    /// Whose sampling holds where a program names none.
+    pub sampling: ApiSampling,
+    /// Names by which programs ask for other models than they get.
+    pub aliases: Vec<ApiAlias>,
+    /// Pages and apps in browsers that may connect, by their origins.
+    pub origins: Vec<String>,
+}
+
+/// The most replies that are written at the same time.
+pub const MOST_API_ROWS: u8 = 32;
+
+/// Whose sampling holds where a program names none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum ApiSampling {
+    /// What the person has chosen in the app.
+    #[default]
+    App,
+    /// What the model's makers recommend.
+    Model,
+}
+
+/// A name by which programs ask for a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ApiAlias {
+    /// The name, in any case; one that ends in `*` stands for every name that begins so.
+    pub name: String,
+    /// What programs call the model that they get; `None` is whichever is loaded.
+    pub model: Option<String>,
+}
+
+impl ApiAlias {
+    /// The names of models that are served elsewhere. Programs made for those ask for them by name, some of them in the
+    /// background whatever was chosen, and get the model that is loaded.
+    pub fn elsewhere() -> Vec<Self> {
+        const NAMES: [&str; 6] = ["claude-*", "gpt-*", "chatgpt-*", "o1*", "o3*", "o4*"];
+        NAMES.into_iter().map(|name| Self { name: name.into(), model: None }).collect()
+    }
 }
 
 impl Default for LocalApiSettings {
     fn default() -> Self {
-        Self { on: false, port: LOCAL_API_PORT, needs_token: true }
+        Self {
+            on: false,
+            port: LOCAL_API_PORT,
+            needs_token: true,
+            network: false,
+            may_load: false,
+            rows: 4,
+            sampling: ApiSampling::default(),
+            aliases: ApiAlias::elsewhere(),
+            origins: Vec::new(),
+        }
     }
 }
 
@@ -37,6 +91,10 @@ pub struct LocalApi {
     pub token: Option<TokenPlace>,
     /// What programs call the model that answers.
     pub model: Option<String>,
+    /// What programs call the models that are here.
+    pub offered: Vec<String>,
+    /// What other devices of the network call this machine.
+    pub network_name: Option<String>,
     /// The requests.
     pub requests: ApiRequests,
 }

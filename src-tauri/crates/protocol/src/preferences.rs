@@ -92,6 +92,8 @@ pub struct Preferences {
     pub notifications: bool,
     /// Whether the app goes on when its window is closed.
     pub keep_running: bool,
+    /// After how many minutes in which nobody asks the model gives back its memory; `None` keeps it for ever.
+    pub unload_after: Option<u32>,
     /// How wide the sidebar is, in pixels of the page; `None` leaves it to the page.
     pub sidebar_width: Option<u32>,
     /// Whether the column of text uses the width of a wide window.
@@ -116,6 +118,7 @@ impl Default for Preferences {
             zoom: 100,
             notifications: true,
             keep_running: cfg!(target_os = "macos"),
+            unload_after: None,
             sidebar_width: None,
             wide: false,
             wake: true,

@@ -495,6 +495,7 @@ fn ready(weight_bytes: u64) -> EngineState {
             notes: Vec::new(),
         },
         device: "cpu".into(),
+        in_memory: true,
     }
 }
 

@@ -584,7 +584,7 @@ impl ModelLibrary {
     /// What the model of the chat takes, with its draft model.
     fn loaded_bytes(&self) -> u64 {
         match &*self.engine.borrow() {
-            EngineState::Ready { model, .. } => model.weight_bytes,
+            EngineState::Ready { model, in_memory: true, .. } => model.weight_bytes,
             _ => 0,
         }
     }

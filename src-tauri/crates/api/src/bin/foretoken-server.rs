@@ -3,17 +3,20 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use clap::Parser;
 use directories::ProjectDirs;
-use foretoken_api::{Api, Limits, Models, Offered, Server, Token};
+use foretoken_api::{Access, Api, Limits, Models, NotLoaded, Offered, Reach, Server, Token, network_name};
 use foretoken_host::{Engine, Model, Timeouts, engine_program};
 use foretoken_models::{APP_FOLDER, Library, LibraryError, Location, ModelState, import_folder};
 use foretoken_protocol::{
-    DEFAULT_MAX_TOKENS, Drafting, EngineState, ErrorReport, GenerationSettings, KvPrecision, ModelInfo,
+    ApiAlias, DEFAULT_MAX_TOKENS, Drafting, EngineState, ErrorReport, GenerationSettings, KvPrecision,
+    MOST_API_ROWS, ModelInfo,
 };
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 use tracing_subscriber::EnvFilter;
@@ -33,9 +36,21 @@ struct Arguments {
     /// Where to listen; 0 takes a free port.
     #[arg(long, default_value_t = 3673)]
     port: u16,
-    /// The model: a folder, or a name in the library.
+    /// Listens on all addresses of this machine, so that other devices can use the model. They have to send the token.
+    #[arg(long, conflicts_with = "no_token")]
+    network: bool,
+    /// The model that is loaded first: a folder, or a name in the library.
     #[arg(long, value_name = "NAME|DIR")]
     model: String,
+    /// Serves this model alone. Without it, a request that names another model of the library has that loaded.
+    #[arg(long)]
+    one_model: bool,
+    /// Gives back the memory when nobody has asked for so many minutes; 0 never does. The next request takes it again.
+    #[arg(long, default_value = "30", value_name = "MINUTES", value_parser = minutes)]
+    unload_after: Duration,
+    /// A page, or an app that is one, that may use the model from a browser, as https://example.com. May come again.
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    origins: Vec<String>,
     /// The library's folder. Without it, the library is the app's.
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
@@ -49,8 +64,9 @@ struct Arguments {
     #[arg(long)]
     no_token: bool,
     /// Replies that are written at the same time.
-    #[arg(long, default_value_t = Limits::default().rows, value_name = "N")]
-    rows: usize,
+    #[arg(long, default_value_t = 4, value_name = "N",
+          value_parser = clap::value_parser!(u8).range(1..=i64::from(MOST_API_ROWS)))]
+    rows: u8,
     /// Keeps keys and values in 8 bits, which takes about half the memory.
     #[arg(long)]
     kv_8: bool,
@@ -92,7 +108,8 @@ async fn main() -> ExitCode {
 async fn run(arguments: Arguments) -> Result<(), Failure> {
     let folders = ProjectDirs::from_path(PathBuf::from(APP_FOLDER)).ok_or(Failure::NoHome)?;
     let port = arguments.port;
-    let server = Server::bind(port).await.map_err(|error| match error.kind() {
+    let reach = if arguments.network { Reach::Network } else { Reach::ThisMachine };
+    let server = Server::bind(reach, port).await.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => Failure::PortTaken { port, error },
         _ => Failure::Io(error),
     })?;
@@ -101,19 +118,20 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         Some(folder) => Library::open(folder)?,
         None => Location::of_this_person().ok_or(Failure::NoHome)?.open()?,
     };
-    let models = LibraryModels::new(library, &arguments.model)?;
-    let model = Model {
-        folder: models.chosen.path.clone(),
-        kv_precision: if arguments.kv_8 { KvPrecision::Eight } else { KvPrecision::Full },
-        draft_model: None,
-    };
     let state = folders.cache_dir().join("engine");
     let (engine, supervisor) = Engine::new(engine_program()?, state, Timeouts::default());
     let engine = Arc::new(engine);
+    let models = Arc::new(LibraryModels::new(library, Arc::clone(&engine), &arguments)?);
     let supervising = tokio::spawn(supervisor.run());
-    let info = engine.load(model.clone()).await.map_err(Failure::Report)?;
-    let limits = Limits { rows: arguments.rows.max(1), ..Limits::default() };
-    let api = Api::new(Arc::clone(&engine), Arc::new(models), limits, server.port(), token, Arc::default());
+    let info = models.load_first().await.map_err(Failure::Report)?;
+    engine.unload_after(Some(arguments.unload_after).filter(|idle| !idle.is_zero()));
+    let limits = Limits { rows: arguments.rows.into(), ..Limits::default() };
+    let access = Access { token, origins: arguments.origins, network: arguments.network };
+    let offered = Arc::clone(&models) as Arc<dyn Models>;
+    let api = Api::new(Arc::clone(&engine), offered, limits, server.port(), access, Arc::default());
+    if let Some(name) = network_name().filter(|_| arguments.network) {
+        println!("Other devices reach it at http://{name}:{}/v1", server.port());
+    }
     println!("{} answers at http://localhost:{}/v1", info.name, server.port());
     let (mut interrupted, mut terminated) =
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
@@ -132,21 +150,27 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         let _ = close.send(());
         signalled().await;
     };
-    tokio::select! { () = running => (), () = ending => (), () = keep_loaded(&engine, model) => () }
+    tokio::select! { () = running => (), () = ending => (), () = keep_loaded(&engine, &models) => () }
     engine.shut_down();
     let _ = supervising.await;
     Ok(())
 }
 
 /// Loads the model again whenever the engine has given it up, as after many deaths: nobody is there to do that.
-async fn keep_loaded(engine: &Engine, model: Model) {
+async fn keep_loaded(engine: &Engine, models: &LibraryModels) {
     let mut state = engine.watch();
     while state.wait_for(|state| matches!(state, EngineState::Failed { .. })).await.is_ok() {
         sleep(RELOAD_PAUSE).await;
-        if let Err(error) = engine.load(model.clone()).await {
+        if let Err(error) = models.load_first().await {
             tracing::error!("{error}");
         }
     }
+}
+
+/// Minutes, also parts of them.
+fn minutes(text: &str) -> Result<Duration, String> {
+    let minutes: f64 = text.parse().map_err(|_| format!("{text:?} is no number of minutes"))?;
+    Duration::try_from_secs_f64(minutes * 60.0).map_err(|error| error.to_string())
 }
 
 /// The token that programs have to send, if any.
@@ -163,18 +187,25 @@ fn token(arguments: &Arguments, default: &Path) -> Result<Option<Token>, Failure
     Ok(Some(token))
 }
 
-/// The models of a library, and the one that was chosen, which may lie elsewhere.
+/// The models of a library, and the one that is loaded first, which may lie elsewhere.
 #[derive(Debug)]
 struct LibraryModels {
     library: Library,
-    chosen: Offered,
+    engine: Arc<Engine>,
+    first: Offered,
+    /// The folder of the one that was loaded last.
+    loaded: Mutex<String>,
+    kv_precision: KvPrecision,
+    /// Whether there is no other than the first.
+    alone: bool,
 }
 
 impl LibraryModels {
-    fn new(library: Library, chosen: &str) -> Result<Self, Failure> {
+    fn new(library: Library, engine: Arc<Engine>, arguments: &Arguments) -> Result<Self, Failure> {
+        let chosen = &arguments.model;
         let listed = offered(&library);
-        let named = listed.into_iter().find(|model| model.id == chosen || model.name == chosen);
-        let chosen = match named {
+        let named = listed.into_iter().find(|model| model.id == *chosen || model.name == *chosen);
+        let first = match named {
             Some(model) => model,
             None => {
                 let folder = Path::new(chosen).canonicalize();
@@ -185,21 +216,37 @@ impl LibraryModels {
                 listed.unwrap_or_else(|| Offered { id: model.name.clone(), name: model.name, created, path })
             }
         };
-        Ok(Self { library, chosen })
+        let kv_precision = if arguments.kv_8 { KvPrecision::Eight } else { KvPrecision::Full };
+        let loaded = Mutex::new(first.path.clone());
+        Ok(Self { library, engine, first, loaded, kv_precision, alone: arguments.one_model })
+    }
+
+    async fn load_first(&self) -> Result<ModelInfo, ErrorReport> {
+        self.load_from(&self.first.path).await
+    }
+
+    async fn load_from(&self, folder: &str) -> Result<ModelInfo, ErrorReport> {
+        let (folder, kv_precision) = (folder.to_owned(), self.kv_precision);
+        let info = self.engine.load(Model { folder, kv_precision, draft_model: None }).await?;
+        *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = info.path.clone();
+        Ok(info)
     }
 }
 
 impl Models for LibraryModels {
     fn offered(&self) -> Vec<Offered> {
+        if self.alone {
+            return vec![self.first.clone()];
+        }
         let mut models = offered(&self.library);
-        if !models.iter().any(|model| model.path == self.chosen.path) {
-            models.insert(0, self.chosen.clone());
+        if !models.iter().any(|model| model.path == self.first.path) {
+            models.insert(0, self.first.clone());
         }
         models
     }
 
     fn chosen(&self) -> Option<String> {
-        Some(self.chosen.path.clone())
+        Some(self.loaded.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     fn settings(&self, model: &ModelInfo) -> GenerationSettings {
@@ -210,6 +257,18 @@ impl Models for LibraryModels {
             thinking: true,
             stop: Vec::new(),
         }
+    }
+
+    fn aliases(&self) -> Vec<ApiAlias> {
+        ApiAlias::elsewhere()
+    }
+
+    fn may_load(&self) -> bool {
+        !self.alone
+    }
+
+    fn load<'a>(&'a self, folder: &'a str) -> BoxFuture<'a, Result<(), NotLoaded>> {
+        async move { self.load_from(folder).await.map(drop).map_err(NotLoaded::Failed) }.boxed()
     }
 }
 

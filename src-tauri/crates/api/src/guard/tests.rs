@@ -5,7 +5,8 @@ use super::*;
 const PORT: u16 = 3673;
 
 fn guard(token: Option<&str>) -> Guard {
-    Guard::new(PORT, token.map(|token| Token::parse(token).unwrap()), vec!["app://obsidian.md".into()])
+    let token = token.map(|token| Token::parse(token).unwrap());
+    Guard::new(PORT, Access { token, origins: vec!["app://obsidian.md".into()], network: false })
 }
 
 fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
@@ -62,7 +63,7 @@ fn only_names_of_this_machine_get_in() {
     assert_eq!(target("http://localhost:3673/v1/models"), 200);
     assert_eq!(target("http://evil.example:3673/v1/models"), 403);
     assert_eq!(target("http://127.0.0.1:3673/v1/models"), 403, "another name than the header's");
-    let at_80 = Guard::new(80, None, Vec::new());
+    let at_80 = Guard::new(80, Access::default());
     assert_eq!(get(&at_80, &[("host", "localhost")]), 200);
 }
 

@@ -13,7 +13,8 @@ impl Supervisor {
         match event {
             Event::Ready { version, device } if self.link.is_none() => {
                 tracing::info!("engine {version} runs on {device}");
-                self.link = Some(Link { requests: process.requests(), device, loaded: None });
+                self.link =
+                    Some(Link { requests: process.requests(), device, loaded: None, used: Instant::now() });
                 if let Some(load) = &self.loading {
                     self.send_load(load);
                 } else if let Some(model) = self.model.clone() {
@@ -86,6 +87,7 @@ impl Supervisor {
     fn counted(&mut self, id: RequestId, counted: Result<Vec<u32>, ErrorReport>) -> bool {
         let answer = self.counting.remove(&id);
         let known = answer.is_some();
+        self.used();
         if let Some(answer) = answer {
             let _ = answer.send(counted);
         }
@@ -103,6 +105,7 @@ impl Supervisor {
     fn report_end(&mut self, id: RequestId, event: Event) -> bool {
         let known = self.report(id, event);
         self.running.remove(&id);
+        self.used();
         known
     }
 
@@ -111,14 +114,18 @@ impl Supervisor {
         self.activity.send_modify(|activity| activity.counters = Counters::default());
         if let Some(link) = &mut self.link {
             link.loaded = Some(Instant::now());
-            let device = link.device.clone();
-            self.state.send_replace(EngineState::Ready { model: model.clone(), device });
+            link.used = Instant::now();
+            let (model, device) = (model.clone(), link.device.clone());
+            self.state.send_replace(EngineState::Ready { model, device, in_memory: true });
         }
         if let Some(answer) = load.answer {
             let _ = answer.send(Ok(model));
         }
         for job in std::mem::take(&mut self.waiting) {
             self.generate(job);
+        }
+        for (what, answer) in std::mem::take(&mut self.uncounted) {
+            self.count(what, answer);
         }
     }
 

@@ -1,0 +1,263 @@
+import { type FormEvent, type ReactNode, useId, useState } from "react";
+import type { ApiAlias, LocalApi } from "../bridge/bindings";
+import { ActionButton } from "../primitives/ActionButton";
+import { Icon } from "../primitives/icons";
+import { HERE } from "../primitives/platform";
+import { changeLocalApi } from "./localApi";
+import { SelectRow, SwitchRow } from "./Row";
+
+/** What the alias of the loaded model is called in a list of models. */
+const LOADED = "";
+/** How many replies may be written at the same time. */
+const ROWS = [1, 2, 4, 8, 16, 32];
+
+/** What few people change. */
+export function ApiMore({ api }: { api: LocalApi }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <section className="settings-group" aria-label="More">
+      <button
+        type="button"
+        className="quiet-button api-more"
+        aria-expanded={open}
+        data-testid="api-more"
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name={open ? "down" : "right"} />
+        More
+      </button>
+      {open && <Opened api={api} />}
+    </section>
+  );
+}
+
+function Opened({ api: { settings, offered } }: { api: LocalApi }) {
+  const rows = ROWS.includes(settings.rows) ? ROWS : [...ROWS, settings.rows].sort((a, b) => a - b);
+  return (
+    <>
+      <Port key={settings.port} port={settings.port} />
+      <SwitchRow
+        name="Ask programs for the token"
+        words={`Without it, every program on ${HERE} can use the model. Pages in a browser cannot`}
+        on={settings.needs_token}
+        testId="api-needs-token"
+        onChange={(needs_token) => changeLocalApi({ needs_token })}
+      />
+      <SwitchRow
+        name="Other devices in this network"
+        words="Phones and computers that have the token can use the model. What they send is not encrypted"
+        on={settings.network}
+        testId="api-network"
+        onChange={(network) => changeLocalApi(network ? { network, needs_token: true } : { network })}
+      />
+      <SwitchRow
+        name="Let programs load models"
+        words="While the window is closed. When you come back, your model is loaded again"
+        on={settings.may_load}
+        testId="api-may-load"
+        onChange={(may_load) => changeLocalApi({ may_load })}
+      />
+      <SelectRow
+        name="Replies at the same time"
+        words="More requests wait. Each reply is slower beside others, all together are faster"
+        value={String(settings.rows)}
+        options={rows.map((rows) => [String(rows), String(rows)])}
+        testId="api-rows"
+        onChange={(rows) => changeLocalApi({ rows: Number(rows) })}
+      />
+      <SelectRow
+        name="Sampling"
+        words="Where a program says nothing of temperature and the like"
+        value={settings.sampling}
+        options={[
+          ["app", "As chosen in the app"],
+          ["model", "As the model’s makers recommend"],
+        ]}
+        testId="api-sampling"
+        onChange={(sampling) => changeLocalApi({ sampling: sampling === "model" ? "model" : "app" })}
+      />
+      <Origins origins={settings.origins} />
+      <Aliases aliases={settings.aliases} offered={offered} />
+    </>
+  );
+}
+
+/** Where it listens. */
+function Port({ port }: { port: number }): ReactNode {
+  const [text, setText] = useState(String(port));
+  const typed = /^\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
+  const reason =
+    typed === port
+      ? "It is this port already."
+      : typed >= 1024 && typed <= 65535
+        ? null
+        : "A port is a number from 1024 to 65535.";
+  return (
+    <form
+      className="setting"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (reason === null) changeLocalApi({ port: typed });
+      }}
+    >
+      <label className="setting-text" htmlFor="api-port">
+        <span className="setting-name">Port</span>
+      </label>
+      <div className="row-actions">
+        <input
+          id="api-port"
+          className="field numbers api-port"
+          inputMode="numeric"
+          autoComplete="off"
+          value={text}
+          data-testid="api-port"
+          onChange={(event) => setText(event.target.value)}
+        />
+        <ActionButton type="submit" className="button" data-testid="set-api-port" reason={reason}>
+          Use this port
+        </ActionButton>
+      </div>
+    </form>
+  );
+}
+
+/** Pages and apps in browsers that may use it. */
+function Origins({ origins }: { origins: string[] }) {
+  return (
+    <section className="api-list" aria-label="Pages that may connect">
+      <p className="setting-name">Pages that may connect</p>
+      <p className="setting-words">
+        Pages in a browser, and apps that are pages, cannot use the model unless they are listed here
+      </p>
+      <ul>
+        {origins.map((origin) => (
+          <li key={origin} data-testid="api-origin">
+            <code className="api-value">{origin}</code>
+            <Remove
+              name={`Remove ${origin}`}
+              onClick={() => changeLocalApi({ origins: origins.filter((other) => other !== origin) })}
+            />
+          </li>
+        ))}
+      </ul>
+      <Add
+        label="A page’s origin"
+        placeholder="https://example.com"
+        testId="api-origin-add"
+        taken={origins}
+        onAdd={(origin) => changeLocalApi({ origins: [...origins, origin.replace(/\/+$/, "")] })}
+      />
+    </section>
+  );
+}
+
+interface AliasesProps {
+  aliases: ApiAlias[];
+  /** What programs call the models that are here. */
+  offered: string[];
+}
+
+/** Names of other models, and which model they mean here. */
+function Aliases({ aliases, offered }: AliasesProps) {
+  const change = (aliases: ApiAlias[]) => changeLocalApi({ aliases });
+  return (
+    <section className="api-list" aria-label="Names">
+      <p className="setting-name">Names</p>
+      <p className="setting-words">
+        Programs that ask for these get a model that is here. A name that ends in * stands for all that begin
+        so
+      </p>
+      <ul>
+        {aliases.map((alias) => (
+          <li key={alias.name} data-testid="api-alias">
+            <code className="api-value">{alias.name}</code>
+            <span className="select-place">
+              <select
+                className="select"
+                aria-label={`The model for ${alias.name}`}
+                value={alias.model ?? LOADED}
+                onChange={({ target: { value } }) =>
+                  change(
+                    aliases.map((other) =>
+                      other.name === alias.name
+                        ? { ...other, model: value === LOADED ? null : value }
+                        : other,
+                    ),
+                  )
+                }
+              >
+                <option value={LOADED}>the loaded model</option>
+                {[...new Set([...offered, ...(alias.model ? [alias.model] : [])])].map((id) => (
+                  <option key={id}>{id}</option>
+                ))}
+              </select>
+              <Icon name="down" />
+            </span>
+            <Remove
+              name={`Remove ${alias.name}`}
+              onClick={() => change(aliases.filter((other) => other.name !== alias.name))}
+            />
+          </li>
+        ))}
+      </ul>
+      <Add
+        label="A name that programs ask for"
+        placeholder="gemini-*"
+        testId="api-alias-add"
+        taken={aliases.map(({ name }) => name)}
+        onAdd={(name) => change([...aliases, { name, model: null }])}
+      />
+    </section>
+  );
+}
+
+function Remove({ name, onClick }: { name: string; onClick: () => void }) {
+  return (
+    <button type="button" className="quiet-button" aria-label={name} title="Remove" onClick={onClick}>
+      <Icon name="close" />
+    </button>
+  );
+}
+
+interface AddProps {
+  label: string;
+  placeholder: string;
+  testId: string;
+  /** What is there already. */
+  taken: string[];
+  onAdd: (text: string) => void;
+}
+
+/** A line to add to a list. */
+function Add({ label, placeholder, testId, taken, onAdd }: AddProps) {
+  const [text, setText] = useState("");
+  const id = useId();
+  const typed = text.trim();
+  const reason = typed === "" ? "Nothing is typed." : taken.includes(typed) ? "It is there already." : null;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (reason !== null) return;
+    onAdd(typed);
+    setText("");
+  };
+  return (
+    <form className="api-add" onSubmit={submit}>
+      <label className="off-screen" htmlFor={id}>
+        {label}
+      </label>
+      <input
+        id={id}
+        className="field"
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={placeholder}
+        value={text}
+        data-testid={testId}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <ActionButton type="submit" className="button" data-testid={`${testId}-button`} reason={reason}>
+        Add
+      </ActionButton>
+    </form>
+  );
+}

@@ -110,3 +110,25 @@ fn only_whoever_has_the_token_sees_and_ends_requests() {
         assert_ne!(with_token, 401, "{path}");
     }
 }
+
+#[test]
+fn a_monitor_reads_counts_with_the_token_and_nothing_that_was_said() {
+    let server = Server::scripted(&["--no-token"]);
+    let port = server.port;
+    let script = json!({"say": ["Xylophonwald", "b"], "prompt_tokens": 12, "cached_tokens": 5});
+    assert_eq!(chat(port, &scripted(&script)).status, 200);
+    let mut metrics = get(port, "/metrics");
+    assert_eq!(metrics.status, 200);
+    assert!(metrics.header("content-type").unwrap().starts_with("application/openmetrics-text"));
+    let text = metrics.text();
+    for line in [
+        "foretoken_requests_total{dialect=\"chat\",outcome=\"done\"} 1",
+        "foretoken_prompt_tokens_total 12",
+        "foretoken_cached_tokens_total 5",
+        "foretoken_generated_tokens_total 2",
+        "foretoken_accepted_tokens_total{position=\"1\"} 3",
+    ] {
+        assert!(text.lines().any(|other| other == line), "{line} in\n{text}");
+    }
+    assert!(!text.contains("Xylophonwald") && !text.contains("checkpoint"), "{text}");
+}

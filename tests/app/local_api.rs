@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::support::dialog::Dialog;
 use crate::support::endless_model::open_endless_model;
 use crate::support::sandbox::{Sandbox, free_port};
-use crate::support::webdriver::keys::CONTROL;
+use crate::support::webdriver::keys::{CONTROL, ESCAPE};
 use crate::support::window::Window;
 
 /// How long an answer may take.
@@ -225,4 +225,57 @@ fn another_port_can_be_taken_and_the_end_asks_while_a_program_is_answered() {
     let window = sandbox.open();
     window.open_settings("local_api");
     window.wait_until("it is on from the start", || window.text("api-state").starts_with(&on));
+}
+
+#[test]
+fn programs_have_models_loaded_only_while_the_window_is_closed_and_the_persons_comes_back() {
+    let port = free_port();
+    let sandbox = Sandbox::new(1280, 900);
+    fs::create_dir_all(sandbox.settings()).unwrap();
+    let settings = json!({"local_api": {"on": true, "port": port, "needs_token": false, "may_load": true}});
+    fs::write(sandbox.settings().join("settings.json"), settings.to_string()).unwrap();
+    let window = sandbox.open();
+    open_endless_model(&window, &sandbox);
+    let ask = |model: &str| {
+        let body = json!({
+            "model": model, "messages": [{"role": "user", "content": "Hello!"}], "max_tokens": 4,
+        });
+        let answer = send(port, "", "POST", "/v1/chat/completions", &body);
+        (answer.status, serde_json::from_str::<Value>(&answer.rest()).unwrap())
+    };
+    let (status, refused) = ask("demo-model");
+    assert_eq!((status, &refused["error"]["code"]), (503, &json!("model_busy")), "{refused}");
+
+    window.press(&[CONTROL], 'w');
+    window.wait_until("the window is gone", || sandbox.shown_windows() == 0);
+    assert_eq!(sandbox.running("foretoken").len(), 1, "the app goes on for those who use the model");
+    let (status, answer) = ask("demo-model");
+    assert_eq!((status, &answer["model"]), (200, &json!("Demo-model")), "{answer}");
+
+    assert!(sandbox.launch_again());
+    window.wait_until("the window is back", || sandbox.shown_windows() == 1);
+    window.wait_until("the person's model is loaded again", || {
+        window.text("model-picker").contains("endless") && !window.is_shown("engine-banner")
+    });
+    let (status, answer) = ask("default");
+    assert_eq!((status, &answer["model"]), (200, &json!("endless")), "{answer}");
+}
+
+#[test]
+fn a_model_that_nobody_asks_gives_back_its_memory_until_the_next_question() {
+    let sandbox = Sandbox::new(1280, 900);
+    fs::create_dir_all(sandbox.settings()).unwrap();
+    // As a person cannot choose, and a test can wait for.
+    let settings = json!({"preferences": {"unload_after": 0}});
+    fs::write(sandbox.settings().join("settings.json"), settings.to_string()).unwrap();
+    let window = sandbox.open();
+    window.wait_until("the engine has ended", || sandbox.running("foretoken-engine").is_empty());
+    assert!(!window.is_shown("engine-banner"), "nothing has failed");
+    window.click("model-picker");
+    window.wait_until("the picker says so", || window.is_shown("model-unloaded"));
+    window.press(&[], ESCAPE);
+    window.ask("Where do owls sleep?");
+    window.wait_for_end();
+    assert!(!window.text("answer").is_empty());
+    window.wait_until("it has ended again", || sandbox.running("foretoken-engine").is_empty());
 }

@@ -123,7 +123,61 @@ describe("the local API", () => {
       await userEvent.click(screen.getByTestId("set-api-port"));
       expect(set, text).toHaveBeenCalledTimes(sent);
     }
-    expect(set).toHaveBeenCalledWith({ on: false, port: 8011, needs_token: true });
+    expect(set).toHaveBeenCalledWith({ ...INITIAL_LOCAL_API.settings, port: 8011 });
+  });
+
+  it("never lets other devices in without the token", async () => {
+    const set = vi.spyOn(shell, "setLocalApi").mockResolvedValue(null);
+    const settings = { ...INITIAL_LOCAL_API.settings, on: true, needs_token: false };
+    tell({ ...ON, settings });
+    render(<LocalApiPage />);
+    expect(screen.queryByTestId("network-address")).toBeNull();
+    await userEvent.click(screen.getByTestId("api-more"));
+    await userEvent.click(screen.getByTestId("api-network"));
+    expect(set).toHaveBeenCalledWith({ ...settings, network: true, needs_token: true });
+    tell({ ...ON, settings: { ...settings, network: true }, network_name: "mac.local" });
+    expect((await screen.findByTestId("network-address")).textContent).toBe("http://mac.local:3673/v1");
+  });
+
+  it("lists pages that may connect, each once and without a path", async () => {
+    const set = vi.spyOn(shell, "setLocalApi").mockResolvedValue(null);
+    const settings = { ...INITIAL_LOCAL_API.settings, origins: ["app://obsidian.md"] };
+    tell({ ...ON, settings });
+    render(<LocalApiPage />);
+    await userEvent.click(screen.getByTestId("api-more"));
+    const field = screen.getByTestId("api-origin-add");
+    await userEvent.type(field, "app://obsidian.md{enter}");
+    expect(set).not.toHaveBeenCalled();
+    await userEvent.clear(field);
+    await userEvent.type(field, " https://example.com/ {enter}");
+    const origins = ["app://obsidian.md", "https://example.com"];
+    expect(set).toHaveBeenLastCalledWith({ ...settings, origins });
+    await userEvent.click(screen.getByRole("button", { name: "Remove app://obsidian.md" }));
+    expect(set).toHaveBeenLastCalledWith({ ...settings, origins: [] });
+  });
+
+  it("has names stand for models that are here", async () => {
+    const set = vi.spyOn(shell, "setLocalApi").mockResolvedValue(null);
+    const aliases = [
+      { name: "claude-*", model: null },
+      { name: "gpt-5", model: "org/gone" },
+    ];
+    const settings = { ...INITIAL_LOCAL_API.settings, aliases };
+    tell({ ...ON, settings, offered: ["org/model", "org/other"] });
+    render(<LocalApiPage />);
+    await userEvent.click(screen.getByTestId("api-more"));
+    const choice = (name: string) => screen.getByRole<HTMLSelectElement>("combobox", { name });
+    expect(choice("The model for gpt-5").value, "a model that is gone stays named").toBe("org/gone");
+    await userEvent.selectOptions(choice("The model for claude-*"), "org/other");
+    expect(set).toHaveBeenLastCalledWith({
+      ...settings,
+      aliases: [{ name: "claude-*", model: "org/other" }, aliases[1]],
+    });
+    await userEvent.type(screen.getByTestId("api-alias-add"), "gemini-*{enter}");
+    expect(set).toHaveBeenLastCalledWith({
+      ...settings,
+      aliases: [...aliases, { name: "gemini-*", model: null }],
+    });
   });
 });
 

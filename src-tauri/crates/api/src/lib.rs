@@ -20,6 +20,7 @@ mod format;
 mod guard;
 mod live;
 mod messages;
+mod metrics;
 mod models;
 mod parts;
 mod program;

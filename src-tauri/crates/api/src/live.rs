@@ -2,6 +2,7 @@
 //! asked or answered. Kept in memory only.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -12,6 +13,7 @@ use foretoken_protocol::{
 use tokio::sync::watch;
 
 use crate::error::ApiError;
+use crate::metrics::Metrics;
 use crate::program;
 use crate::router::random_name;
 
@@ -22,6 +24,7 @@ const MOST_ENDED: usize = 50;
 #[derive(Debug, Default)]
 pub struct Live {
     state: Mutex<State>,
+    metrics: Metrics,
     count: watch::Sender<usize>,
     changed: watch::Sender<()>,
 }
@@ -59,6 +62,12 @@ impl Live {
         let live: Vec<ApiRequest> = state.live.iter().map(|entry| entry.request.clone()).collect();
         let tokens_per_second = live.iter().filter_map(|request| request.written.tokens_per_second).sum();
         ApiRequests { live, ended: state.ended.iter().cloned().collect(), tokens_per_second }
+    }
+
+    /// The counts since the program started, as text.
+    pub(crate) fn metrics(&self) -> Result<String, fmt::Error> {
+        let stages: Vec<ApiStage> = self.lock().live.iter().map(|entry| entry.request.stage).collect();
+        self.metrics.text(stages.into_iter())
     }
 
     /// Follows how many requests are there.
@@ -129,6 +138,7 @@ impl Live {
         let Some(index) = state.live.iter().position(|entry| entry.request.id == id) else { return };
         let Entry { request, came, .. } = state.live.remove(index);
         let ApiRequest { id, program, dialect, model, came_at, written, .. } = request;
+        self.metrics.ended(dialect, &outcome);
         let took_ms = came.elapsed().as_millis() as u64;
         let ended = EndedApiRequest { id, program, dialect, model, came_at, took_ms, written, outcome };
         state.ended.push_front(ended);
@@ -219,6 +229,9 @@ impl LiveRequest {
 
     /// What the engine has said of one of its replies.
     pub(crate) fn heed(&self, index: usize, progress: &ReplyProgress) {
+        if let ReplyProgress::Event(Event::Finished { stats, .. }) = progress {
+            self.live.metrics.replied(stats);
+        }
         self.live.change(&self.id, |entry| entry.heed(index, progress));
     }
 

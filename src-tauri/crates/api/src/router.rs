@@ -19,6 +19,7 @@ use crate::count;
 use crate::error::{ApiError, Retry};
 use crate::guard::{Admitted, Refused, cors};
 use crate::messages;
+use crate::metrics;
 use crate::models;
 use crate::responses;
 use crate::status;
@@ -37,6 +38,7 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
     Router::new()
         .route("/", get(health))
         .route("/health", get(health))
+        .route("/metrics", get(metrics::metrics))
         .route("/v1/models", get(list_models))
         .route("/v1/models/{*id}", get(one_model))
         .route("/v1/chat/completions", post(chat::answer))

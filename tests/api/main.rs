@@ -11,6 +11,7 @@ mod guard;
 mod live;
 mod messages;
 mod models;
+mod network;
 mod real;
 mod responses;
 mod server;

@@ -68,6 +68,32 @@ fn only_names_of_this_machine_get_in() {
 }
 
 #[test]
+fn other_devices_come_by_an_address_or_by_the_name_of_this_machine_alone() {
+    let guard = Guard::new(PORT, Access { network: true, ..Access::default() });
+    let own = network_name().map(|name| (format!("{name}:3673"), 200));
+    for (host, expected) in [
+        ("localhost:3673", 200),
+        ("192.168.1.5:3673", 200),
+        ("[fe80::1]:3673", 200),
+        ("192.168.1.5", 403),
+        ("192.168.1.5:80", 403),
+        ("192.168.1.5.nip.io:3673", 403),
+        ("fe80::1:3673", 403),
+        ("[localhost]:3673", 403),
+        ("other.local:3673", 403),
+        ("evil.example:3673", 403),
+    ]
+    .into_iter()
+    .map(|(host, expected)| (host.to_owned(), expected))
+    .chain(own)
+    {
+        assert_eq!(get(&guard, &[("host", &host)]), expected, "{host}");
+    }
+    let page = [("host", "192.168.1.5:3673"), ("origin", "http://192.168.1.5:3673")];
+    assert_eq!(get(&guard, &page), 403, "no page of another device either");
+}
+
+#[test]
 fn pages_get_in_only_from_the_list() {
     let guard = guard(None);
     for (pairs, expected) in [

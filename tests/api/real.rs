@@ -176,3 +176,27 @@ fn the_count_of_a_request_is_what_its_answer_says_it_read() {
     let read = usage["input_tokens"].as_u64().unwrap() + usage["cache_read_input_tokens"].as_u64().unwrap();
     assert_eq!(counted, read);
 }
+
+#[test]
+fn what_a_program_predicts_of_an_answer_is_drafted_and_changes_nothing() {
+    let server = Server::real(&["--no-token"]);
+    let of = |fields: Value| {
+        let base = json!({"reasoning_effort": "none", "foretoken": {"speculation": {"drafter": "lookup"}}});
+        chat(server.port, &asked(with(base, fields))).json()
+    };
+    let plain = of(json!({}));
+    let text = said(&plain, 0);
+    let details = &plain["usage"]["completion_tokens_details"];
+    assert!(details.get("accepted_prediction_tokens").is_none(), "nothing was predicted: {details}");
+    let answer = plain["choices"][0]["message"]["content"].as_str().unwrap();
+    for (content, is_right) in [
+        (json!(answer), true),
+        (json!([{"type": "text", "text": format!("Once. {answer}")}]), true),
+        (json!("Something that the model would never say 123."), false),
+    ] {
+        let answer = of(json!({"prediction": {"type": "content", "content": content}}));
+        assert_eq!(said(&answer, 0), text, "{content}");
+        let accepted = answer["usage"]["completion_tokens_details"]["accepted_prediction_tokens"].as_u64();
+        assert_eq!(accepted.unwrap() > 20, is_right, "{answer}");
+    }
+}

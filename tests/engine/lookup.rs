@@ -77,6 +77,29 @@ fn rows_with_different_drafters_read_as_each_alone() {
     }
 }
 
+/// What is predicted of a reply is drafted where the reply follows it, and changes nothing where it does not.
+#[test]
+fn a_prediction_of_any_worth_changes_no_text_and_no_state() {
+    let model = tiny_dense(Stored::F32);
+    let mut rng = Rng::new(11);
+    for (index, spec) in [greedy(&rng.prompt(12), 48), wandering(&mut rng, 48)].into_iter().enumerate() {
+        let plain = alone(&model, &spec, 0).tokens;
+        let mut mistaken = plain.clone();
+        mistaken[20] = (mistaken[20] + 1) % 100;
+        mistaken.insert(33, 7);
+        for (what, prediction) in
+            [("right", plain.clone()), ("mistaken", mistaken), ("of another", rng.prompt(60))]
+        {
+            let spec = RowSpec { prediction: prediction.into(), ..spec.clone() };
+            let reply =
+                &together(&model, std::slice::from_ref(&spec), |_, step| lookup(1 + step % 15), |_, _| {})[0];
+            assert_eq!(reply.tokens, plain, "{what} {index}");
+            let least = if what == "right" && index == 0 { 30 } else { 0 };
+            assert!(accepted(reply) >= least, "{what} {index}: {reply:?}");
+        }
+    }
+}
+
 fn demo_reply(
     session: &mut Session,
     text: &str,

@@ -265,6 +265,7 @@ fn asking(id: RequestId, messages: Vec<ChatMessage>, settings: GenerationSetting
         stop_scope: StopScope::All,
         constraint: Box::default(),
         priority: Priority::Interactive,
+        prediction: None,
     }
 }
 
@@ -393,6 +394,7 @@ fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
             stop_scope: StopScope::All,
             constraint: Box::default(),
             priority: Priority::Interactive,
+            prediction: None,
         });
         let (mut tokens, mut from_drafts) = (0, 0);
         let (reason, stats) = loop {
@@ -686,6 +688,7 @@ fn log_probabilities_come_with_the_tokens() {
         stop_scope: StopScope::All,
         constraint: Box::default(),
         priority: Priority::Interactive,
+        prediction: None,
     });
     engine.generate(3, 20);
     let (with, without) = (engine.end(2), engine.end(3));

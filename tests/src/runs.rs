@@ -5,6 +5,7 @@ use foretoken_engine::decode::{
 };
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Priority, Sampling};
+use std::sync::Arc;
 
 /// A greedy row that drafts by its head and ends by length.
 pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
@@ -21,6 +22,7 @@ pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
         logprobs: None,
         constraint: None,
         priority: Priority::default(),
+        prediction: Arc::default(),
         known_drafts: None,
     }
 }

@@ -1846,6 +1846,8 @@ export type ReplyStats = {
 	positions: PositionStats[],
 	/**  Those of them that were looked up in the text, at all positions. */
 	looked_up: PositionStats,
+	/**  Those of them that were taken from what whoever asked predicts of the reply; `None` where nothing was predicted. */
+	predicted: PositionStats | null,
 	/**  Those of them that a draft model guessed, at all positions. */
 	by_draft_model: PositionStats,
 	/**  Tokens that the form of the answer dictated and the model only confirmed; none of the drafts above. */

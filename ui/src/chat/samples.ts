@@ -47,6 +47,7 @@ export const replyStats = (more: Partial<ReplyStats> = {}): ReplyStats => ({
     { drafted: 100, accepted: 50 },
   ],
   looked_up: { drafted: 0, accepted: 0 },
+  predicted: null,
   by_draft_model: { drafted: 0, accepted: 0 },
   forced: 0,
   thinking: { emitted: 0, steps: 0, drafted: 0, accepted: 0, seconds: 0 },

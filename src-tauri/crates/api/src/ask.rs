@@ -46,6 +46,8 @@ pub(crate) struct AskedSettings {
     pub(crate) in_background: bool,
     /// What binds the replies.
     pub(crate) constraint: Constraint,
+    /// What the program predicts of the replies.
+    pub(crate) prediction: Option<String>,
 }
 
 impl AskedSettings {

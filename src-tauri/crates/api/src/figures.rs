@@ -88,11 +88,19 @@ fn usage<'a>(replies: impl Iterator<Item = &'a ReplyStats> + Clone) -> Value {
     let first = replies.clone().next();
     let prompt = first.map_or(0, |stats| u64::from(stats.prompt_tokens));
     let written = sum(|stats| stats.emitted);
+    let mut details = json!({"reasoning_tokens": sum(|stats| stats.thinking.emitted)});
+    if first.is_some_and(|stats| stats.predicted.is_some()) {
+        let of = |stats: &ReplyStats| stats.predicted.unwrap_or_default();
+        let accepted: u32 = replies.clone().map(|stats| of(stats).accepted).sum();
+        let drafted: u32 = replies.clone().map(|stats| of(stats).drafted).sum();
+        details["accepted_prediction_tokens"] = accepted.into();
+        details["rejected_prediction_tokens"] = (drafted - accepted).into();
+    }
     json!({
         "prompt_tokens": prompt,
         "completion_tokens": written,
         "total_tokens": prompt + written,
         "prompt_tokens_details": {"cached_tokens": first.map_or(0, |stats| stats.cached_tokens)},
-        "completion_tokens_details": {"reasoning_tokens": sum(|stats| stats.thinking.emitted)},
+        "completion_tokens_details": details,
     })
 }

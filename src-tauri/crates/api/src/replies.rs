@@ -237,6 +237,7 @@ impl Replies {
             stop_scope: StopScope::Answer,
             logprobs: self.ask.logprobs,
             constraint: self.ask.settings.constraint.clone(),
+            prediction: self.ask.settings.prediction.clone(),
             priority: if self.ask.settings.in_background { Priority::Background } else { Priority::Normal },
             ..Prompt::new(self.ask.input.clone(), settings)
         };

@@ -7,6 +7,7 @@ use std::io::{self, BufRead, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -267,7 +268,8 @@ impl Server {
     }
 
     fn generate(&mut self, request: Request) -> io::Result<()> {
-        let Request::Generate { id, input, settings, logprobs, stop_scope, constraint, priority } = request
+        let Request::Generate { id, input, settings, logprobs, stop_scope, constraint, priority, prediction } =
+            request
         else {
             return Ok(());
         };
@@ -299,7 +301,8 @@ impl Server {
                 Input::Text { .. } | Input::Ids { .. } => Tools::default(),
             };
             let constraint = compiler.compile(&constraint, &tools, &prompt)?;
-            Ok(Made { prompt, constraint })
+            let prediction = prediction.map(|text| prompter.text(&text)).transpose()?;
+            Ok(Made { prompt, constraint, prediction: prediction.map(Arc::from) })
         };
         match self.preparing.begin(asked, make, send) {
             Ok(()) => Ok(()),
@@ -322,13 +325,14 @@ impl Server {
         }
         let submitted = match &mut self.session {
             None => Err(no_model()),
-            Some(session) => prompt.and_then(|Made { prompt, constraint }| {
+            Some(session) => prompt.and_then(|Made { prompt, constraint, prediction }| {
                 let request = ReplyRequest {
                     logprobs,
                     calls,
                     stop_scope,
                     constraint,
                     priority,
+                    prediction,
                     asked,
                     prompt,
                     settings,

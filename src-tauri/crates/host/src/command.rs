@@ -49,6 +49,8 @@ pub struct Prompt {
     pub constraint: Constraint,
     /// Whether others come first.
     pub priority: Priority,
+    /// What whoever asks predicts of the reply.
+    pub prediction: Option<String>,
 }
 
 impl Prompt {
@@ -56,7 +58,7 @@ impl Prompt {
     pub fn new(input: impl Into<Input>, settings: impl Into<SettingsFor>) -> Self {
         let (input, settings, stop_scope) = (input.into(), settings.into(), StopScope::default());
         let (constraint, priority) = (Constraint::default(), Priority::default());
-        Self { input, settings, stop_scope, logprobs: None, constraint, priority }
+        Self { input, settings, stop_scope, logprobs: None, constraint, priority, prediction: None }
     }
 }
 

@@ -333,6 +333,7 @@ impl Supervisor {
             stop_scope: prompt.stop_scope,
             constraint: Box::new(prompt.constraint),
             priority: prompt.priority,
+            prediction: prompt.prediction,
         });
     }
 

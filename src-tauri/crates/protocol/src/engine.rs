@@ -57,6 +57,9 @@ pub enum Request {
         /// Whether others come first.
         #[serde(default)]
         priority: Priority,
+        /// What whoever asks predicts of it: drafts are taken from there too. It never changes the reply.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prediction: Option<String>,
     },
     /// Counts the tokens that a reply would be written behind. Answered by `Counted`, with one number, or `Failed`.
     CountInput {

@@ -186,6 +186,8 @@ pub struct ReplyStats {
     pub positions: Vec<PositionStats>,
     /// Those of them that were looked up in the text, at all positions.
     pub looked_up: PositionStats,
+    /// Those of them that were taken from what whoever asked predicts of the reply; `None` where nothing was predicted.
+    pub predicted: Option<PositionStats>,
     /// Those of them that a draft model guessed, at all positions.
     pub by_draft_model: PositionStats,
     /// Tokens that the form of the answer dictated and the model only confirmed; none of the drafts above.

@@ -13,6 +13,7 @@ use crate::answer::Asked;
 use crate::ask::{Ask, MOST_CHOICES};
 use crate::error::ApiError;
 use crate::fields::Fields;
+use crate::parts::{self, Text};
 use crate::tools::{self, Offer};
 use crate::turns::Conversation;
 use crate::{format, settings};
@@ -41,6 +42,7 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
     let mut settings = settings::read(&mut fields)?;
     settings.constraint.format = response_format(&mut fields)?;
     settings.constraint.logit_bias = settings::logit_bias(&mut fields)?;
+    settings.prediction = prediction(&mut fields)?;
     let choices = fields.integer("n", 1..=i64::from(MOST_CHOICES))?.map_or(1, |count| count as u8);
     let logprobs = logprobs(&mut fields)?;
     let stream = fields.boolean("stream")?.unwrap_or(false);
@@ -81,6 +83,19 @@ fn offered(fields: &mut Fields) -> Result<Offer, ApiError> {
 /// The form that the answer must have.
 pub(crate) fn response_format(fields: &mut Fields) -> Result<Option<Format>, ApiError> {
     fields.object("response_format")?.map_or(Ok(None), format::read)
+}
+
+/// What the program predicts of the answer: the text of a file that is edited, mostly.
+fn prediction(fields: &mut Fields) -> Result<Option<String>, ApiError> {
+    let Some(mut prediction) = fields.object("prediction")? else { return Ok(None) };
+    if prediction.string("type")?.as_deref() != Some("content") {
+        return Err(fields.refuse("prediction.type", "it is \"content\""));
+    }
+    let Text { text, other } = parts::text("prediction.content", prediction.take("content"), "")?;
+    match other {
+        Some(kind) => Err(parts::refused("prediction.content", kind)),
+        None => Ok(Some(text).filter(|text| !text.is_empty())),
+    }
 }
 
 /// Refuses what would change the answer and is not there.

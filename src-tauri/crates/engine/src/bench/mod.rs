@@ -13,6 +13,7 @@ mod texts;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::{
@@ -440,6 +441,7 @@ impl<'a> Bench<'a> {
             logprobs: None,
             constraint: None,
             priority: Priority::default(),
+            prediction: Arc::default(),
             known_drafts: self.known_drafts.clone(),
         }
     }

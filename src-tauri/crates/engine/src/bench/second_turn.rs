@@ -1,5 +1,6 @@
 //! What the prefix cache gains in the second turn of a chat.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::{Counters, Drafting, Priority, Sampling};
@@ -98,6 +99,7 @@ fn request(prompt: Vec<u32>, message_starts: Vec<usize>) -> RowSpec {
         logprobs: None,
         constraint: None,
         priority: Priority::default(),
+        prediction: Arc::default(),
         known_drafts: None,
     }
 }

@@ -1,9 +1,11 @@
-//! Drafts from the text that is there already: what followed the longest earlier occurrence of a row's last tokens.
+//! Drafts from the text that is there already: what followed the longest earlier occurrence of a row's last tokens, in
+//! its context or in what whoever asks predicts of the reply.
 //!
 //! Known as prompt lookup decoding. Worth most where a reply quotes or edits what it was given. A proposal costs no
 //! pass of anything, and whether it would have been right is known after every step, used or not.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::plan::MAX_CHAIN;
 
@@ -14,9 +16,12 @@ const MAX_MATCH: usize = 32;
 /// Earlier occurrences that are compared, the latest first.
 const MAX_CANDIDATES: usize = 32;
 
-/// Where each run of `MIN_MATCH` tokens of a row's context ends.
+/// Where each run of `MIN_MATCH` tokens ends in a row's text: the prediction of its reply, if there is one, and its
+/// context behind that.
 #[derive(Debug, Default)]
 pub(super) struct TextIndex {
+    /// What whoever asks predicts of the reply.
+    predicted: Arc<[u32]>,
     /// The end of its last occurrence.
     last: HashMap<[u32; MIN_MATCH], u32>,
     /// For the occurrence that ends at `MIN_MATCH + i`, the end of the one before it; 0 where there is none.
@@ -28,6 +33,8 @@ pub(super) struct TextIndex {
 pub(super) struct Proposal {
     /// How much came before it both times.
     pub(super) class: MatchClass,
+    /// Whether it was found in the prediction.
+    pub(super) predicted: bool,
     /// The tokens that followed, at most [`MAX_CHAIN`].
     pub(super) tokens: Vec<u32>,
 }
@@ -68,11 +75,22 @@ impl MatchClass {
 }
 
 impl TextIndex {
+    /// The index of a row with this prediction of its reply.
+    pub(super) fn of(predicted: Arc<[u32]>) -> Self {
+        Self { predicted, ..Self::default() }
+    }
+
+    /// The index of the same row before anything of its context was entered.
+    pub(super) fn emptied(&self) -> Self {
+        Self::of(Arc::clone(&self.predicted))
+    }
+
     /// Enters the runs of `ctx` that it does not have yet: about a tenth of a microsecond and 30 bytes a token. `ctx`
     /// begins with what it was at the last call.
     pub(super) fn extend(&mut self, ctx: &[u32]) {
-        for end in MIN_MATCH + self.before.len()..=ctx.len() {
-            let run = std::array::from_fn(|i| ctx[end - MIN_MATCH + i]);
+        let text = Text { predicted: &self.predicted, ctx };
+        for end in MIN_MATCH + self.before.len()..=text.len() {
+            let run = std::array::from_fn(|i| text.at(end - MIN_MATCH + i));
             self.before.push(self.last.insert(run, end as u32).unwrap_or(0));
         }
     }
@@ -85,17 +103,45 @@ impl TextIndex {
         if ctx.len() < MIN_MATCH {
             return None;
         }
+        let text = Text { predicted: &self.predicted, ctx };
         let before = |&end: &usize| Some(self.before[end - MIN_MATCH] as usize).filter(|&end| end > 0);
-        let candidates = std::iter::successors(before(&ctx.len()), before);
+        let known = self.predicted.len();
+        // Behind the end of the prediction begins another text.
+        let candidates = std::iter::successors(before(&text.len()), before).filter(|&end| end != known);
         let length = |&end: &usize| {
-            let pairs = ctx[..end].iter().rev().zip(ctx.iter().rev()).take(MAX_MATCH);
-            pairs.take_while(|(earlier, now)| earlier == now).count()
+            let most = end.min(MAX_MATCH).min(ctx.len());
+            (1..=most).take_while(|back| text.at(end - back) == text.at(text.len() - back)).count()
         };
         let matches = candidates.take(MAX_CANDIDATES).map(|end| (length(&end), end));
         let (length, from) = matches.reduce(|best, other| if other.0 > best.0 { other } else { best })?;
         // Behind the end of the context the text repeats itself.
-        let tokens = (0..MAX_CHAIN).map(|i| ctx[from + i % (ctx.len() - from)]).collect();
-        Some(Proposal { class: MatchClass::of(length), tokens })
+        let predicted = from < known;
+        let tokens = if predicted {
+            self.predicted[from..].iter().copied().take(MAX_CHAIN).collect()
+        } else {
+            (0..MAX_CHAIN).map(|i| text.at(from + i % (text.len() - from))).collect()
+        };
+        Some(Proposal { class: MatchClass::of(length), predicted, tokens })
+    }
+}
+
+/// The prediction of a row's reply, and its context behind that.
+#[derive(Clone, Copy)]
+struct Text<'a> {
+    predicted: &'a [u32],
+    ctx: &'a [u32],
+}
+
+impl Text<'_> {
+    fn len(self) -> usize {
+        self.predicted.len() + self.ctx.len()
+    }
+
+    fn at(self, index: usize) -> u32 {
+        match index.checked_sub(self.predicted.len()) {
+            Some(index) => self.ctx[index],
+            None => self.predicted[index],
+        }
     }
 }
 
@@ -157,8 +203,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_predicted_is_proposed_where_the_context_has_no_longer_match() {
+        let mut index = TextIndex::of([1, 2, 3, 4, 5, 6].into());
+        let proposal = index.propose(&[9, 9, 1, 2, 3]).unwrap();
+        assert_eq!((proposal.predicted, &proposal.tokens[..3]), (true, &[4, 5, 6][..]));
+        // As long, and later.
+        let proposal = index.propose(&[9, 9, 1, 2, 3, 7, 7, 1, 2, 3]).unwrap();
+        assert_eq!((proposal.predicted, &proposal.tokens[..2]), (false, &[7, 7][..]));
+        let proposal = index.propose(&[9, 9, 1, 2, 3, 7, 7, 1, 2, 3, 4]).unwrap();
+        assert_eq!((proposal.predicted, &proposal.tokens[..2]), (true, &[5, 6][..]));
+        assert_eq!(index.propose(&[9, 9, 1, 2, 3, 7, 7, 1, 2, 3, 4, 8]), None);
+        let mut again = index.emptied();
+        assert!(again.propose(&[1, 2, 3]).unwrap().predicted);
+        assert_eq!(TextIndex::of([1, 2, 3].into()).propose(&[2, 3]), None, "fewer tokens than a match has");
+        assert_eq!(TextIndex::of([1, 2, 3].into()).propose(&[8, 1, 2, 3]), None, "nothing follows in it");
+        let proposal = TextIndex::of([1, 2, 3, 4].into()).propose(&[8, 1, 2, 3]).unwrap();
+        assert_eq!(proposal.tokens, [4], "no more than is left of it");
+    }
+
+    #[test]
     fn a_proposal_is_judged_by_what_was_emitted() {
-        let proposal = Proposal { class: MatchClass::Long, tokens: vec![5, 6, 7] };
+        let proposal = Proposal { class: MatchClass::Long, predicted: false, tokens: vec![5, 6, 7] };
         let verdict = |emitted: &[u32]| {
             let verdict = proposal.verdict(emitted);
             (verdict.judged, verdict.right)

@@ -1,5 +1,6 @@
 //! What a model's passes take and how often its drafts are right, found out while nothing else runs.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foretoken_protocol::{MAX_DEPTH, Priority, Sampling};
@@ -99,6 +100,7 @@ impl<'a> Meter<'a> {
             logprobs: None,
             constraint: None,
             priority: Priority::default(),
+            prediction: Arc::default(),
             known_drafts: None,
         };
         let mut task = PrefillTask::new(model, Row::new(0, spec))?;

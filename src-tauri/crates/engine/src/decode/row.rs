@@ -39,7 +39,7 @@ pub struct Row {
     pub(super) forced: Vec<u32>,
     /// How many of the next step's tokens may be kept: behind some drafts it is not known what may come.
     pub(super) usable: usize,
-    /// Where runs of tokens occur in `ctx`.
+    /// Where runs of tokens occur in `ctx` and in what is predicted of the reply.
     text: TextIndex,
     /// What an earlier occurrence of the last tokens proposes for the next step, if it was looked for.
     pub(super) proposal: Option<Proposal>,
@@ -76,12 +76,12 @@ impl Row {
             bias: None,
             forced: Vec::new(),
             usable: usize::MAX,
+            text: TextIndex::of(spec.prediction.clone()),
             spec,
             cache: RowCache::default(),
             pending: Pending::default(),
             unread_features: Vec::new(),
             history,
-            text: TextIndex::default(),
             proposal: None,
             taken_back: false,
         }
@@ -99,7 +99,7 @@ impl Row {
         }
         self.forced.clear();
         self.usable = usize::MAX;
-        (self.text, self.proposal) = (TextIndex::default(), None);
+        (self.text, self.proposal) = (self.text.emptied(), None);
     }
 
     /// The row with all its tokens, without caches and pending pairs.
@@ -355,7 +355,10 @@ impl Row {
         }
         self.forced.clear();
         self.usable = usize::MAX;
-        let lookup = self.proposal.take().map(|proposal| proposal.verdict(emitted));
+        let proposal = self.proposal.take();
+        let predicted =
+            drafter == DrafterKind::Lookup && proposal.as_ref().is_some_and(|proposal| proposal.predicted);
+        let lookup = proposal.map(|proposal| proposal.verdict(emitted));
         let committed = self.committed();
         self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));
         self.taken_back = count == 0;
@@ -377,6 +380,7 @@ impl Row {
             tokens: emitted.to_vec(),
             logprobs: Vec::new(),
             drafter,
+            predicted,
             drafted,
             accepted: matching.min(count),
             lookup,
@@ -416,6 +420,8 @@ pub struct Advance {
     pub logprobs: Vec<Logprobs>,
     /// Who drafted.
     pub drafter: DrafterKind,
+    /// Whether they come from what was predicted of the reply.
+    pub predicted: bool,
     /// Drafts that were verified.
     pub drafted: usize,
     /// Drafts among the tokens.
@@ -457,6 +463,8 @@ fn history(spec: &RowSpec, ctx: &[u32]) -> Option<History> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use foretoken_protocol::{Priority, Sampling};
 
     use super::*;
@@ -482,6 +490,7 @@ mod tests {
                 logprobs: None,
                 constraint: None,
                 priority: Priority::default(),
+                prediction: Arc::default(),
                 known_drafts,
             },
         )

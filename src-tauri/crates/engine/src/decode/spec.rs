@@ -1,6 +1,7 @@
 //! What is asked of a row: prompt, sampling, limits, and for tests its drafts.
 
 use foretoken_protocol::{Priority, Sampling};
+use std::sync::Arc;
 
 use crate::constrain::Constraint;
 
@@ -36,6 +37,8 @@ pub struct RowSpec {
     pub constraint: Option<Constraint>,
     /// Whether others come first.
     pub priority: Priority,
+    /// What whoever asks predicts of the reply: look-up drafts from it too. It never changes the reply.
+    pub prediction: Arc<[u32]>,
     /// Drafts to use in place of the head's, for measuring and testing.
     pub known_drafts: Option<KnownDrafts>,
 }

@@ -195,6 +195,11 @@ impl Recorder {
         }
     }
 
+    /// Has the drafts counted that come from what was predicted of the reply.
+    pub fn count_predicted(&mut self) {
+        self.stats.predicted = Some(PositionStats::default());
+    }
+
     /// Records a step that began in `part` of the reply. `stop_token`: whether its last token only ended the reply.
     pub fn step(&mut self, advance: &Advance, timing: StepTiming, part: Part, stop_token: bool) {
         let now = Instant::now();
@@ -239,7 +244,8 @@ impl Recorder {
             DrafterKind::Dflash => Some(&mut self.stats.by_draft_model),
             DrafterKind::Lookup => Some(&mut self.stats.looked_up),
         };
-        if let Some(counts) = of_drafter {
+        let of_prediction = self.stats.predicted.as_mut().filter(|_| advance.predicted);
+        for counts in of_drafter.into_iter().chain(of_prediction) {
             counts.drafted += drafted;
             counts.accepted += accepted;
         }
@@ -345,6 +351,7 @@ mod tests {
             drafter,
             drafted,
             accepted,
+            predicted: false,
             lookup: None,
             finish: None,
         }

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
@@ -30,6 +31,8 @@ pub(super) struct Asked {
 pub(super) struct Made {
     pub(super) prompt: TokenPrompt,
     pub(super) constraint: Option<Constraint>,
+    /// What is predicted of the reply.
+    pub(super) prediction: Option<Arc<[u32]>>,
 }
 
 /// What became of an input.
@@ -151,7 +154,7 @@ mod tests {
     }
 
     fn prompt(token: u32) -> Prepared {
-        Ok(Made { prompt: TokenPrompt::plain(vec![token]), constraint: None })
+        Ok(Made { prompt: TokenPrompt::plain(vec![token]), constraint: None, prediction: None })
     }
 
     fn taken(preparing: &mut Preparing) -> Vec<(RequestId, u32)> {

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Instant;
 
 use foretoken_calls::Call;
@@ -40,6 +41,8 @@ pub struct ReplyRequest {
     pub constraint: Option<Constraint>,
     /// Whether others come first.
     pub priority: Priority,
+    /// What whoever asks predicts of it, if anything. It never changes the reply.
+    pub prediction: Option<Arc<[u32]>>,
     /// When it was asked for.
     pub asked: Instant,
 }
@@ -142,6 +145,7 @@ impl ReplyRequest {
             stop_scope: StopScope::All,
             constraint: None,
             priority: Priority::default(),
+            prediction: None,
             asked: Instant::now(),
         }
     }
@@ -151,15 +155,19 @@ impl Session {
     /// Takes in a request for a reply; [`Session::pump`] writes it, beside all others. `id` must be new.
     pub fn submit(&mut self, id: ReplyId, request: ReplyRequest) -> Result<(), EngineError> {
         self.check(&request)?;
-        let ReplyRequest { prompt, settings, logprobs, calls, stop_scope, constraint, priority, asked } =
+        let ReplyRequest { prompt, settings, logprobs, calls, stop_scope, constraint, priority, .. } =
             request;
+        let (prediction, asked) = (request.prediction, request.asked);
         let stops = (settings.stop, stop_scope);
         let mut text = ReplyText::new(self.tokenizer().clone(), prompt.start, stops)?;
         if calls != Calls::None {
             text = text.with_calls(self.tokenizer(), calls == Calls::One);
         }
         let seed = settings.sampling.seed.unwrap_or_else(Sampling::random_seed);
-        let recorder = Recorder::start(asked, prompt.ids.len(), settings.sampling, seed);
+        let mut recorder = Recorder::start(asked, prompt.ids.len(), settings.sampling, seed);
+        if prediction.is_some() {
+            recorder.count_predicted();
+        }
         let room = self.info.context_length as usize - prompt.ids.len();
         let begin = prompt.ids.iter().rposition(|&id| Some(id) == self.message_start);
         let turn = prompt.chat.zip(begin.map(|begin| prompt.ids[begin + 1..].to_vec()));
@@ -176,6 +184,8 @@ impl Session {
             logprobs: logprobs.map(|top| (top as usize).min(self.vocab - 1)),
             constraint,
             priority,
+            prediction: prediction
+                .map_or_else(Arc::default, |tokens| tokens[..tokens.len().min(room)].into()),
             known_drafts: None,
         };
         if self.scheduler.is_idle() {

@@ -68,6 +68,11 @@ impl Prompter {
         &self.kept
     }
 
+    /// The tokens of a text in which nothing but text is meant.
+    pub fn text(&self, text: &str) -> Result<Vec<u32>, TextError> {
+        self.tokenizer.encode_text(text)
+    }
+
     /// What a reply is to be written behind, as tokens.
     pub fn input(&self, input: &Input, thinking: bool) -> Result<TokenPrompt, TextError> {
         match input {

@@ -478,3 +478,21 @@ proptest! {
         let _ = read(json!({"messages": values}));
     }
 }
+
+#[test]
+fn a_prediction_is_a_text_or_its_parts() {
+    let predicted =
+        |content: Value| settings_of(json!({"prediction": {"type": "content", "content": content}}));
+    assert_eq!(predicted(json!("a b")).prediction.as_deref(), Some("a b"));
+    let parts = json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
+    assert_eq!(predicted(parts).prediction.as_deref(), Some("ab"));
+    assert_eq!(predicted(json!("")).prediction, None);
+    assert_eq!(settings_of(json!({"prediction": null})).prediction, None);
+    let wrong = refused(json!({"prediction": {"type": "guess", "content": "a"}}));
+    assert_eq!(wrong.1, "invalid_value");
+    let image = json!([{"type": "image_url", "image_url": {"url": "data:,"}}]);
+    assert_eq!(
+        refused(json!({"prediction": {"type": "content", "content": image}})).1,
+        "unsupported_parameter"
+    );
+}

@@ -43,6 +43,7 @@ fn spec(prompt: &[u32]) -> RowSpec {
         logprobs: None,
         constraint: None,
         priority: Priority::default(),
+        prediction: Arc::default(),
         known_drafts: None,
     }
 }

@@ -141,8 +141,8 @@ impl App {
             async move { models.follow_drafts().await }
         });
         spawn({
-            let models = Arc::clone(&self.models);
-            async move { models.follow_returns().await }
+            let local_api = Arc::clone(&self.local_api);
+            async move { local_api.follow_returns().await }
         });
         spawn(Arc::clone(&self.conversations).make_titles());
         spawn({

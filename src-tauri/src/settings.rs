@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use foretoken_protocol::{
-    DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision, LocalApiSettings,
-    Preferences, Sampling,
+    ApiAlias, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,
+    LOCAL_API_PORT, LocalApiSettings, MOST_API_ROWS, Preferences, Sampling,
 };
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +129,35 @@ impl Settings {
             .map(|(folder, sampling)| (moved(&folder).unwrap_or(folder), sampling))
             .collect();
     }
+}
+
+/// Settings of the local API that can be had, of a file that somebody may have written.
+pub(crate) fn local_api_in_bounds(settings: LocalApiSettings) -> LocalApiSettings {
+    let LocalApiSettings { port, needs_token, network, rows, mut aliases, mut origins, .. } = settings;
+    aliases.retain(is_alias);
+    origins.retain(|origin| is_origin(origin));
+    LocalApiSettings {
+        port: if port == 0 { LOCAL_API_PORT } else { port },
+        needs_token: needs_token || network,
+        rows: rows.clamp(1, MOST_API_ROWS),
+        aliases,
+        origins,
+        ..settings
+    }
+}
+
+/// Whether a text is an origin as browsers send it: a scheme and a host, and a port if need be.
+pub(crate) fn is_origin(text: &str) -> bool {
+    let Some((scheme, host)) = text.split_once("://") else { return false };
+    let is_word = |word: &str, others: &[u8]| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || others.contains(&byte))
+    };
+    is_word(scheme, b"+-.") && is_word(host, b"-._:[]")
+}
+
+/// Whether an alias has a name of its own: no name is not one, and neither are all.
+pub(crate) fn is_alias(alias: &ApiAlias) -> bool {
+    !alias.name.trim_end_matches('*').trim().is_empty()
 }
 
 /// Preferences whose numbers are ones that can be had.

@@ -1,5 +1,7 @@
 //! Models by name: which one answers, how another one comes to, and how one gives back its memory.
 
+use std::io::Write;
+use std::net::TcpStream;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -140,4 +142,22 @@ fn a_model_that_nobody_asks_gives_back_its_memory_and_comes_back_for_whoever_ask
     assert_eq!(count(port, "default").json()["input_tokens"], 3);
     unloaded();
     assert_eq!(chat(port, &to("default", &json!({"say": ["a"]}))).json()["model"], "second");
+}
+
+#[test]
+fn a_model_is_loaded_to_its_end_also_when_nobody_waits_for_it_any_more() {
+    let server = Server::with_library(&["first", "slow"], &[]);
+    let port = server.port;
+    let body = to("slow", &json!({"say": ["a"]})).to_string();
+    let mut leaves = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    leaves.write_all(&request(port, "POST", "/v1/chat/completions", &[], &body)).unwrap();
+    wait_for(port, "it loads", |status| status["engine"] == "loading");
+    drop(leaves);
+    wait_for(port, "it is loaded", |status| status["engine"] == "ready" && status["model"] == "slow");
+    // The name is that of the model that writes: another one would be refused.
+    let mut answer = chat(port, &to("default", &json!({"say": ["a"]})));
+    assert_eq!((answer.status, &answer.json()["model"]), (200, &json!("slow")));
+    let several = with(to("first", &json!({"say": ["a"]})), json!({"n": 3}));
+    let answer = chat(port, &several).json();
+    assert_eq!((answer["choices"].as_array().unwrap().len(), &answer["model"]), (3, &json!("first")));
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use foretoken_api::{Access, Api, Limits, Live, Models as _, Reach, Server, Token, network_name};
+use foretoken_api::{Access, Api, Limits, Live, Reach, Server, Token, network_name, offered};
 use foretoken_host::Engine;
 use foretoken_protocol::{
     AppEvent, EngineState, ErrorReport, LocalApi as Shown, LocalApiSettings, LocalApiState, MOST_API_ROWS,
@@ -30,7 +30,7 @@ use crate::conversations::replies::Replies;
 use crate::events::{AppEvents, MAIN_WINDOW};
 use crate::keychain::Keychain;
 use crate::models::Models;
-use crate::settings::AppSettings;
+use crate::settings::{AppSettings, is_alias, is_origin};
 
 /// What the page shows in place of the token, and what becomes the token when it is copied.
 pub(crate) const TOKEN_SHOWN: &str = "ft-••••••••••••";
@@ -150,7 +150,11 @@ impl LocalApi {
     ) -> Self {
         Self {
             engine,
-            offers: Arc::new(Offers { models, settings: Arc::clone(&settings) }),
+            offers: Arc::new(Offers {
+                models,
+                settings: Arc::clone(&settings),
+                replies: Arc::clone(&replies),
+            }),
             settings,
             events,
             replies,
@@ -170,7 +174,7 @@ impl LocalApi {
             state: standing.state.clone(),
             token: standing.token.as_ref().map(|(_, place)| *place),
             model: self.model(),
-            offered: self.offers.offered().into_iter().map(|model| model.id).collect(),
+            offered: offered(&*self.offers).into_iter().map(|model| model.id).collect(),
             network_name: network_name(),
             requests: self.live.requests(),
         }
@@ -178,13 +182,13 @@ impl LocalApi {
 
     /// Whether it listens.
     pub(crate) fn is_on(&self) -> bool {
-        matches!(self.lock().state, LocalApiState::On { .. })
+        matches!(self.lock().state, LocalApiState::Starting | LocalApiState::On { .. })
     }
 
     /// What programs call the model that answers.
     fn model(&self) -> Option<String> {
         let EngineState::Ready { model, .. } = self.engine.state() else { return None };
-        let offered = self.offers.offered().into_iter().find(|offered| offered.path == model.path);
+        let offered = offered(&*self.offers).into_iter().find(|offered| offered.path == model.path);
         Some(offered.map_or_else(|| "default".into(), |offered| offered.id))
     }
 
@@ -193,9 +197,9 @@ impl LocalApi {
         check(&settings)?;
         let before = self.settings.current().local_api;
         let writing = self.settings.file.update(|all| all.local_api = settings.clone());
-        if opened_alike(before, &settings) {
-            self.events.publish(&AppEvent::LocalApi { local_api: self.shown() });
-        } else {
+        // What the page changes next, it changes in this.
+        self.events.publish(&AppEvent::LocalApi { local_api: self.shown() });
+        if !opened_alike(before, &settings) {
             self.apply().await;
         }
         Ok(writing.written().await?)
@@ -326,6 +330,19 @@ impl LocalApi {
         }
     }
 
+    /// Has the person's own model loaded again, and ends what another one writes for programs, whenever the person
+    /// comes back and finds another, for as long as the app runs.
+    pub(crate) async fn follow_returns(&self) {
+        let models = &self.offers.models;
+        let mut away = models.away();
+        while away.changed().await.is_ok() {
+            if !*away.borrow_and_update() && models.is_lent() {
+                self.live.stop_all();
+                models.load_selected().await;
+            }
+        }
+    }
+
     /// Closes the server for good.
     pub(crate) async fn close(&self) {
         if let Some(server) = self.running.lock().await.take() {
@@ -349,20 +366,10 @@ fn check(settings: &LocalApiSettings) -> Result<(), LocalApiError> {
     if let Some(origin) = settings.origins.iter().find(|origin| !is_origin(origin)) {
         return Err(LocalApiError::NotAnOrigin(origin.clone()));
     }
-    let is_empty = |name: &str| name.trim_end_matches('*').trim().is_empty();
-    if settings.aliases.iter().any(|alias| is_empty(&alias.name)) {
+    if !settings.aliases.iter().all(is_alias) {
         return Err(LocalApiError::EmptyAlias);
     }
     Ok(())
-}
-
-/// Whether a text is an origin as browsers send it: a scheme and a host, and a port if need be.
-fn is_origin(text: &str) -> bool {
-    let Some((scheme, host)) = text.split_once("://") else { return false };
-    let is_word = |word: &str, others: &[u8]| {
-        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || others.contains(&byte))
-    };
-    is_word(scheme, b"+-.") && is_word(host, b"-._:[]")
 }
 
 /// From where it can be reached.

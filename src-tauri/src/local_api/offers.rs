@@ -10,6 +10,7 @@ use foretoken_protocol::{ApiAlias, ApiSampling, FitVerdict, GenerationSettings, 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use crate::conversations::replies::Replies;
 use crate::models::Models;
 use crate::settings::AppSettings;
 
@@ -17,6 +18,7 @@ use crate::settings::AppSettings;
 pub(super) struct Offers {
     pub(super) models: Arc<Models>,
     pub(super) settings: Arc<AppSettings>,
+    pub(super) replies: Arc<Replies>,
 }
 
 impl fmt::Debug for Offers {
@@ -58,22 +60,23 @@ impl foretoken_api::Models for Offers {
         self.settings.current().local_api.aliases
     }
 
-    fn may_load(&self) -> bool {
-        self.settings.current().local_api.may_load
+    fn may_load(&self, folder: &str) -> Result<(), NotLoaded> {
+        if !self.settings.current().local_api.may_load {
+            return Err(NotLoaded::NotAllowed);
+        }
+        let listed = self.models.library.watch();
+        let fit = listed.borrow().iter().flat_map(|library| &library.models).find_map(|model| {
+            (model.path == folder).then(|| model.fit.as_ref().map(|fit| fit.verdict)).flatten()
+        });
+        if fit == Some(FitVerdict::TooBig) {
+            return Err(NotLoaded::TooBig);
+        }
+        // The person's own replies are written by the person's model.
+        if self.models.is_left() && !self.replies.are_written() { Ok(()) } else { Err(NotLoaded::Busy) }
     }
 
     fn load<'a>(&'a self, folder: &'a str) -> BoxFuture<'a, Result<(), NotLoaded>> {
         async move {
-            let listed = self.models.library.watch();
-            let fit = listed.borrow().iter().flat_map(|library| &library.models).find_map(|model| {
-                (model.path == folder).then(|| model.fit.as_ref().map(|fit| fit.verdict)).flatten()
-            });
-            if fit == Some(FitVerdict::TooBig) {
-                return Err(NotLoaded::TooBig);
-            }
-            if !self.models.is_left() {
-                return Err(NotLoaded::Busy);
-            }
             self.models.lend(folder).await.map_err(NotLoaded::Failed)?;
             if self.models.is_left() {
                 return Ok(());

@@ -139,15 +139,15 @@ impl Models {
         self.load_with_draft_model(folder, self.settings.current().kv_precision).await.map(drop)
     }
 
-    /// Loads the selected model again whenever the person comes back and finds another, for as long as the app runs.
-    pub(crate) async fn follow_returns(&self) {
-        let mut away = self.away.subscribe();
-        while away.changed().await.is_ok() {
-            let selected = self.picker.selected(&self.settings.current());
-            if !*away.borrow_and_update() && self.loaded().is_some_and(|loaded| loaded != selected) {
-                self.load_selected().await;
-            }
-        }
+    /// Whether another model than the selected one was loaded for a program.
+    pub(crate) fn is_lent(&self) -> bool {
+        let selected = self.picker.selected(&self.settings.current());
+        self.loaded().is_some_and(|loaded| loaded != selected)
+    }
+
+    /// Follows whether the person has closed the window.
+    pub(crate) fn away(&self) -> watch::Receiver<bool> {
+        self.away.subscribe()
     }
 
     /// The folder of the model that was loaded last.

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::de::Error as _;
 use serde_json::{Map, Value};
 
-use super::{Settings, in_bounds};
+use super::{Settings, in_bounds, local_api_in_bounds};
 
 /// What came of reading the file.
 pub(super) enum FileContent {
@@ -48,6 +48,7 @@ pub(super) fn settings_in(bytes: &[u8]) -> serde_json::Result<(Settings, Vec<Str
     let fitting = fitting(found, &defaults, String::new(), &mut lost, &fits).unwrap_or(defaults);
     let mut settings: Settings = serde_json::from_value(fitting)?;
     settings.preferences = in_bounds(settings.preferences);
+    settings.local_api = local_api_in_bounds(settings.local_api);
     Ok((settings, lost))
 }
 

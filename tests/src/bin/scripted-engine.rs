@@ -15,6 +15,8 @@ use serde::Deserialize;
 
 /// Tokens that the model is said to read.
 const CONTEXT: u32 = 1000;
+/// How long a slow model loads.
+const SLOW_LOAD: Duration = Duration::from_millis(800);
 /// How often it says that it lives.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
@@ -62,12 +64,15 @@ impl Engine {
         self.cancelled.lock().unwrap_or_else(PoisonError::into_inner).contains(&id)
     }
 
-    /// A model whose folder is called so does not load.
+    /// A model whose folder is called `unloadable` does not load, one that is called `slow` takes a while.
     fn load(&self, id: RequestId, path: String, kv_precision: KvPrecision) {
         if path.ends_with("unloadable") {
             let message = format!("{path} is damaged.");
             let error = ErrorReport { code: "damaged".into(), message, hint: String::new() };
             return self.send(&Event::Failed { id: Some(id), error });
+        }
+        if path.ends_with("slow") {
+            thread::sleep(SLOW_LOAD);
         }
         let model = ModelInfo {
             name: "Scripted".into(),

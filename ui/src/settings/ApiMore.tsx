@@ -145,7 +145,8 @@ function Origins({ origins }: { origins: string[] }) {
         placeholder="https://example.com"
         testId="api-origin-add"
         taken={origins}
-        onAdd={(origin) => changeLocalApi({ origins: [...origins, origin.replace(/\/+$/, "")] })}
+        normal={(origin) => origin.toLowerCase().replace(/\/+$/, "")}
+        onAdd={(origin) => changeLocalApi({ origins: [...origins, origin] })}
       />
     </section>
   );
@@ -205,6 +206,7 @@ function Aliases({ aliases, offered }: AliasesProps) {
         placeholder="gemini-*"
         testId="api-alias-add"
         taken={aliases.map(({ name }) => name)}
+        normal={(name) => name.toLowerCase()}
         onAdd={(name) => change([...aliases, { name, model: null }])}
       />
     </section>
@@ -225,15 +227,22 @@ interface AddProps {
   testId: string;
   /** What is there already. */
   taken: string[];
+  /** The one way in which what is meant is written. */
+  normal: (text: string) => string;
   onAdd: (text: string) => void;
 }
 
 /** A line to add to a list. */
-function Add({ label, placeholder, testId, taken, onAdd }: AddProps) {
+function Add({ label, placeholder, testId, taken, normal, onAdd }: AddProps) {
   const [text, setText] = useState("");
   const id = useId();
-  const typed = text.trim();
-  const reason = typed === "" ? "Nothing is typed." : taken.includes(typed) ? "It is there already." : null;
+  const typed = normal(text.trim());
+  const reason =
+    typed === ""
+      ? "Nothing is typed."
+      : taken.some((one) => normal(one) === typed)
+        ? "It is there already."
+        : null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (reason !== null) return;

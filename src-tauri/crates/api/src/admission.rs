@@ -26,8 +26,8 @@ pub(crate) struct Admission {
 struct State {
     /// Replies of the requests that are in.
     inside: usize,
-    /// The model that they are for; `None` until one names its own.
-    model: Option<String>,
+    /// The folder of the model that they need; empty before the first.
+    model: String,
     /// Requests that wait, program by program; the first program's first request is next. None is empty.
     programs: VecDeque<(String, VecDeque<Waiting>)>,
     /// How long the last requests stayed.
@@ -38,8 +38,8 @@ struct State {
 #[derive(Debug)]
 struct Waiting {
     replies: usize,
-    /// The model that it needs; `None` takes whichever is loaded.
-    model: Option<String>,
+    /// The folder of the model that it needs.
+    model: String,
     /// Whether it waited for its model when others were let in with that: a model is not loaded twice for what waited
     /// at the same time.
     together: bool,
@@ -70,22 +70,33 @@ impl Drop for Entered {
     }
 }
 
+/// Lets in those who can go on when it is dropped: whoever gave up waiting may have stood in their way.
+struct LetsOthersIn<'a>(&'a Arc<Admission>);
+
+impl Drop for LetsOthersIn<'_> {
+    fn drop(&mut self) {
+        drop(self.0.let_in());
+    }
+}
+
 impl Admission {
     /// Lets in requests for `rows` replies at a time, while up to `queue` requests wait.
     pub(crate) fn new(rows: usize, queue: usize) -> Self {
         Self { rows, queue, state: Mutex::default() }
     }
 
-    /// Waits until the request of a program for so many replies may go on, and all that are in need the same `model`;
-    /// `None` takes whichever is loaded. Whoever gives up waiting takes no place.
+    /// Waits until the request of a program for so many replies may go on, and all that are in need the same `model`.
+    /// Whoever gives up waiting takes no place, and holds nobody up who waited behind it.
     pub(crate) async fn enter(
         self: &Arc<Self>,
         program: &str,
-        model: Option<&str>,
+        model: &str,
         replies: usize,
     ) -> Result<Entered, ApiError> {
         // One for more than there is room for goes on alone.
         let replies = replies.min(self.rows);
+        // Goes behind `turn`, and so finds it given up.
+        let _behind = LetsOthersIn(self);
         let turn = {
             let mut state = self.state();
             let waiting = state.waiting();
@@ -97,7 +108,7 @@ impl Admission {
                 return Err(ApiError::QueueFull { waiting, seconds: state.wait_seconds() });
             }
             let (sender, turn) = oneshot::channel();
-            let model = model.map(str::to_owned);
+            let model = model.to_owned();
             let sender = Waiting { replies, model, together: false, turn: sender };
             match state.programs.iter_mut().find(|(name, _)| name == program) {
                 Some((_, queue)) => queue.push_back(sender),
@@ -113,15 +124,22 @@ impl Admission {
         Entered { admission: Arc::clone(self), replies, since: None }
     }
 
-    /// Gives the room of a request that leaves to those that wait next, as far as they fit. Answers with the places of
-    /// those that have gone meanwhile.
+    /// Takes out a request that leaves, and lets in those that wait next.
     fn leave(self: &Arc<Self>, replies: usize, stay: Option<Duration>) -> Vec<Entered> {
-        let mut state = self.state();
-        state.stays.extend(stay);
-        if state.stays.len() > STAYS {
-            state.stays.pop_front();
+        {
+            let mut state = self.state();
+            state.stays.extend(stay);
+            if state.stays.len() > STAYS {
+                state.stays.pop_front();
+            }
+            state.inside -= replies;
         }
-        state.inside -= replies;
+        self.let_in()
+    }
+
+    /// Lets in those that wait next, as far as they fit. Answers with the places of those that have gone meanwhile.
+    fn let_in(self: &Arc<Self>) -> Vec<Entered> {
+        let mut state = self.state();
         let mut gone = Vec::new();
         while let Some(Waiting { replies, turn, .. }) = state.next(self.rows) {
             gone.extend(turn.send(self.entered(replies)).err());
@@ -140,8 +158,7 @@ impl State {
         self.waiting();
         let (program, place) = self.turn()?;
         let first = &self.programs[program].1[place];
-        let model = first.model.clone();
-        if !self.fits(model.as_deref(), first.replies, rows) {
+        if !self.fits(&first.model, first.replies, rows) {
             return None;
         }
         let (name, mut queue) = self.programs.remove(program)?;
@@ -149,7 +166,7 @@ impl State {
         if !queue.is_empty() {
             self.programs.push_back((name, queue));
         }
-        self.let_in(model.as_deref(), next.replies);
+        self.let_in(&next.model, next.replies);
         Some(next)
     }
 
@@ -162,15 +179,14 @@ impl State {
     }
 
     /// Whether a request goes beside those that are in.
-    fn fits(&self, model: Option<&str>, replies: usize, rows: usize) -> bool {
-        let is_same = model.is_none() || model == self.model.as_deref();
-        self.inside + replies <= rows && (is_same || self.inside == 0)
+    fn fits(&self, model: &str, replies: usize, rows: usize) -> bool {
+        self.inside + replies <= rows && (model == self.model || self.inside == 0)
     }
 
-    fn let_in(&mut self, model: Option<&str>, replies: usize) {
+    fn let_in(&mut self, model: &str, replies: usize) {
         self.inside += replies;
-        if model.is_some() && model != self.model.as_deref() {
-            self.model = model.map(str::to_owned);
+        if model != self.model {
+            self.model = model.to_owned();
             for waiting in self.programs.iter_mut().flat_map(|(_, queue)| queue) {
                 waiting.together = waiting.model == self.model;
             }
@@ -213,13 +229,13 @@ mod tests {
     #[tokio::test]
     async fn programs_take_turns_and_each_is_served_in_order() {
         let admission = Arc::new(Admission::new(1, 10));
-        let first = admission.enter("a", None, 1).await.unwrap();
+        let first = admission.enter("a", "A", 1).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = Vec::new();
         for (program, name) in [("a", 1), ("a", 2), ("a", 3), ("b", 4), ("a", 5), ("c", 6)] {
             let (admission, order) = (Arc::clone(&admission), Arc::clone(&order));
             tasks.push(tokio::spawn(async move {
-                let _entered = admission.enter(program, None, 1).await.unwrap();
+                let _entered = admission.enter(program, "A", 1).await.unwrap();
                 order.lock().unwrap().push(name);
             }));
             tokio::task::yield_now().await;
@@ -235,14 +251,14 @@ mod tests {
     #[tokio::test]
     async fn a_full_queue_refuses_and_whoever_gave_up_does_not_fill_it() {
         let admission = Arc::new(Admission::new(1, 1));
-        let first = admission.enter("a", None, 1).await.unwrap();
+        let first = admission.enter("a", "A", 1).await.unwrap();
         {
-            let mut waiting = pin!(admission.enter("a", None, 1));
+            let mut waiting = pin!(admission.enter("a", "A", 1));
             assert!(!is_ready(waiting.as_mut()));
-            let refused = admission.enter("b", None, 1).await.unwrap_err();
+            let refused = admission.enter("b", "A", 1).await.unwrap_err();
             assert_eq!(refused, ApiError::QueueFull { waiting: 1, seconds: 5 });
         }
-        let mut waiting = pin!(admission.enter("b", None, 1));
+        let mut waiting = pin!(admission.enter("b", "A", 1));
         assert!(!is_ready(waiting.as_mut()), "there is room again");
         drop(first);
         drop(waiting.await.unwrap());
@@ -252,10 +268,10 @@ mod tests {
     #[tokio::test]
     async fn a_place_that_is_handed_to_somebody_who_has_just_gone_comes_back() {
         let admission = Arc::new(Admission::new(1, 3));
-        let first = admission.enter("a", None, 1).await.unwrap();
-        let mut last = pin!(admission.enter("c", None, 1));
+        let first = admission.enter("a", "A", 1).await.unwrap();
+        let mut last = pin!(admission.enter("c", "A", 1));
         {
-            let mut gone = pin!(admission.enter("b", None, 1));
+            let mut gone = pin!(admission.enter("b", "A", 1));
             assert!(!is_ready(gone.as_mut()));
             assert!(!is_ready(last.as_mut()));
             // It has the place, and is dropped before it hears of it.
@@ -268,10 +284,10 @@ mod tests {
     #[tokio::test]
     async fn whoever_gave_up_costs_its_program_no_turn() {
         let admission = Arc::new(Admission::new(1, 9));
-        let first = admission.enter("a", None, 1).await.unwrap();
-        let (mut a, mut b) = (pin!(admission.enter("a", None, 1)), pin!(admission.enter("b", None, 1)));
+        let first = admission.enter("a", "A", 1).await.unwrap();
+        let (mut a, mut b) = (pin!(admission.enter("a", "A", 1)), pin!(admission.enter("b", "A", 1)));
         {
-            let mut gone = pin!(admission.enter("a", None, 1));
+            let mut gone = pin!(admission.enter("a", "A", 1));
             assert!(!is_ready(gone.as_mut()) && !is_ready(a.as_mut()) && !is_ready(b.as_mut()));
         }
         drop(first);
@@ -285,8 +301,8 @@ mod tests {
     #[tokio::test]
     async fn a_request_for_several_replies_waits_for_room_for_all_and_is_not_overtaken() {
         let admission = Arc::new(Admission::new(2, 9));
-        let first = admission.enter("a", None, 1).await.unwrap();
-        let (mut both, mut one) = (pin!(admission.enter("b", None, 4)), pin!(admission.enter("c", None, 1)));
+        let first = admission.enter("a", "A", 1).await.unwrap();
+        let (mut both, mut one) = (pin!(admission.enter("b", "A", 4)), pin!(admission.enter("c", "A", 1)));
         assert!(!is_ready(both.as_mut()) && !is_ready(one.as_mut()));
         drop(first);
         let both = both.await.unwrap();
@@ -310,15 +326,15 @@ mod tests {
     #[tokio::test]
     async fn another_model_waits_until_all_are_out_and_what_waited_for_it_goes_together() {
         let admission = Arc::new(Admission::new(2, 10));
-        let first = admission.enter("a", Some("A"), 1).await.unwrap();
+        let first = admission.enter("a", "A", 1).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = Vec::new();
         let waiting = [("a", "B", 1), ("b", "A", 2), ("a", "A", 3), ("c", "B", 4), ("b", "B", 5)];
         for (program, model, name) in waiting {
             let (admission, order) = (Arc::clone(&admission), Arc::clone(&order));
             tasks.push(tokio::spawn(async move {
-                let _entered = admission.enter(program, Some(model), 1).await.unwrap();
-                let inside = admission.state().model.clone().unwrap();
+                let _entered = admission.enter(program, model, 1).await.unwrap();
+                let inside = admission.state().model.clone();
                 assert_eq!(inside, model);
                 order.lock().unwrap().push(name);
                 tokio::task::yield_now().await;
@@ -341,15 +357,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_takes_any_model_goes_beside_those_that_are_in() {
+    async fn whoever_gives_up_waiting_for_another_model_holds_nobody_up() {
         let admission = Arc::new(Admission::new(2, 10));
-        let first = admission.enter("a", Some("A"), 1).await.unwrap();
-        let second = admission.enter("b", None, 1).await.unwrap();
-        drop(first);
-        let mut other = pin!(admission.enter("c", Some("B"), 1));
-        assert!(!is_ready(other.as_mut()), "whoever takes any model uses the one that is loaded");
-        drop(second);
-        drop(other.await.unwrap());
-        assert_eq!(admission.state().model.as_deref(), Some("B"));
+        let _first = admission.enter("a", "A", 1).await.unwrap();
+        let mut beside = pin!(admission.enter("c", "A", 1));
+        {
+            let mut other = pin!(admission.enter("b", "B", 1));
+            assert!(!is_ready(other.as_mut()) && !is_ready(beside.as_mut()));
+        }
+        drop(beside.await.unwrap());
     }
 }

@@ -57,20 +57,25 @@ async fn count(
     thinking: Option<bool>,
 ) -> Result<u32, ApiError> {
     let found = models::find(api, &fields.required_string("model")?)?;
-    let current = api.current_model();
-    // What is written meanwhile is by that model: only another one has to wait for its turn.
-    let _entered = match found.folder.filter(|folder| current.as_ref() != Some(folder)) {
-        Some(folder) => {
-            let entered = api.admission.enter(COUNTING, Some(&folder), 1).await?;
-            models::have(api, &found.id, &folder).await?;
-            Some(entered)
-        }
-        None => None,
+    // Replies are written by the model that is loaded: only another one has to wait for its turn.
+    let _entered = if api.current_model().as_ref() == Some(&found.folder) {
+        None
+    } else {
+        let entered = api.admission.enter(COUNTING, &found.folder, 1).await?;
+        models::have(api, &found).await?;
+        Some(entered)
     };
-    let EngineState::Ready { model, .. } = api.engine.state() else { return Err(ApiError::NoModelLoaded) };
+    let mut state = api.engine.watch();
+    let settled =
+        |state: &EngineState| matches!(state, EngineState::Ready { .. } | EngineState::Failed { .. });
+    let settled = state.wait_for(settled).await.map(|state| state.clone());
+    let Ok(EngineState::Ready { model, .. }) = settled else { return Err(ApiError::NoModelLoaded) };
     let thinking = thinking.unwrap_or_else(|| api.models.settings(&model).thinking);
     // A burst of them is counted a few at a time, so that nobody's answer waits for a processor.
     let _place = api.counts.acquire().await;
     let counted = api.engine.count_input(Input::Chat(chat), thinking).await;
-    counted.map_err(|error| refusal(&error, None))
+    let counted = counted.map_err(|error| refusal(&error, None))?;
+    // Another one knows other tokens.
+    let is_same = api.current_model().as_ref() == Some(&found.folder);
+    is_same.then_some(counted).ok_or(ApiError::ModelBusy { name: found.id })
 }

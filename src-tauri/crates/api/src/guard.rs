@@ -213,7 +213,7 @@ fn names_this_machine(name: &str) -> bool {
     let v6 = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
     name.parse::<Ipv4Addr>().is_ok()
         || v6.is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
-        || network_name().is_some_and(|own| own.eq_ignore_ascii_case(name))
+        || network_name().is_some_and(|own| own.eq_ignore_ascii_case(name.trim_end_matches('.')))
 }
 
 /// The tokens in the `Authorization` headers.

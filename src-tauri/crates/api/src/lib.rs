@@ -40,6 +40,6 @@ mod turns;
 pub use api::{Api, Limits};
 pub use guard::Access;
 pub use live::Live;
-pub use models::{Models, NotLoaded, Offered};
+pub use models::{Models, NotLoaded, Offered, offered};
 pub use server::{Reach, Server, network_name};
 pub use token::Token;

@@ -90,7 +90,7 @@ impl Metrics {
         let counters = [
             ("prompt", "Tokens of prompts", &self.prompt_tokens),
             ("cached", "Tokens of prompts that were not read again", &self.cached_tokens),
-            ("generated", "Tokens of replies", &self.generated_tokens),
+            ("generated", "Tokens of replies that came to an end", &self.generated_tokens),
         ];
         for (name, help, counter) in counters {
             registry.register_with_unit(name, help, tokens(), counter.clone());

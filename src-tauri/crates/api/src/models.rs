@@ -1,6 +1,7 @@
 //! The models that programs can name, and which one a name means.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use foretoken_protocol::{ApiAlias, EngineState, ErrorReport, GenerationSettings, ModelInfo};
 use futures_util::future::BoxFuture;
@@ -34,8 +35,8 @@ pub trait Models: Debug + Send + Sync {
     /// Names by which programs ask for other models than they get.
     fn aliases(&self) -> Vec<ApiAlias>;
 
-    /// Whether programs may have a model loaded that is not.
-    fn may_load(&self) -> bool;
+    /// Whether programs may have the model in a folder loaded now.
+    fn may_load(&self, folder: &str) -> Result<(), NotLoaded>;
 
     /// Loads the model in a folder in place of the one that is loaded. No program has an answer in the making.
     fn load<'a>(&'a self, folder: &'a str) -> BoxFuture<'a, Result<(), NotLoaded>>;
@@ -44,6 +45,8 @@ pub trait Models: Debug + Send + Sync {
 /// Why a model is not loaded for a program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NotLoaded {
+    /// Programs may not have any loaded.
+    NotAllowed,
     /// A person uses another one.
     Busy,
     /// It takes more memory than there is for models.
@@ -74,8 +77,8 @@ impl Offered {
 }
 
 /// The models that are here, each with an id of its own: of equal ones the second is `…@2`.
-fn offered(api: &Api) -> Vec<Offered> {
-    let mut models = api.models.offered();
+pub fn offered(models: &dyn Models) -> Vec<Offered> {
+    let mut models = models.offered();
     for index in 1..models.len() {
         let (before, rest) = models.split_at_mut(index);
         let model = &mut rest[0];
@@ -95,53 +98,87 @@ fn base(id: &str) -> &str {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) id: String,
-    /// Its folder; `None` is whichever model is loaded when its turn comes.
-    pub(crate) folder: Option<String>,
+    /// Its folder.
+    pub(crate) folder: String,
     /// Whether the program has named another one.
     pub(crate) is_alias: bool,
 }
 
-impl Found {
-    /// Whether the model in a folder is the one.
-    pub(crate) fn is(&self, folder: &str) -> bool {
-        self.folder.as_deref().is_none_or(|wanted| wanted == folder)
-    }
-}
-
-/// The model that a program names, if it can answer.
+/// The model that a program names, if it can answer. What names whichever is loaded means the one that is so now.
 pub(crate) fn find(api: &Api, named: &str) -> Result<Found, ApiError> {
     let current = api.current_model();
-    let models = offered(api);
+    let models = offered(&*api.models);
     let whichever = |is_alias| {
-        let current = current.as_deref().ok_or(ApiError::NoModelLoaded)?;
-        let loaded = models.iter().find(|model| model.path == current);
+        let folder = current.clone().or_else(|| api.models.chosen()).ok_or(ApiError::NoModelLoaded)?;
+        let loaded = models.iter().find(|model| model.path == folder);
         // One that was loaded from elsewhere is not on the list, and answers all the same.
         let id = loaded.map_or_else(|| DEFAULT.into(), |model| model.id.clone());
-        Ok(Found { id, folder: None, is_alias })
+        Ok(Found { id, folder, is_alias })
     };
-    let one = |model: &Offered, is_alias| {
-        if current.as_deref() == Some(&model.path) || api.models.may_load() {
-            return Ok(Found { id: model.id.clone(), folder: Some(model.path.clone()), is_alias });
-        }
-        Err(ApiError::NoModel { name: named.to_owned(), hint: NOT_LOADED.into() })
-    };
-    if named.eq_ignore_ascii_case(DEFAULT) {
-        return whichever(false);
-    }
-    if let Some(model) = called(&models, named, current.as_deref()) {
-        return one(model, false);
-    }
-    if let Some(alias) = api.models.aliases().iter().find(|alias| stands_for(alias, named)) {
-        let model = alias.model.as_deref().map(|model| called(&models, model, current.as_deref()));
-        return match model {
+    let one =
+        |model: &Offered, is_alias| Ok(Found { id: model.id.clone(), folder: model.path.clone(), is_alias });
+    let found = if named.eq_ignore_ascii_case(DEFAULT) {
+        whichever(false)
+    } else if let Some(model) = called(&models, named, current.as_deref()) {
+        one(model, false)
+    } else if let Some(alias) = api.models.aliases().iter().find(|alias| stands_for(alias, named)) {
+        match alias.model.as_deref().map(|model| called(&models, model, current.as_deref())) {
             None => whichever(true),
             Some(Some(model)) => one(model, true),
             Some(None) => Err(ApiError::NoModel { name: named.to_owned(), hint: ALIAS_GONE.into() }),
-        };
+        }
+    } else {
+        let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
+        let hint = format!("There are {} and {DEFAULT:?}, the one that is loaded.", ids.join(", "));
+        Err(ApiError::NoModel { name: named.to_owned(), hint })
+    }?;
+    // What cannot be loaded does not have to wait to hear that.
+    check(api, &found)?;
+    Ok(found)
+}
+
+/// Refuses a model that is not loaded and cannot be now.
+fn check(api: &Api, found: &Found) -> Result<(), ApiError> {
+    let current = api.current_model();
+    if current.as_ref() == Some(&found.folder) {
+        return Ok(());
     }
-    let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
-    let hint = format!("There are {} and {DEFAULT:?}, the one that is loaded.", ids.join(", "));
-    Err(ApiError::NoModel { name: named.to_owned(), hint })
+    api.models.may_load(&found.folder).map_err(|error| match error {
+        NotLoaded::NotAllowed if current.is_none() => ApiError::NoModelLoaded,
+        error => refusal(&found.id, error),
+    })
+}
+
+/// Why a program does not get a model.
+fn refusal(id: &str, error: NotLoaded) -> ApiError {
+    let name = id.to_owned();
+    match error {
+        NotLoaded::NotAllowed => ApiError::NoModel { name, hint: NOT_LOADED.into() },
+        NotLoaded::Busy => ApiError::ModelBusy { name },
+        NotLoaded::TooBig => ApiError::ModelTooBig { name },
+        NotLoaded::Failed(error) => match error.code.as_str() {
+            "out_of_memory" => ApiError::ModelTooBig { name },
+            // A person has chosen another one meanwhile.
+            "another_model_chosen" => ApiError::ModelBusy { name },
+            "engine_stopped" | "engine_hung" | "app_closed" => ApiError::EngineStopped,
+            _ => ApiError::NotLoadable { name, code: error.code },
+        },
+    }
+}
+
+/// Has a model loaded, unless it is. What is asked of the engine from then on is written by it. A load that has begun
+/// goes on also when nobody waits for it any more, so that whoever has it loaded knows what became of it.
+pub(crate) async fn have(api: &Arc<Api>, found: &Found) -> Result<(), ApiError> {
+    let (api, found) = (Arc::clone(api), found.clone());
+    let loading = tokio::spawn(async move {
+        let _switching = api.switching.lock().await;
+        if api.current_model().as_ref() == Some(&found.folder) {
+            return Ok(());
+        }
+        check(&api, &found)?;
+        api.models.load(&found.folder).await.map_err(|error| refusal(&found.id, error))
+    });
+    loading.await.unwrap_or(Err(ApiError::EngineStopped))
 }
 
 /// The model that is called so: by its id, else the one that is loaded, else the first.
@@ -157,27 +194,9 @@ fn stands_for(alias: &ApiAlias, named: &str) -> bool {
     name.strip_suffix('*').map_or(named == name, |begin| named.starts_with(begin))
 }
 
-/// Has the model in a folder loaded, unless it is. What is asked of the engine from then on is written by it.
-pub(crate) async fn have(api: &Api, id: &str, folder: &str) -> Result<(), ApiError> {
-    let _switching = api.switching.lock().await;
-    if api.current_model().as_deref() == Some(folder) {
-        return Ok(());
-    }
-    let name = id.to_owned();
-    if !api.models.may_load() {
-        return Err(ApiError::NoModel { name, hint: NOT_LOADED.into() });
-    }
-    api.models.load(folder).await.map_err(|error| match error {
-        NotLoaded::Busy => ApiError::ModelBusy { name },
-        NotLoaded::TooBig => ApiError::ModelTooBig { name },
-        NotLoaded::Failed(error) if error.code == "out_of_memory" => ApiError::ModelTooBig { name },
-        NotLoaded::Failed(error) => ApiError::NotLoadable { name, code: error.code },
-    })
-}
-
 /// The answer to `GET /v1/models`, for the packages of OpenAI and of Anthropic.
 pub(crate) fn list(api: &Api) -> Value {
-    let data: Vec<Value> = offered(api).iter().map(|model| entry(api, model)).collect();
+    let data: Vec<Value> = offered(&*api.models).iter().map(|model| entry(api, model)).collect();
     let id = |model: Option<&Value>| model.map(|model| model["id"].clone());
     json!({
         "object": "list",
@@ -190,7 +209,7 @@ pub(crate) fn list(api: &Api) -> Value {
 
 /// The answer to `GET /v1/models/{id}`.
 pub(crate) fn one(api: &Api, named: &str) -> Result<Value, ApiError> {
-    let models = offered(api);
+    let models = offered(&*api.models);
     called(&models, named, None).map(|model| entry(api, model)).ok_or_else(|| ApiError::NoModel {
         name: named.to_owned(),
         hint: "GET /v1/models lists those that are here.".into(),

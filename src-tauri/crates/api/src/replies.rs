@@ -115,7 +115,7 @@ impl Running {
     ) -> Result<Option<Progress>, ApiError> {
         match progress {
             // A person has chosen another one in the meantime.
-            Some(ReplyProgress::Begun(begun)) if !self.model.is(&begun.model.path) => {
+            Some(ReplyProgress::Begun(begun)) if self.model.folder != begun.model.path => {
                 Err(ApiError::ModelBusy { name: self.model.id.clone() })
             }
             Some(ReplyProgress::Event(Event::Prepared { tokens, context, .. })) => {
@@ -324,10 +324,8 @@ impl Replies {
 
 /// Waits for a place, and for the model if another one is loaded.
 async fn enter(api: &Arc<Api>, client: &str, model: &Found, replies: usize) -> Result<Entered, ApiError> {
-    let entered = api.admission.enter(client, model.folder.as_deref(), replies).await?;
-    if let Some(folder) = &model.folder {
-        models::have(api, &model.id, folder).await?;
-    }
+    let entered = api.admission.enter(client, &model.folder, replies).await?;
+    models::have(api, model).await?;
     Ok(entered)
 }
 

@@ -42,7 +42,8 @@ pub enum Reach {
 /// What other devices of the network call this machine, where they resolve such names (mDNS); `None` if it has no name.
 pub fn network_name() -> Option<String> {
     let names = rustix::system::uname();
-    let name = names.nodename().to_str().ok()?.trim_end_matches(".local");
+    // Some networks give a machine a domain of theirs.
+    let name = names.nodename().to_str().ok()?.split('.').next()?;
     (!name.is_empty()).then(|| format!("{name}.local"))
 }
 
@@ -56,6 +57,10 @@ pub struct Server {
 impl Server {
     /// Listens at a port; 0 takes one that is free.
     pub async fn bind(reach: Reach, port: u16) -> io::Result<Self> {
+        // On macOS one program may listen on one address of a port and another one on all: asking tells.
+        if port != 0 && TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_ok() {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
         let first = match reach {
             Reach::ThisMachine => TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?,
             // Takes connections to addresses of the fourth version too. Not every machine has those of the sixth.

@@ -126,7 +126,8 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let info = models.load_first().await.map_err(Failure::Report)?;
     engine.unload_after(Some(arguments.unload_after).filter(|idle| !idle.is_zero()));
     let limits = Limits { rows: arguments.rows.into(), ..Limits::default() };
-    let access = Access { token, origins: arguments.origins, network: arguments.network };
+    let origins = arguments.origins.iter().map(|origin| origin.trim_end_matches('/').to_owned()).collect();
+    let access = Access { token, origins, network: arguments.network };
     let offered = Arc::clone(&models) as Arc<dyn Models>;
     let api = Api::new(Arc::clone(&engine), offered, limits, server.port(), access, Arc::default());
     if let Some(name) = network_name().filter(|_| arguments.network) {
@@ -161,7 +162,12 @@ async fn keep_loaded(engine: &Engine, models: &LibraryModels) {
     let mut state = engine.watch();
     while state.wait_for(|state| matches!(state, EngineState::Failed { .. })).await.is_ok() {
         sleep(RELOAD_PAUSE).await;
-        if let Err(error) = models.load_first().await {
+        // A request may have had one loaded meanwhile.
+        if !matches!(engine.state(), EngineState::Failed { .. }) {
+            continue;
+        }
+        let folder = models.chosen().unwrap_or_else(|| models.first.path.clone());
+        if let Err(error) = models.load_from(&folder).await {
             tracing::error!("{error}");
         }
     }
@@ -263,8 +269,8 @@ impl Models for LibraryModels {
         ApiAlias::elsewhere()
     }
 
-    fn may_load(&self) -> bool {
-        !self.alone
+    fn may_load(&self, _folder: &str) -> Result<(), NotLoaded> {
+        if self.alone { Err(NotLoaded::NotAllowed) } else { Ok(()) }
     }
 
     fn load<'a>(&'a self, folder: &'a str) -> BoxFuture<'a, Result<(), NotLoaded>> {

@@ -22,7 +22,7 @@ const HEARTBEAT: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Script {
-    /// The tokens of the thinking.
+    /// The tokens of the thinking; there are none where the request wants none.
     think: Vec<String>,
     /// The tokens of the answer.
     say: Vec<String>,
@@ -42,6 +42,16 @@ struct Script {
     fail: Option<String>,
     /// Says how many requests were cancelled so far.
     count_cancelled: bool,
+    /// What follows once it has called tools: one for each round of results, and the last for all later ones.
+    then: Vec<Self>,
+}
+
+impl Script {
+    /// Of this one and those that follow, the one for a round.
+    fn of_round(mut self, round: usize) -> Self {
+        let last = self.then.len();
+        if round.min(last) == 0 { self } else { self.then.swap_remove(round.min(last) - 1) }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -165,6 +175,13 @@ fn question(input: &Input) -> String {
     }
 }
 
+/// How often the model has answered since.
+fn round(input: &Input) -> usize {
+    let Input::Chat(chat) = input else { return 0 };
+    let since = chat.messages.iter().rev().take_while(|message| !matches!(message, ChatMessage::User { .. }));
+    since.filter(|message| matches!(message, ChatMessage::Assistant { .. })).count()
+}
+
 fn main() {
     let engine = Engine { cancelled: Arc::default(), out: Arc::new(Mutex::new(io::stdout())) };
     engine.send(&Event::Ready { version: "0".into(), device: "cpu".into() });
@@ -181,7 +198,11 @@ fn main() {
             Request::Generate { id, input, settings, logprobs, .. } => {
                 let last = question(&input);
                 let echo = || Script { say: vec![last.clone()], ..Script::default() };
-                let mut script: Script = serde_json::from_str(&last).unwrap_or_else(|_| echo());
+                let script: Script = serde_json::from_str(&last).unwrap_or_else(|_| echo());
+                let mut script = script.of_round(round(&input));
+                if !settings.thinking {
+                    script.think.clear();
+                }
                 if script.count_cancelled {
                     let cancelled = engine.cancelled.lock().unwrap_or_else(PoisonError::into_inner);
                     script.say = vec![cancelled.len().to_string()];

@@ -37,6 +37,12 @@ fn the_package_of_langchain_understands_all_answers() {
     run_with("clients-python", &Server::real(&["--no-token"]), "langchain_client.py");
 }
 
+/// What other programs have sent, and their answers by the types of the packages.
+#[test]
+fn what_other_programs_send_is_answered_in_the_form_that_they_read() {
+    run("recorded_clients.py");
+}
+
 /// A server that writes one reply at a time: whoever keeps the place is noticed.
 fn alone() -> Server {
     Server::scripted(&["--no-token", "--rows", "1"])

@@ -13,6 +13,7 @@ mod live;
 mod messages;
 mod models;
 mod real;
+mod recorded;
 mod responses;
 mod secrets;
 mod server;

@@ -134,8 +134,9 @@ async function errors() {
   }
   // More than may wait: some are told to come again, do so by themselves, and are answered.
   statuses.length = 0;
-  const ask = (one) => client.messages.create({ model, max_tokens, messages: [question(one)] });
-  const many = Array.from({ length: 40 }, (_, index) => ask({ say: ["a"], prefill_ms: index === 0 ? 500 : 0 }));
+  const patient = { maxRetries: 5 };
+  const ask = (one) => client.messages.create({ model, max_tokens, messages: [question(one)] }, patient);
+  const many = Array.from({ length: 40 }, (_, index) => ask({ say: ["a"], prefill_ms: index === 0 ? 1500 : 0 }));
   for (const answer of await Promise.all(many)) assert.equal(answer.content[0].text, "a");
   assert.ok(statuses.includes(429), `${statuses}`);
   assert.equal(statuses.filter((status) => status === 200).length, 40);

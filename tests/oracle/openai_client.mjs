@@ -107,7 +107,8 @@ async function loops() {
       cities.push(city);
       return `${city}: ${city === "Rome" ? 21 : 3}`;
     };
-    const tools = [{ type: "function", function: { name: "weather", function: weather, parse: JSON.parse, parameters } }];
+    const tool = { name: "weather", function: weather, parse: JSON.parse, parameters };
+    const tools = [{ type: "function", function: tool }];
     const runner = client.chat.completions.runTools({ model, messages: [question(script)], tools, stream });
     assert.equal(await runner.finalContent(), "21 and 3");
     assert.deepEqual(cities, ["Rome", "Oslo"]);
@@ -176,8 +177,9 @@ async function errors() {
   }
   // More than may wait: some are told to come again, do so by themselves, and are answered.
   statuses.length = 0;
-  const ask = (script) => client.chat.completions.create({ model, messages: [question(script)] });
-  const many = Array.from({ length: 40 }, (_, index) => ask({ say: ["a"], prefill_ms: index === 0 ? 500 : 0 }));
+  const patient = { maxRetries: 5 };
+  const ask = (script) => client.chat.completions.create({ model, messages: [question(script)] }, patient);
+  const many = Array.from({ length: 40 }, (_, index) => ask({ say: ["a"], prefill_ms: index === 0 ? 1500 : 0 }));
   for (const answer of await Promise.all(many)) assert.equal(answer.choices[0].message.content, "a");
   assert.ok(statuses.includes(429), `${statuses}`);
   assert.equal(statuses.filter((status) => status === 200).length, 40);

@@ -18,7 +18,7 @@ const CONTEXT: u32 = 1000;
 /// How often it says that it lives.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
-/// How to answer; the last message is one, or is answered with itself.
+/// How to answer; a line of the last question is one, or the question is said back.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Script {
@@ -47,6 +47,13 @@ struct Script {
 }
 
 impl Script {
+    /// The last line of a question that is one: programs put words of their own around what people write. Without one,
+    /// the question is said back.
+    fn in_question(question: &str) -> Self {
+        let script = question.lines().rev().find_map(|line| serde_json::from_str(line).ok());
+        script.unwrap_or_else(|| Self { say: vec![question.to_owned()], ..Self::default() })
+    }
+
     /// Of this one and those that follow, the one for a round.
     fn of_round(mut self, round: usize) -> Self {
         let last = self.then.len();
@@ -197,9 +204,7 @@ fn main() {
             Request::Load { id, model, kv_precision, .. } => engine.load(id, model, kv_precision),
             Request::Generate { id, input, settings, logprobs, .. } => {
                 let last = question(&input);
-                let echo = || Script { say: vec![last.clone()], ..Script::default() };
-                let script: Script = serde_json::from_str(&last).unwrap_or_else(|_| echo());
-                let mut script = script.of_round(round(&input));
+                let mut script = Script::in_question(&last).of_round(round(&input));
                 if !settings.thinking {
                     script.think.clear();
                 }

@@ -63,10 +63,12 @@ async function chats() {
   assert.equal(gathered.choices[0].message.content, message.content);
   assert.deepEqual(await stream.totalUsage(), whole.usage);
 
-  const quiet = await client.chat.completions.create({ ...asked, reasoning_effort: "none" });
-  assert.equal(quiet.choices[0].message.reasoning_content, undefined);
-  assert.equal(quiet.choices[0].message.content, "Hello, you");
-  assert.equal(quiet.usage.completion_tokens_details.reasoning_tokens, 0);
+  for (const [effort, thinks] of Object.entries({ none: false, minimal: false, low: true, xhigh: true, max: true })) {
+    const answer = await client.chat.completions.create({ ...asked, reasoning_effort: effort });
+    assert.equal(answer.choices[0].message.reasoning_content, thinks ? "Hm" : undefined, effort);
+    assert.equal(answer.choices[0].message.content, "Hello, you");
+    assert.equal(answer.usage.completion_tokens_details.reasoning_tokens, thinks ? 2 : 0);
+  }
 }
 
 // Two calls beside each other, and text before them.

@@ -1,6 +1,6 @@
 //! The server under test.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,6 +10,13 @@ use foretoken_tests::fixtures::demo_model;
 use foretoken_tests::programs::built;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+/// The engine that does as it is told.
+pub(crate) const SCRIPTED: &str = "scripted-engine";
+/// The real one.
+pub(crate) const REAL: &str = "foretoken-engine";
+/// Where a server logs that is to; in its home.
+const LOG: &str = "log";
 
 /// A server that runs until it is dropped.
 #[derive(Debug)]
@@ -30,12 +37,12 @@ impl Drop for Server {
 impl Server {
     /// In front of the engine that does as it is told.
     pub(crate) fn scripted(arguments: &[&str]) -> Self {
-        Self::start("scripted-engine", arguments)
+        Self::start(SCRIPTED, arguments, false)
     }
 
     /// In front of the real engine with the demo model.
     pub(crate) fn real(arguments: &[&str]) -> Self {
-        Self::start("foretoken-engine", arguments)
+        Self::start(REAL, arguments, false)
     }
 
     /// In front of the engine that does as it is told, with a library of the models that are called so; the first is
@@ -54,17 +61,27 @@ impl Server {
         }
         let root = root.to_string_lossy().into_owned();
         let arguments = [&["--no-token", "--models", &root, "--model", names[0]], arguments].concat();
-        Self::start_in(home, "scripted-engine", &arguments)
+        Self::start_in(home, SCRIPTED, &arguments, false)
     }
 
-    fn start(engine: &str, arguments: &[&str]) -> Self {
+    /// In front of either, and it logs all that it can into a file.
+    pub(crate) fn logging(engine: &str, arguments: &[&str]) -> Self {
+        Self::start(engine, arguments, true)
+    }
+
+    /// What has been logged.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.home.path().join(LOG)).unwrap()
+    }
+
+    fn start(engine: &str, arguments: &[&str], logs: bool) -> Self {
         let home = tempfile::tempdir().unwrap();
         let model = demo_model().to_string_lossy().into_owned();
         let arguments = [&["--model", &*model], arguments].concat();
-        Self::start_in(home, engine, &arguments)
+        Self::start_in(home, engine, &arguments, logs)
     }
 
-    fn start_in(home: TempDir, engine: &str, arguments: &[&str]) -> Self {
+    fn start_in(home: TempDir, engine: &str, arguments: &[&str], logs: bool) -> Self {
         // A program finds its engine beside itself.
         let place = |name: &str, as_name: &str| {
             let place = home.path().join(as_name);
@@ -73,12 +90,13 @@ impl Server {
         };
         let server = place("foretoken-server", "foretoken-server");
         place(engine, "foretoken-engine");
-        let mut process = command(&server, home.path())
-            .args(["--port", "0"])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = command(&server, home.path());
+        if logs {
+            let log = File::create(home.path().join(LOG)).unwrap();
+            command.env("FORETOKEN_LOG", "trace").stderr(log);
+        }
+        let mut process =
+            command.args(["--port", "0"]).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let port = lines.map_while(Result::ok).find_map(|line| {
             let (_, after) = line.split_once("http://localhost:")?;

@@ -6,11 +6,30 @@ Called with the port, in front of the engine that does as each question says.
 import json
 import sys
 
-from anthropic import Anthropic, BadRequestError, NotFoundError
+from anthropic import Anthropic, BadRequestError, NotFoundError, beta_tool
 
 
 def question(**script):
     return [{"role": "user", "content": json.dumps(script)}]
+
+
+def rounds(client):
+    """The package runs a tool itself until it is used no more. It would keep the chat on the server if it could."""
+    cities = []
+
+    @beta_tool
+    def weather(city: str) -> str:
+        """Tells the weather."""
+        cities.append(city)
+        return "21"
+
+    def call(city):
+        return f"<tool_call>\n<function=weather>\n<parameter=city>\n{city}\n</parameter>\n</function>\n</tool_call>"
+
+    script = dict(say=[*call("Rome")], then=[{"say": [*call("Oslo")]}, {"say": ["21", " and 3"]}])
+    asked = dict(model="default", max_tokens=999, messages=question(**script))
+    final = client.beta.messages.tool_runner(**asked, tools=[weather]).until_done()
+    assert final.content[0].text == "21 and 3" and cities == ["Rome", "Oslo"], (final, cities)
 
 
 def main(port):
@@ -49,6 +68,7 @@ def main(port):
     answered = client.messages.create(**dict(called, messages=turns))
     assert answered.content[0].text == "Warm.", answered
 
+    rounds(client)
     counted = client.messages.count_tokens(model="default", messages=[{"role": "user", "content": "one two"}])
     assert counted.input_tokens == 2, counted
     models = list(client.models.list())

@@ -20,11 +20,11 @@ const SLOW_LOAD: Duration = Duration::from_millis(800);
 /// How often it says that it lives.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
-/// How to answer; the last message is one, or is answered with itself.
+/// How to answer; a line of the last question is one, or the question is said back.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Script {
-    /// The tokens of the thinking.
+    /// The tokens of the thinking; there are none where the request wants none.
     think: Vec<String>,
     /// The tokens of the answer.
     say: Vec<String>,
@@ -44,6 +44,23 @@ struct Script {
     fail: Option<String>,
     /// Says how many requests were cancelled so far.
     count_cancelled: bool,
+    /// What follows once it has called tools: one for each round of results, and the last for all later ones.
+    then: Vec<Self>,
+}
+
+impl Script {
+    /// The last line of a question that is one: programs put words of their own around what people write. Without one,
+    /// the question is said back.
+    fn in_question(question: &str) -> Self {
+        let script = question.lines().rev().find_map(|line| serde_json::from_str(line).ok());
+        script.unwrap_or_else(|| Self { say: vec![question.to_owned()], ..Self::default() })
+    }
+
+    /// Of this one and those that follow, the one for a round.
+    fn of_round(mut self, round: usize) -> Self {
+        let last = self.then.len();
+        if round.min(last) == 0 { self } else { self.then.swap_remove(round.min(last) - 1) }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -170,6 +187,13 @@ fn question(input: &Input) -> String {
     }
 }
 
+/// How often the model has answered since.
+fn round(input: &Input) -> usize {
+    let Input::Chat(chat) = input else { return 0 };
+    let since = chat.messages.iter().rev().take_while(|message| !matches!(message, ChatMessage::User { .. }));
+    since.filter(|message| matches!(message, ChatMessage::Assistant { .. })).count()
+}
+
 fn main() {
     let engine = Engine { cancelled: Arc::default(), out: Arc::new(Mutex::new(io::stdout())) };
     engine.send(&Event::Ready { version: "0".into(), device: "cpu".into() });
@@ -185,8 +209,10 @@ fn main() {
             Request::Load { id, model, kv_precision, .. } => engine.load(id, model, kv_precision),
             Request::Generate { id, input, settings, logprobs, .. } => {
                 let last = question(&input);
-                let echo = || Script { say: vec![last.clone()], ..Script::default() };
-                let mut script: Script = serde_json::from_str(&last).unwrap_or_else(|_| echo());
+                let mut script = Script::in_question(&last).of_round(round(&input));
+                if !settings.thinking {
+                    script.think.clear();
+                }
                 if script.count_cancelled {
                     let cancelled = engine.cancelled.lock().unwrap_or_else(PoisonError::into_inner);
                     script.say = vec![cancelled.len().to_string()];

@@ -102,9 +102,9 @@ pub(crate) fn effort(fields: &mut Fields, name: &str) -> Result<Option<bool>, Ap
     match fields.string(name)?.as_deref() {
         None => Ok(None),
         Some("none" | "minimal") => Ok(Some(false)),
-        Some("low" | "medium" | "high" | "xhigh") => Ok(Some(true)),
+        Some("low" | "medium" | "high" | "xhigh" | "max") => Ok(Some(true)),
         Some(other) => {
-            let reason = format!("it is {other:?}, not none, minimal, low, medium, high or xhigh");
+            let reason = format!("it is {other:?}, not none, minimal, low, medium, high, xhigh or max");
             Err(fields.refuse(name, reason))
         }
     }

@@ -20,6 +20,9 @@ use crate::{format, settings};
 /// be remembered.
 const BILLING: &str = "x-anthropic-billing-header:";
 
+/// What begins a chat that the server is to keep, and goes on with one.
+pub(super) const THREAD: &str = "thread";
+
 /// A request for a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MessagesRequest {
@@ -60,6 +63,10 @@ pub(crate) fn input(
     fields: &mut Fields,
     ignored: &mut Vec<String>,
 ) -> Result<(ChatInput, Offer, Vec<&'static str>), ApiError> {
+    // Newer programs send no more than what is new, unless they are told that nothing is kept.
+    if fields.has(THREAD) {
+        return Err(ApiError::NotStored { field: Some(THREAD.into()) });
+    }
     let mut turns = Turns::default();
     if let Some(text) = instructions(fields.take("system"), ignored)? {
         turns.system(text);

@@ -6,6 +6,7 @@ mod tests;
 use foretoken_protocol::ApiDialect;
 use serde_json::{Value, json};
 
+use super::parse::THREAD;
 use crate::answer::{self, Meta};
 use crate::content::{Block, Content, Gathered};
 use crate::error::ApiError;
@@ -233,7 +234,13 @@ pub(crate) fn error_body(error: &ApiError, request: &str) -> Value {
 }
 
 fn error_of(error: &ApiError) -> Value {
-    json!({"type": "error", "error": {"type": kind(error), "message": error.to_string()}})
+    let mut body = json!({"type": "error", "error": {"type": kind(error), "message": error.to_string()}});
+    if error.field() == Some(THREAD) {
+        // By this a program knows that it is to send the whole chat each time.
+        let details = json!({"error_code": "thread_unsupported_request", "unsupported": [THREAD]});
+        body["error"]["details"] = details;
+    }
+    body
 }
 
 /// The kind of an error, as Anthropic names it.

@@ -168,10 +168,7 @@ impl Writer {
                 let (summary, content) = if text.is_empty() {
                     (json!([]), json!([]))
                 } else {
-                    (
-                        json!([{"type": "summary_text", "text": text}]),
-                        json!([{"type": "reasoning_text", "text": text}]),
-                    )
+                    (json!([{"type": "summary_text", "text": text}]), json!([reasoning_text(text)]))
                 };
                 let mut item = json!({
                     "id": id, "type": "reasoning", "summary": summary, "content": content, "status": status,
@@ -182,8 +179,8 @@ impl Writer {
                 item
             }
             Kind::Message { text, logprobs } => {
-                let content =
-                    if *status == "in_progress" { json!([]) } else { json!([output_text(text, logprobs)]) };
+                let is_new = *status == "in_progress" && text.is_empty();
+                let content = if is_new { json!([]) } else { json!([output_text(text, logprobs)]) };
                 json!({"id": id, "type": "message", "status": status, "role": "assistant", "content": content})
             }
             Kind::Call { call_id, name, arguments, input } => {
@@ -263,6 +260,9 @@ impl Writer {
         let (is_reasoning, is_message) = (item.is_reasoning(), item.is_message());
         self.event("output_item.added", added, out);
         if is_reasoning {
+            // Programs that gather a response put the deltas into the part that was added before.
+            let part = reasoning_text("");
+            self.of_item("content_part.added", json!({"content_index": 0, "part": part}), out);
             let part = json!({"type": "summary_text", "text": ""});
             self.of_item("reasoning_summary_part.added", json!({"summary_index": 0, "part": part}), out);
         } else if is_message {
@@ -317,6 +317,7 @@ impl Writer {
         let done: Vec<(&str, Value)> = match &item.kind {
             Kind::Reasoning { text } => vec![
                 ("reasoning_text.done", json!({"content_index": 0, "text": text})),
+                ("content_part.done", json!({"content_index": 0, "part": reasoning_text(text)})),
                 ("reasoning_summary_text.done", json!({"summary_index": 0, "text": text})),
                 (
                     "reasoning_summary_part.done",
@@ -343,12 +344,17 @@ impl Writer {
         self.event("output_item.done", whole, out);
     }
 
+    /// All items as they stand.
+    fn output(&self) -> Value {
+        let whole = self.items.iter().filter(|item| !matches!(item.kind, Kind::Cut));
+        whole.map(|item| self.item(item)).collect()
+    }
+
     /// The response once it has ended, and how.
     fn ended(&self) -> (Value, &'static str) {
         let status = self.ending;
         let mut response = self.response(status);
-        let whole = self.items.iter().filter(|item| !matches!(item.kind, Kind::Cut));
-        response["output"] = whole.map(|item| self.item(item)).collect();
+        response["output"] = self.output();
         if status == "incomplete" {
             response["incomplete_details"] = json!({"reason": "max_output_tokens"});
         }
@@ -359,6 +365,10 @@ impl Writer {
         }
         (response, status)
     }
+}
+
+fn reasoning_text(text: &str) -> Value {
+    json!({"type": "reasoning_text", "text": text})
 }
 
 fn output_text(text: &str, logprobs: &[Value]) -> Value {
@@ -419,7 +429,9 @@ impl answer::Writer for Writer {
         if self.sequence == 0 {
             return self.start(out);
         }
-        let response = self.response("in_progress");
+        let mut response = self.response("in_progress");
+        // Programs put it in the place of what they have gathered.
+        response["output"] = self.output();
         self.event("in_progress", json!({"response": response}), out);
     }
 

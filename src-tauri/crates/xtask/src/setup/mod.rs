@@ -6,6 +6,7 @@ mod bindings;
 mod debian;
 #[cfg(target_os = "linux")]
 pub(crate) mod mlx;
+mod npm;
 mod python;
 mod reference;
 pub(crate) mod tools;
@@ -32,6 +33,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     tools::actionlint(workspace)?;
     reference::mlx_lm(workspace)?;
     reference::clients(workspace)?;
+    reference::node_clients(workspace)?;
     if cfg!(target_os = "linux") {
         tools::macos_check(workspace)?;
     }

@@ -1,10 +1,11 @@
 //! Pythons with programs of others: mlx-lm, whose values the tests expect, mlx-vlm, whose speed is of interest, and the
-//! packages by which programs use the local server.
+//! packages by which programs use the local server; and a Node with such packages.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use super::npm;
 use super::python::{self, Pins};
 use crate::error::{Error, Result};
 use crate::prepared::{Folder, write};
@@ -59,6 +60,28 @@ pub(super) fn clients(workspace: &Workspace) -> Result<PathBuf> {
     CLIENTS.prepare(workspace)
 }
 
+/// Installs the packages of the local server's clients that are made for Node, and leaves a command that runs it and
+/// says where they are: modules are looked for beside the program, which lies elsewhere.
+pub(super) fn node_clients(workspace: &Workspace) -> Result<PathBuf> {
+    let set = workspace.pins().join("node-clients");
+    let packages = Folder::new(workspace.tools(), "node_clients", npm::lock(&set)?);
+    let label = "the packages for Node that programs use the local server with";
+    packages.prepare(label, |partial| npm::install(workspace, &set, partial))?;
+    let folder = packages.path();
+    let text = format!("#!/bin/sh\nFORETOKEN_CLIENTS='{}' exec node \"$@\"\n", folder.display());
+    command(workspace, "clients-node", &text)
+}
+
+/// Writes a command below `bin`.
+fn command(workspace: &Workspace, name: &str, text: &str) -> Result<PathBuf> {
+    let folder = workspace.tools().join("bin");
+    fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+    let command = folder.join(name);
+    write(&command, text)?;
+    fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).map_err(Error::file(&command))?;
+    Ok(command)
+}
+
 impl Set {
     /// The command that runs Python with these packages.
     fn prepare(&self, workspace: &Workspace) -> Result<PathBuf> {
@@ -67,15 +90,10 @@ impl Set {
         let packages = Folder::new(workspace.tools(), self.folder, (&pins.text, version));
         packages.prepare(self.label, |partial| python::install(workspace, &pins, partial))?;
 
-        let folder = workspace.tools().join("bin");
-        fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
-        let command = folder.join(self.command);
         let (python, packages) = (python::interpreter(workspace)?, packages.path());
         let text =
             format!("#!/bin/sh\nPYTHONPATH='{}' exec '{}' \"$@\"\n", packages.display(), python.display());
-        write(&command, &text)?;
-        fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).map_err(Error::file(&command))?;
-        Ok(command)
+        command(workspace, self.command, &text)
     }
 }
 

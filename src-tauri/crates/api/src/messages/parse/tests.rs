@@ -147,6 +147,8 @@ fn what_cannot_be_is_refused_by_name() {
     for (fields, field) in [
         (json!({"model": null}), "model"),
         (json!({"messages": []}), "messages"),
+        (json!({"thread": {"type": "create"}}), "thread"),
+        (json!({"thread": {"type": "continue", "previous_message_id": "msg_1"}}), "thread"),
         (message("wizard", json!("a")), "messages[0].role"),
         (message("user", json!(5)), "messages[0].content"),
         (message("user", Value::Null), "messages[0].content"),

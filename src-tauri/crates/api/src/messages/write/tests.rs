@@ -117,6 +117,10 @@ fn an_error_is_told_in_its_own_form() {
     let body = error_body(&error, "req_1");
     assert_eq!((&body["type"], &body["request_id"]), (&json!("error"), &json!("req_1")));
     assert_eq!(body["error"]["type"], "rate_limit_error");
+    assert_eq!(body["error"].get("details"), None);
+    // What programs look for that would otherwise send only what is new.
+    let body = error_body(&ApiError::NotStored { field: Some("thread".into()) }, "req_1");
+    assert_eq!(body["error"]["details"]["error_code"], "thread_unsupported_request");
     let mut out = String::new();
     answer::Writer::fail(&mut writer(false), &ApiError::EngineStopped, &mut out);
     let all = events(&out);

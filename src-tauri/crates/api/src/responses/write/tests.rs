@@ -74,12 +74,14 @@ fn thinking_text_and_calls_are_items_one_behind_the_other() {
         "created",
         "in_progress",
         "output_item.added",
+        "content_part.added",
         "reasoning_summary_part.added",
         "reasoning_text.delta",
         "reasoning_summary_text.delta",
         "reasoning_text.delta",
         "reasoning_summary_text.delta",
         "reasoning_text.done",
+        "content_part.done",
         "reasoning_summary_text.done",
         "reasoning_summary_part.done",
         "output_item.done",
@@ -187,6 +189,32 @@ fn failures_and_silences_are_events_too() {
     let failed = events(&out).pop().unwrap().1;
     assert_eq!(failed["response"]["error"]["code"], "engine_stopped");
     assert_eq!(failed["response"]["status"], "failed");
+}
+
+#[test]
+fn a_silence_in_the_middle_takes_nothing_back() {
+    let mut writer = writer(Echo::default());
+    let mut out = String::new();
+    writer.begin(&mut out);
+    let mut in_progress = |steps: &[Vec<TokenText>]| {
+        let happens = happens(&Tools::default(), steps, EndReason::Done).into_iter();
+        happens
+            .filter(|progress| matches!(progress, Progress::Step(_)))
+            .for_each(|progress| writer.progress(0, progress, &mut out));
+        for _ in 0..SILENCES {
+            writer.keep_alive(&mut out);
+        }
+        let events_alone = out.replace(": keep-alive\n\n", "");
+        let (name, event) = events(&events_alone).pop().unwrap();
+        assert_eq!(name, Some("response.in_progress"));
+        event["response"]["output"].clone()
+    };
+    let output = in_progress(&[step(Part::Thinking, "H"), step(Part::Thinking, "m")]);
+    assert_eq!(output[0]["content"], json!([{"type": "reasoning_text", "text": "Hm"}]));
+    let output = in_progress(&[step(Part::Answer, "Hello")]);
+    assert_eq!(output.as_array().unwrap().len(), 2);
+    assert_eq!((&output[0]["status"], &output[1]["status"]), (&json!("completed"), &json!("in_progress")));
+    assert_eq!(output[1]["content"][0]["text"], "Hello");
 }
 
 #[test]

@@ -55,6 +55,45 @@ fn calls_come_whole_or_in_pieces_and_say_the_same() {
     assert!(events.len() > 12, "arguments come as they are written: {}", events.len());
 }
 
+/// Models write calls in other ways, too, and some forget to close their thinking before them.
+#[test]
+fn calls_in_json_bare_ones_and_those_behind_an_open_thinking_are_calls() {
+    let server = Server::scripted(&["--no-token"]);
+    let json = "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"K\\u00f6ln\", \"days\": \"3\"}}\n</tool_call>";
+    let tags = call("Köln", "3");
+    let bare = tags.trim_start_matches("<tool_call>\n");
+    for script in [
+        json!({"say": pieces(json)}),
+        json!({"say": pieces(bare)}),
+        json!({"think": pieces(&format!("I look.\n\n{tags}"))}),
+        json!({"think": pieces(&format!("I look.\n{json}"))}),
+    ] {
+        let body = with(scripted(&script), json!({"tools": offered()}));
+        let whole = chat(server.port, &body).json();
+        let choice = &whole["choices"][0];
+        assert_eq!(choice["finish_reason"], "tool_calls", "{script}");
+        let calls = choice["message"]["tool_calls"].as_array().unwrap();
+        assert_eq!((calls.len(), &calls[0]["function"]["name"]), (1, &json!("weather")), "{script}");
+        assert_eq!(calls[0]["function"]["arguments"], r#"{"city":"Köln","days":3}"#, "{script}");
+        let thought = script.get("think").map(|_| "I look.");
+        assert_eq!(choice["message"].get("reasoning_content").and_then(Value::as_str), thought);
+        let events = chat(server.port, &with(body, json!({"stream": true}))).events();
+        let streamed: String = events
+            .iter()
+            .filter_map(|event| {
+                event["choices"][0]["delta"]["tool_calls"][0]["function"]["arguments"].as_str()
+            })
+            .collect();
+        assert_eq!(streamed, r#"{"city":"Köln","days":3}"#, "{script}");
+    }
+    let broken = json.replace("}}", "}");
+    let body = with(scripted(&json!({"say": pieces(&broken)})), json!({"tools": offered()}));
+    let text = chat(server.port, &body).json();
+    assert_eq!(text["choices"][0]["finish_reason"], "stop");
+    assert_eq!(text["choices"][0]["message"]["content"], broken);
+    assert_eq!(text["foretoken"]["misfits"].as_array().map(Vec::len), Some(1));
+}
+
 #[test]
 fn a_call_that_is_cut_is_none_and_without_tools_there_are_none() {
     let server = Server::scripted(&["--no-token"]);

@@ -231,10 +231,10 @@ fn tools_that_cannot_be_offered_are_refused_in_one_line() {
     let demo = folder.path().join("demo");
     copy_demo_model(&demo);
     fs::write(demo.join("chat_template.jinja"), "{{ messages[0].content }}").unwrap();
-    let in_json = "{{ messages[0].content }}{% if tools %}{{ '<tool_call>\n{\"name\": ' }}{% endif %}";
+    let in_another_form = "{{ messages[0].content }}{% if tools %}{{ '<tool_call>\nNAME()' }}{% endif %}";
     let other = folder.path().join("other");
     copy_demo_model(&other);
-    fs::write(other.join("chat_template.jinja"), in_json).unwrap();
+    fs::write(other.join("chat_template.jinja"), in_another_form).unwrap();
     let cases = [
         ("no such file", folder.path().join("nothing").to_str().unwrap().to_owned()),
         ("tools that are no list", file("tool.json", &tool)),
@@ -247,7 +247,7 @@ fn tools_that_cannot_be_offered_are_refused_in_one_line() {
         ("a template that knows no tools", file("tools.json", &tools())),
     ];
     let mut told = String::new();
-    let of_other = ("a template that writes calls as JSON", file("tools.json", &tools()));
+    let of_other = ("a template that writes calls in another form", file("tools.json", &tools()));
     let runs = cases.iter().map(|case| (&demo, case)).chain([(&other, &of_other)]);
     for (model, (what, tools)) in runs {
         let arguments = ["generate", "--model", model.to_str().unwrap(), "--prompt", "Hi", "--tools", tools];

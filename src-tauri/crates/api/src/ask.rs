@@ -20,6 +20,13 @@ pub(crate) struct Ask {
     pub(crate) choices: u8,
 }
 
+impl Ask {
+    /// Whether each reply may call one tool only.
+    pub(crate) fn one_call(&self) -> bool {
+        matches!(&self.input, Input::Chat(chat) if chat.one_call)
+    }
+}
+
 /// The most replies to one request.
 pub(crate) const MOST_CHOICES: u8 = 4;
 

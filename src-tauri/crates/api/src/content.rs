@@ -1,6 +1,6 @@
 //! What a reply consists of, told from its tokens: thinking, answer, and calls of tools with their arguments as JSON.
 
-use foretoken_calls::{CallDelta, CallDeltas, CallParser, CallPiece, Tools};
+use foretoken_calls::{CallDelta, CallDeltas, CallParser, CallPiece, Misfit, Thoughts, ThoughtsEnd, Tools};
 use foretoken_protocol::{Part, TokenText};
 
 /// More of a reply.
@@ -16,7 +16,7 @@ pub(crate) enum Content {
     Arguments(String),
     /// It has ended.
     CallEnd {
-        /// The call as the model wrote it, where the reply ended before it did.
+        /// The call as the model wrote it, where it is none: the reply ended before it did, or it is no JSON.
         cut: Option<String>,
         /// Why it does not fit its tool, in words.
         misfits: Vec<String>,
@@ -36,9 +36,13 @@ pub(crate) struct Reader {
 struct Calls {
     parser: CallParser,
     deltas: CallDeltas,
+    /// Holds back what may be calls at the end of the thinking.
+    thoughts: Thoughts,
+    /// Whether only the first call counts.
+    one_call: bool,
     /// The call that is being written, as the model writes it.
     written: String,
-    /// How many have ended, and whether one was cut.
+    /// How many have ended, and whether one was cut or broken.
     ended: usize,
     cut: bool,
 }
@@ -47,8 +51,10 @@ impl Reader {
     /// For a reply that may call these tools.
     pub(crate) fn new(tools: &Tools) -> Self {
         let calls = (!tools.is_empty()).then(|| Calls {
-            parser: CallParser::default(),
+            parser: CallParser::for_tools(tools.names()),
             deltas: CallDeltas::new(tools.clone()),
+            thoughts: Thoughts::default(),
+            one_call: false,
             written: String::new(),
             ended: 0,
             cut: false,
@@ -56,13 +62,30 @@ impl Reader {
         Self { calls, white: String::new() }
     }
 
+    /// The same reply where only its first call counts, if so.
+    pub(crate) fn with_one_call(mut self, one_call: bool) -> Self {
+        if let Some(calls) = &mut self.calls {
+            calls.one_call = one_call;
+        }
+        self
+    }
+
     /// What a step's tokens add. Neighbours of a kind are one.
     pub(crate) fn tokens(&mut self, tokens: &[TokenText]) -> Vec<Content> {
         let mut contents = Vec::new();
         for TokenText { text, part, .. } in tokens {
             match part {
-                Part::Thinking => push(&mut contents, Content::Thinking(text.clone())),
-                Part::Answer => self.answer(text, &mut contents),
+                Part::Thinking => {
+                    let calls = self.calls.as_mut();
+                    let thought = calls.map_or_else(|| text.clone(), |calls| calls.thoughts.push(text));
+                    push(&mut contents, Content::Thinking(thought));
+                }
+                Part::Answer => {
+                    let calls = self.calls.as_mut();
+                    let thought = calls.map(|calls| calls.thoughts.close()).unwrap_or_default();
+                    push(&mut contents, Content::Thinking(thought));
+                    self.answer(text, &mut contents);
+                }
             }
         }
         contents
@@ -72,7 +95,12 @@ impl Reader {
     pub(crate) fn finish(&mut self) -> Vec<Content> {
         let mut contents = Vec::new();
         if let Some(mut calls) = self.calls.take() {
-            for piece in calls.parser.finish() {
+            // A model that forgets to close its thinking calls all the same.
+            let ThoughtsEnd { thinking, written, .. } = calls.thoughts.finish();
+            push(&mut contents, Content::Thinking(thinking));
+            let mut pieces = calls.parser.push(&written);
+            pieces.extend(calls.parser.finish());
+            for piece in pieces {
                 self.piece(&mut calls, piece, &mut contents);
             }
             // Behind a call there is nothing to say.
@@ -100,6 +128,9 @@ impl Reader {
     }
 
     fn piece(&mut self, calls: &mut Calls, piece: CallPiece, contents: &mut Vec<Content>) {
+        if calls.one_call && calls.ended > 0 {
+            return;
+        }
         if let CallPiece::Text(text) = &piece {
             calls.written.clear();
             let text = std::mem::take(&mut self.white) + text;
@@ -126,11 +157,15 @@ impl Reader {
                     }
                     CallDelta::Arguments(json) => Content::Arguments(json),
                     CallDelta::End { misfits, cut } => {
+                        let broken = misfits.contains(&Misfit::Broken);
+                        let none = cut || broken;
                         calls.ended += 1;
-                        calls.cut |= cut;
+                        calls.cut |= none;
                         let written = std::mem::take(&mut calls.written);
-                        let misfits = misfits.iter().map(ToString::to_string).collect();
-                        Content::CallEnd { cut: cut.then_some(written), misfits }
+                        // What has not come cannot fit.
+                        let told = misfits.iter().filter(|_| !cut || broken);
+                        let misfits = told.map(ToString::to_string).collect();
+                        Content::CallEnd { cut: none.then_some(written), misfits }
                     }
                 },
             );
@@ -152,7 +187,11 @@ fn push(contents: &mut Vec<Content>, content: Content) {
 
 /// A reply, gathered.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Gathered(Vec<Block>);
+pub(crate) struct Gathered {
+    blocks: Vec<Block>,
+    /// Why its calls do not fit their tools, in words.
+    misfits: Vec<String>,
+}
 
 /// A stretch of a reply that is of one kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,27 +207,27 @@ pub(crate) struct Call {
     pub(crate) name: String,
     /// JSON.
     pub(crate) arguments: String,
-    pub(crate) misfits: Vec<String>,
 }
 
 impl Gathered {
-    /// Adds more of the reply. A call that was cut becomes text, as the model wrote it: half a call is none.
+    /// Adds more of the reply. A call that was cut or is no JSON becomes text, as the model wrote it: half a call is
+    /// none.
     pub(crate) fn add(&mut self, content: &Content) {
-        match (self.0.last_mut(), content) {
+        if let Content::CallEnd { misfits, .. } = content {
+            self.misfits.extend_from_slice(misfits);
+        }
+        match (self.blocks.last_mut(), content) {
             (Some(Block::Thinking(before)), Content::Thinking(more))
             | (Some(Block::Text(before)), Content::Answer(more)) => before.push_str(more),
-            (_, Content::Thinking(text)) => self.0.push(Block::Thinking(text.clone())),
-            (_, Content::Answer(text)) => self.0.push(Block::Text(text.clone())),
+            (_, Content::Thinking(text)) => self.blocks.push(Block::Thinking(text.clone())),
+            (_, Content::Answer(text)) => self.blocks.push(Block::Text(text.clone())),
             (_, Content::Call { name }) => {
                 let (name, arguments) = (name.clone(), String::new());
-                self.0.push(Block::Call(Call { name, arguments, misfits: Vec::new() }));
+                self.blocks.push(Block::Call(Call { name, arguments }));
             }
             (Some(Block::Call(call)), Content::Arguments(more)) => call.arguments.push_str(more),
             (Some(last @ Block::Call(_)), Content::CallEnd { cut: Some(written), .. }) => {
                 *last = Block::Text(written.clone());
-            }
-            (Some(Block::Call(call)), Content::CallEnd { cut: None, misfits }) => {
-                call.misfits.clone_from(misfits);
             }
             (_, Content::Arguments(_) | Content::CallEnd { .. }) => {}
         }
@@ -196,25 +235,30 @@ impl Gathered {
 
     /// All of it, in order.
     pub(crate) fn blocks(&self) -> &[Block] {
-        &self.0
+        &self.blocks
+    }
+
+    /// Why its calls do not fit their tools, in words.
+    pub(crate) fn misfits(&self) -> &[String] {
+        &self.misfits
     }
 
     pub(crate) fn thinking(&self) -> String {
-        self.0
+        self.blocks
             .iter()
             .filter_map(|block| if let Block::Thinking(text) = block { Some(text.as_str()) } else { None })
             .collect()
     }
 
     pub(crate) fn text(&self) -> String {
-        self.0
+        self.blocks
             .iter()
             .filter_map(|block| if let Block::Text(text) = block { Some(text.as_str()) } else { None })
             .collect()
     }
 
     pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
-        self.0.iter().filter_map(|block| if let Block::Call(call) = block { Some(call) } else { None })
+        self.blocks.iter().filter_map(|block| if let Block::Call(call) = block { Some(call) } else { None })
     }
 }
 
@@ -248,11 +292,7 @@ mod tests {
     #[test]
     fn text_and_calls_come_apart() {
         let (read, calls) = read(&tools(), &format!("I look.\n\n{CALL}\n{CALL}\n"));
-        let call = Block::Call(Call {
-            name: "f".into(),
-            arguments: r#"{"text":"a","count":5}"#.into(),
-            misfits: vec![],
-        });
+        let call = Block::Call(Call { name: "f".into(), arguments: r#"{"text":"a","count":5}"#.into() });
         assert_eq!(read.blocks(), [Block::Text("I look.".into()), call.clone(), call]);
         assert!(calls);
     }
@@ -277,6 +317,63 @@ mod tests {
         assert_eq!((early.text(), calls), ("A.\n\n<tool_call>\n<func".into(), false));
         let (named, _) = read(&tools(), &format!("A.\n\n{}", &CALL[..60]));
         assert_eq!(named.text(), format!("A.\n\n{}", &CALL[..60]));
+    }
+
+    const JSON: &str =
+        "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"text\": \"a\", \"count\": \"5\"}}\n</tool_call>";
+
+    fn whole_call() -> Block {
+        Block::Call(Call { name: "f".into(), arguments: r#"{"text":"a","count":5}"#.into() })
+    }
+
+    #[test]
+    fn calls_in_json_and_without_a_tag_before_them_are_calls() {
+        let bare = CALL.trim_start_matches("<tool_call>\n");
+        for call in [JSON, bare, bare.trim_end_matches("\n</tool_call>")] {
+            let (read, calls) = read(&tools(), &format!("I look.\n\n{call}\n"));
+            assert_eq!(read.blocks(), [Block::Text("I look.".into()), whole_call()], "{call}");
+            assert!(calls && read.misfits().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_no_json_is_text_and_told() {
+        let broken = JSON.replace("}}", "}");
+        let (read, calls) = read(&tools(), &format!("A.\n\n{broken}"));
+        assert_eq!((read.text(), calls), (format!("A.\n\n{broken}"), false));
+        assert_eq!(read.misfits(), ["the call is no JSON object with a name and arguments"]);
+    }
+
+    /// What a reply is that thinks this, letter by letter, and then answers, if it does.
+    fn think(thinking: &str, answer: Option<&str>, one_call: bool) -> (Gathered, bool) {
+        let mut reader = Reader::new(&tools()).with_one_call(one_call);
+        let mut gathered = Gathered::default();
+        let letters = thinking.split_inclusive(|_| true).map(|letter| token(Part::Thinking, letter));
+        for token in letters.chain(answer.map(|answer| token(Part::Answer, answer))) {
+            reader.tokens(&[token]).iter().for_each(|content| gathered.add(content));
+        }
+        reader.finish().iter().for_each(|content| gathered.add(content));
+        (gathered, reader.has_calls())
+    }
+
+    #[test]
+    fn a_call_at_the_end_of_a_thinking_that_is_never_closed_is_one() {
+        let thought = || Block::Thinking("I look.".into());
+        for call in [CALL, JSON] {
+            let (read, calls) = think(&format!("I look.\n\n{call}\n{call}\n"), None, false);
+            assert_eq!((read.blocks(), calls), (&[thought(), whole_call(), whole_call()][..], true));
+            let (read, calls) = think(&format!("I look.\n\n{call}\n{call}\n"), None, true);
+            assert_eq!((read.blocks(), calls), (&[thought(), whole_call()][..], true));
+        }
+        let draft = format!("I may write\n{CALL}");
+        for (thinking, answer) in
+            [(draft.clone(), Some("So.")), (draft.clone(), Some("")), (format!("{draft}\nor not."), None)]
+        {
+            let (read, calls) = think(&thinking, answer, false);
+            assert_eq!((read.thinking(), read.text(), calls), (thinking, answer.unwrap_or("").into(), false));
+        }
+        let (read, calls) = think(&draft, Some(CALL), false);
+        assert_eq!((read.blocks(), calls), (&[Block::Thinking(draft), whole_call()][..], true));
     }
 
     #[test]

@@ -64,9 +64,8 @@ pub(crate) fn foretoken(end: &End, reply: &Gathered) -> Value {
     if let Some(note) = &stats.drafting_note {
         own["note"] = note.as_str().into();
     }
-    let misfits: Vec<&String> = reply.calls().flat_map(|call| &call.misfits).collect();
-    if !misfits.is_empty() {
-        own["misfits"] = json!(misfits);
+    if !reply.misfits().is_empty() {
+        own["misfits"] = json!(reply.misfits());
     }
     own
 }

@@ -243,7 +243,7 @@ impl Replies {
         };
         let engine = Arc::clone(&self.api.engine);
         let generation = engine.generate(prompt);
-        let (id, reader) = (generation.id, Reader::new(&self.ask.tools));
+        let (id, reader) = (generation.id, Reader::new(&self.ask.tools).with_one_call(self.ask.one_call()));
         let (model, size, queued, ended) = (self.model.clone(), None, None, false);
         self.running.push(Running { engine, id, generation, reader, model, size, queued, ended });
     }

@@ -6,8 +6,8 @@ use std::slice;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::parser::{Argument, Call, ValueForm};
 use crate::tools::Tools;
-use crate::xml::{Argument, Call};
 
 /// A call with its arguments as the tool's schema reads them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -40,6 +40,9 @@ pub enum Misfit {
         /// The text.
         came: String,
     },
+    /// The call is no JSON from some place on.
+    #[error("the call is no JSON object with a name and arguments")]
+    Broken,
     /// A value is not of the type.
     #[error("{parameter}: expected {expected}, came {came:?}")]
     Type {
@@ -90,11 +93,12 @@ fn listed(names: &[String]) -> String {
 impl TypedCall {
     /// Reads a call by the schema of its tool.
     ///
-    /// A string is the text as it is. Integers, numbers, booleans, null, arrays and objects are read as JSON, where
+    /// Between tags, a string is the text as it is. Integers, numbers, booleans, null, arrays and objects are read as JSON, where
     /// `True`, `False` and `None` count, as the templates of the family write them. Of several types the first that
     /// fits is taken, a string last; of an `enum`, the value that is written. A parameter of which the schema tells no
     /// type, or one that JSON Schema does not know, is text. Of arrays and objects only the outermost type is looked
-    /// at.
+    /// at. A value of a call in JSON is what it is, where its type is one of those that the schema allows or the schema
+    /// tells none; else it is read as the text of which it consists.
     pub fn new(call: &Call, tools: &Tools) -> Self {
         let mut misfits = Vec::new();
         let schema = tools.parameters(&call.name);
@@ -105,37 +109,55 @@ impl TypedCall {
         }
         let schema = Schema(schema.unwrap_or(&Value::Null));
         let mut arguments = Map::new();
-        for Argument { name, value } in &call.arguments {
+        for argument @ Argument { name, value, form } in &call.arguments {
             if arguments.contains_key(name) {
                 misfits.push(Misfit::Twice { parameter: name.clone(), came: value.clone() });
                 continue;
             }
-            let read = schema.read(name, value);
+            let read = schema.read(name, value, *form);
             arguments.insert(
                 name.clone(),
                 read.unwrap_or_else(|misfit| {
                     misfits.push(misfit);
-                    value.as_str().into()
+                    argument.as_came()
                 }),
             );
         }
-        if !call.cut {
+        if !call.cut && !call.broken {
             let missing = schema.required().filter(|name| !arguments.contains_key(*name));
             misfits.extend(missing.map(|name| schema.missing(name)));
         }
         let not_closed = |name: &String| Misfit::NotClosed { parameter: name.clone() };
         misfits.extend(call.unclosed.iter().map(not_closed));
-        if !call.stray.is_empty() {
+        if call.broken {
+            // The rest is not what was meant.
+            misfits = vec![Misfit::Broken];
+        } else if !call.stray.is_empty() {
             misfits.push(Misfit::Stray { came: call.stray.clone() });
         }
         Self { name: call.name.clone(), arguments, cut: call.cut, misfits }
     }
 }
 
-/// Whether a value of this parameter is a text, whatever it is.
-pub(crate) fn is_text(tools: &Tools, tool: &str, parameter: &str) -> bool {
-    let Some(schema) = tools.parameters(tool) else { return true };
-    Schema(schema).types(parameter).is_none_or(|types| matches!(types[..], [Type::String]))
+/// What is known of a parameter's values before they come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// They are texts, however they are written.
+    Text,
+    /// They are what they are written as: nobody says more.
+    Any,
+    /// They are of some other type.
+    Typed,
+}
+
+/// What is known of the values of a parameter of a tool.
+pub(crate) fn expected(tools: &Tools, tool: &str, parameter: &str) -> Expected {
+    let types = tools.parameters(tool).and_then(|schema| Schema(schema).types(parameter));
+    match types.as_deref() {
+        None | Some([Type::Any]) => Expected::Any,
+        Some([Type::String]) => Expected::Text,
+        Some(_) => Expected::Typed,
+    }
 }
 
 /// How the values of a parameter are written between its tags.
@@ -158,7 +180,7 @@ impl Tools {
         let Some(types) = self.parameters(tool).and_then(|schema| Schema(schema).types(parameter)) else {
             return Written::Text;
         };
-        if types.iter().any(|one| matches!(one, Type::String)) {
+        if types.iter().any(|one| one.is_any_text()) {
             return Written::Text;
         }
         let spelled = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -169,17 +191,18 @@ impl Tools {
                 Type::Null => texts.push("null".into()),
                 Type::Boolean => texts.extend(["true".into(), "false".into()]),
                 Type::Integer | Type::Number | Type::Array | Type::Object => json = true,
-                Type::String => {}
+                Type::String | Type::Any => {}
             }
         }
         Written::Values { texts, json }
     }
 }
 
-/// The value of a parameter that is written so; the text itself where it does not fit.
-pub(crate) fn value_of(tools: &Tools, tool: &str, parameter: &str, text: &str) -> Value {
+/// The value that an argument of a tool's call has; as it came where it does not fit.
+pub(crate) fn value_of(tools: &Tools, tool: &str, argument: &Argument) -> Value {
     let schema = tools.parameters(tool).unwrap_or(&Value::Null);
-    Schema(schema).read(parameter, text).unwrap_or_else(|_| text.into())
+    let Argument { name, value, form } = argument;
+    Schema(schema).read(name, value, *form).unwrap_or_else(|_| argument.as_came())
 }
 
 /// The JSON Schema of a tool's parameters.
@@ -197,6 +220,8 @@ enum Type<'a> {
     Object,
     /// One of these values.
     Of(&'a [Value]),
+    /// Nobody says which.
+    Any,
 }
 
 /// How far references and unions are followed, how many schemas are visited on the way, and how many types are looked
@@ -210,7 +235,7 @@ const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<'a> Schema<'a> {
     /// The value of a parameter.
-    fn read(&self, name: &str, text: &str) -> Result<Value, Misfit> {
+    fn read(&self, name: &str, text: &str, form: ValueForm) -> Result<Value, Misfit> {
         let Some(types) = self.types(name) else {
             let known = self.properties().map(|properties| properties.keys().cloned().collect());
             return Err(Misfit::UnknownParameter {
@@ -218,7 +243,13 @@ impl<'a> Schema<'a> {
                 known: known.unwrap_or_default(),
             });
         };
-        types.iter().find_map(|one| one.read(text)).ok_or_else(|| Misfit::Type {
+        let is = match form {
+            ValueForm::Plain => None,
+            ValueForm::Quoted => Some(text.into()),
+            ValueForm::Json => json(text),
+        };
+        let fits = is.and_then(|value: Value| types.iter().find_map(|one| one.fitting(&value)));
+        fits.or_else(|| types.iter().find_map(|one| one.read(text))).ok_or_else(|| Misfit::Type {
             parameter: name.into(),
             expected: in_words(&types),
             came: text.into(),
@@ -247,7 +278,7 @@ impl<'a> Schema<'a> {
         }
         let mut types = Vec::new();
         self.collect(schema, MOST_DEPTH, &mut 0, &mut types);
-        types.sort_by_key(|one| matches!(one, Type::String));
+        types.sort_by_key(|one| one.is_any_text());
         Some(types)
     }
 
@@ -259,7 +290,7 @@ impl<'a> Schema<'a> {
         } else if *schema == Value::Bool(false) {
             types.push(Type::Of(&[]));
         } else if depth == 0 {
-            types.push(Type::String);
+            types.push(Type::Any);
         } else if let Some(Value::Array(values)) = part("enum") {
             types.push(Type::Of(values));
         } else if let Some(value) = part("const") {
@@ -276,7 +307,7 @@ impl<'a> Schema<'a> {
         } else if let Some(schema) = part("allOf").and_then(|all| all.get(0)) {
             self.collect(schema, depth - 1, visits, types);
         } else {
-            types.push(Type::String);
+            types.push(Type::Any);
         }
     }
 
@@ -295,14 +326,36 @@ impl<'a> Type<'a> {
             "null" => Self::Null,
             "array" => Self::Array,
             "object" => Self::Object,
-            _ => Self::String,
+            "string" => Self::String,
+            _ => Self::Any,
         }
+    }
+
+    /// Whether any text is a value of it.
+    fn is_any_text(self) -> bool {
+        matches!(self, Self::String | Self::Any)
+    }
+
+    /// A JSON value, if it is of this type.
+    fn fitting(self, value: &Value) -> Option<Value> {
+        let is = match self {
+            Self::Any => true,
+            Self::String => value.is_string(),
+            Self::Integer => return integer(value),
+            Self::Number => value.is_number(),
+            Self::Boolean => value.is_boolean(),
+            Self::Null => value.is_null(),
+            Self::Array => value.is_array(),
+            Self::Object => value.is_object(),
+            Self::Of(values) => return values.iter().find(|own| is_same(own, value)).cloned(),
+        };
+        is.then(|| value.clone())
     }
 
     /// The text as a value of this type.
     fn read(self, text: &str) -> Option<Value> {
         match self {
-            Self::String => Some(text.into()),
+            Self::String | Self::Any => Some(text.into()),
             Self::Integer => json(text).as_ref().and_then(integer),
             Self::Number => json(text).filter(Value::is_number),
             Self::Boolean => json(text).filter(Value::is_boolean),
@@ -316,6 +369,7 @@ impl<'a> Type<'a> {
     fn in_words(self) -> String {
         match self {
             Self::String => "a string".into(),
+            Self::Any => "a value".into(),
             Self::Integer => "an integer".into(),
             Self::Number => "a number".into(),
             Self::Boolean => "true or false".into(),
@@ -334,7 +388,7 @@ fn in_words(types: &[Type<'_>]) -> String {
 }
 
 /// A text as JSON, or as Python writes the values that JSON has words for.
-fn json(text: &str) -> Option<Value> {
+pub(crate) fn json(text: &str) -> Option<Value> {
     match text.trim() {
         "True" => Some(true.into()),
         "False" => Some(false.into()),
@@ -350,6 +404,14 @@ fn integer(value: &Value) -> Option<Value> {
     }
     let exact = value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() <= MOST_EXACT);
     exact.map(|number| Value::from(number as i64))
+}
+
+/// Whether values are the same; numbers are by their size.
+fn is_same(own: &Value, came: &Value) -> bool {
+    match (own, came) {
+        (Value::Number(own), Value::Number(came)) => own.as_f64() == came.as_f64(),
+        (own, came) => own == came,
+    }
 }
 
 /// Whether a text is this value: a string by its characters, a number by its size.
@@ -376,7 +438,7 @@ mod tests {
     }
 
     fn call(arguments: &[(&str, &str)]) -> Call {
-        let argument = |&(name, value): &(&str, &str)| Argument { name: name.into(), value: value.into() };
+        let argument = |&(name, value): &(&str, &str)| Argument::plain(name, value);
         Call { name: "f".into(), arguments: arguments.iter().map(argument).collect(), ..Call::default() }
     }
 
@@ -562,6 +624,40 @@ mod tests {
                 "\"Well\" is no argument",
             ]
         );
+    }
+
+    #[test]
+    fn a_value_in_json_is_what_it_is_as_far_as_the_schema_allows() {
+        use ValueForm::{Json, Quoted};
+        for (schema, text, form, is) in [
+            (json!({"type": "string"}), "5", Quoted, json!("5")),
+            (json!({"type": "string"}), "5", Json, json!("5")),
+            (json!({"type": "string"}), "{\"a\":1}", Json, json!("{\"a\":1}")),
+            (json!({"type": "integer"}), "5", Quoted, json!(5)),
+            (json!({"type": "integer"}), "5.0", Json, json!(5)),
+            (json!({"type": ["string", "null"]}), "null", Quoted, json!("null")),
+            (json!({"type": ["string", "null"]}), "null", Json, json!(null)),
+            (json!({"type": ["integer", "string"]}), "5", Quoted, json!("5")),
+            (json!({"type": "array"}), "[1]", Quoted, json!([1])),
+            (json!({"enum": ["1", 1]}), "1", Json, json!(1)),
+            (json!({"enum": [2]}), "2", Quoted, json!(2)),
+            (json!({}), "{\"a\":1}", Json, json!({"a": 1})),
+            (json!(true), "true", Quoted, json!("true")),
+        ] {
+            let parameters = json!({"properties": {"a": schema}});
+            let argument = Argument { form, ..Argument::plain("a", text) };
+            let typed = Call { name: "f".into(), arguments: vec![argument], ..Call::default() };
+            let typed = TypedCall::new(&typed, &tools(&parameters));
+            assert_eq!((&typed.arguments["a"], typed.misfits.len()), (&is, 0), "{schema} {text}");
+        }
+        let argument = Argument { form: Json, ..Argument::plain("a", "[5]") };
+        let call = Call { name: "f".into(), arguments: vec![argument], ..Call::default() };
+        let typed = TypedCall::new(&call, &tools(&json!({"properties": {"a": {"type": "integer"}}})));
+        assert_eq!(typed.arguments["a"], json!([5]));
+        assert_eq!(typed.misfits[0].to_string(), "a: expected an integer, came \"[5]\"");
+        let broken = Call { broken: true, stray: "}".into(), ..call };
+        let typed = TypedCall::new(&broken, &tools(&json!({"required": ["b"]})));
+        assert_eq!(typed.misfits, [Misfit::Broken]);
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::mem;
 
 use serde_json::Value;
 
-use crate::arguments::{Misfit, TypedCall, is_text, value_of};
+use crate::arguments::{Expected, Misfit, TypedCall, expected, value_of};
+use crate::parser::{Argument, Call, CallPiece, ValueForm};
 use crate::tools::Tools;
-use crate::xml::{Call, CallPiece};
 
 /// What a piece of an answer adds to its calls.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,8 +45,10 @@ enum Open {
     None,
     /// A text, passed on.
     Text,
+    /// It is what it comes as.
+    Any,
     /// It is not known yet what it reads as.
-    Held(String),
+    Held(Argument),
     /// Of a parameter that has a value already.
     Repeated,
 }
@@ -67,16 +69,33 @@ impl CallDeltas {
                 vec![CallDelta::Begin { name: name.clone() }]
             }
             CallPiece::Parameter(name) => self.begin_value(name).into_iter().collect(),
-            CallPiece::Value(text) => match &mut self.value {
-                Open::Text => vec![CallDelta::Arguments(escaped(text))],
-                Open::Held(held) => {
-                    held.push_str(text);
-                    Vec::new()
-                }
-                Open::None | Open::Repeated => Vec::new(),
-            },
+            CallPiece::Value(text) => self.value(text, ValueForm::Plain),
+            CallPiece::Quoted { text, .. } => self.value(text, ValueForm::Quoted),
+            CallPiece::Json(json) => self.value(json, ValueForm::Json),
             CallPiece::End(call) => self.end(call),
         }
+    }
+
+    /// More of the value that is being written.
+    fn value(&mut self, text: &str, form: ValueForm) -> Vec<CallDelta> {
+        let json = match (&mut self.value, form) {
+            (Open::Text, _) => escaped(text),
+            (Open::Any, ValueForm::Json) => {
+                self.value = Open::None;
+                text.to_owned()
+            }
+            (Open::Any, ValueForm::Plain | ValueForm::Quoted) => {
+                self.value = Open::Text;
+                format!("\"{}", escaped(text))
+            }
+            (Open::Held(held), form) => {
+                held.value.push_str(text);
+                held.form = form;
+                String::new()
+            }
+            (Open::None | Open::Repeated, _) => String::new(),
+        };
+        arguments(json).into_iter().collect()
     }
 
     fn end(&mut self, call: &Call) -> Vec<CallDelta> {
@@ -84,7 +103,7 @@ impl CallDeltas {
             return Vec::new();
         }
         let mut deltas = Vec::new();
-        if call.cut {
+        if call.cut || call.broken {
             self.value = Open::None;
         } else {
             let mut json = self.end_value();
@@ -103,27 +122,34 @@ impl CallDeltas {
         } else {
             json.push(if self.parameters.is_empty() { '{' } else { ',' });
             json.push_str(&format!("{}:", Value::from(name)));
-            self.value = if is_text(&self.tools, &self.name, name) {
-                json.push('"');
-                Open::Text
-            } else {
-                Open::Held(String::new())
+            self.value = match expected(&self.tools, &self.name, name) {
+                Expected::Text => {
+                    json.push('"');
+                    Open::Text
+                }
+                Expected::Any => Open::Any,
+                Expected::Typed => Open::Held(Argument::plain(name, "")),
             };
             self.parameters.push(name.to_owned());
         }
-        (!json.is_empty()).then_some(CallDelta::Arguments(json))
+        arguments(json)
     }
 
     /// The rest of the value that was being written.
     fn end_value(&mut self) -> String {
-        match (mem::replace(&mut self.value, Open::None), self.parameters.last()) {
-            (Open::Text, _) => "\"".into(),
-            (Open::Held(text), Some(parameter)) => {
-                value_of(&self.tools, &self.name, parameter, &text).to_string()
-            }
-            (Open::Held(_) | Open::None | Open::Repeated, _) => String::new(),
+        match mem::replace(&mut self.value, Open::None) {
+            Open::Text => "\"".into(),
+            // Between its tags nothing stands.
+            Open::Any => "\"\"".into(),
+            Open::Held(argument) => value_of(&self.tools, &self.name, &argument).to_string(),
+            Open::None | Open::Repeated => String::new(),
         }
     }
+}
+
+/// More of the arguments, if it is any.
+fn arguments(json: String) -> Option<CallDelta> {
+    (!json.is_empty()).then_some(CallDelta::Arguments(json))
 }
 
 /// A piece of a text as JSON has it between quotes.
@@ -138,8 +164,8 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
+    use crate::parser::CallParser;
     use crate::testing::chunks;
-    use crate::xml::CallParser;
 
     fn tools() -> Tools {
         let properties = json!({
@@ -247,5 +273,49 @@ mod tests {
             }
             prop_assert_eq!(found.len(), expected.len());
         }
+
+        /// The same of calls in JSON, whichever key comes first, and at each place the beginning of the whole.
+        #[test]
+        fn pieces_of_json_make_up_what_the_whole_is(
+            arguments in prop::collection::vec(
+                (prop::sample::select(vec!["text", "count", "list", "maybe", "other"]),
+                 prop::sample::select(vec![
+                    "5", "true", "null", "\"5\"", "\"a \\\"b\\\" \\u00e9\\ud83e\\udd80\"", "[1, {\"b\": [\"]\"]}]",
+                    "\"</tool_call>\"", "\"x\ny\"", "\"\"", "{}", "-1.5e3", "\"[1]\"",
+                 ])), 0..5),
+            name_first in any::<bool>(),
+            as_text in any::<bool>(),
+            cuts in prop::collection::vec(any::<usize>(), 0..12),
+        ) {
+            let pairs: Vec<String> =
+                arguments.iter().map(|(name, value)| format!("{}: {value}", json!(name))).collect();
+            let object = format!("{{{}}}", pairs.join(", "));
+            let object = if as_text { json!(object).to_string() } else { object };
+            let object = match name_first {
+                true => format!("{{\"name\": \"f\", \"arguments\": {object}}}"),
+                false => format!("{{\"arguments\": {object}, \"name\": \"f\"}}"),
+            };
+            let answer = format!("<tool_call>\n{object}\n</tool_call>");
+            let mut parser = CallParser::default();
+            let mut pieces = parser.push(&answer);
+            pieces.extend(parser.finish());
+            let Some(CallPiece::End(whole)) = pieces.last() else { panic!("{pieces:?}") };
+            let whole = TypedCall::new(whole, &tools());
+            let json = json!(whole.arguments).to_string();
+            let expected = [("f".to_owned(), json.clone(), false, whole.misfits.len())];
+            prop_assert_eq!(read(&chunks(&answer, &cuts)), expected, "{}", answer);
+            let end = answer.floor_char_boundary(cuts.first().unwrap_or(&0) % answer.len());
+            if let Some((_, begun, ..)) = read(&[answer[..end].to_owned()]).first() {
+                prop_assert!(json.starts_with(begun), "{begun} of {json}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_broken_call_is_the_beginning_of_json() {
+        let answer = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"text\": \"a\", \"list\": oops <";
+        assert_eq!(read(&[answer.to_owned()]), [("f".into(), r#"{"text":"a","list":"#.into(), true, 1)]);
+        let closed = format!("{answer}/b>}}\n</tool_call>");
+        assert_eq!(read(&[closed]), [("f".into(), r#"{"text":"a","list":"#.into(), false, 1)]);
     }
 }

@@ -3,13 +3,18 @@
 
 mod arguments;
 mod deltas;
+mod form;
+mod json;
+mod parser;
+mod thoughts;
 mod tools;
-mod xml;
 
 pub use arguments::{Misfit, TypedCall, Written};
 pub use deltas::{CallDelta, CallDeltas};
+pub use form::CallForm;
+pub use parser::{Argument, CALL_TAGS, Call, CallParser, CallPiece, TAG_TOKENS, ValueForm, is_name};
+pub use thoughts::{Thoughts, ThoughtsEnd};
 pub use tools::{Tools, ToolsError};
-pub use xml::{Argument, CALL_TAGS, Call, CallParser, CallPiece, TAG_TOKENS, is_name};
 
 #[cfg(test)]
 mod testing {

@@ -4,7 +4,7 @@ use std::mem;
 
 use serde_json::{Map, Value};
 
-use crate::xml::is_name;
+use crate::parser::is_name;
 
 /// Tools that a model may call, in order.
 #[derive(Debug, Clone, Default, PartialEq)]

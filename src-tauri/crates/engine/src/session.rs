@@ -145,7 +145,8 @@ impl Prepared {
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());
         let scheduler = Scheduler::new(&model, limits, Policy::new(figures));
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
-        let compiler = Compiler::new(prompter.tokenizer().clone(), &stop_ids, vocab);
+        let compiler =
+            Compiler::new(prompter.tokenizer().clone(), &stop_ids, vocab).with_calls_in(prompter.call_form());
         Ok(Session {
             info,
             model,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use foretoken_calls::{CALL_TAGS, Tools};
+use foretoken_calls::{CALL_TAGS, CallForm, Tools};
 use foretoken_protocol::{CallRule, Constraint as Asked, Format, Part};
 use llguidance::api::TopLevelGrammar;
 use llguidance::toktrie::{InferenceCapabilities, TokEnv};
@@ -32,13 +32,21 @@ pub struct Compiler {
     stop_ids: Arc<[u32]>,
     /// Tokens that the model knows.
     vocab: usize,
+    /// How the model writes calls.
+    form: CallForm,
     factory: Arc<OnceLock<Result<ParserFactory, String>>>,
 }
 
 impl Compiler {
     /// For a model with this tokenizer, whose replies end with any of these tokens. `vocab`: the number of its logits.
     pub fn new(tokenizer: Tokenizer, stop_ids: &[u32], vocab: usize) -> Self {
-        Self { tokenizer, stop_ids: stop_ids.into(), vocab, factory: Arc::default() }
+        let (form, factory) = (CallForm::default(), Arc::default());
+        Self { tokenizer, stop_ids: stop_ids.into(), vocab, form, factory }
+    }
+
+    /// For a model that writes calls so.
+    pub fn with_calls_in(self, form: CallForm) -> Self {
+        Self { form, ..self }
     }
 
     /// What binds a reply to `prompt`, which offers `tools`; `None` where nothing does.
@@ -81,13 +89,14 @@ impl Compiler {
     }
 
     fn answer(&self, asked: &Asked, tools: &Tools) -> Result<Answer, ConstraintError> {
-        let free_calls = (!tools.is_empty()).then_some(Callable { tools, only: None });
+        let form = self.form;
+        let free_calls = (!tools.is_empty()).then_some(Callable { tools, only: None, form });
         let calls = match &asked.calls {
             CallRule::Free => None,
             _ if tools.is_empty() => return Err(ConstraintError::NoTools),
             CallRule::Required => free_calls,
             CallRule::Named(name) if tools.parameters(name).is_some() => {
-                Some(Callable { tools, only: Some(name) })
+                Some(Callable { tools, only: Some(name), form })
             }
             CallRule::Named(name) => return Err(ConstraintError::UnknownTool { name: name.clone() }),
         };
@@ -107,7 +116,8 @@ impl Compiler {
             Some(Format::Lark(grammar)) => whole("grammar", TopLevelGrammar::from_lark(grammar.clone())),
             None if tools.names().any(|name| lark::is_strict(tools, name)) => {
                 let begin = self.tokenizer.token_id(CALL_TAGS[0]).ok_or(ConstraintError::CallsUnknown)?;
-                let call = self.matcher("call", TopLevelGrammar::from_lark(lark::strict_call(tools)?))?;
+                let call =
+                    self.matcher("call", TopLevelGrammar::from_lark(lark::strict_call(tools, form)?))?;
                 Ok(Answer::Calls { begin, call })
             }
             None => Ok(Answer::Free),

@@ -1,7 +1,7 @@
 //! Grammars of answers, in llguidance's variant of Lark: JSON of a schema, and calls of tools as the templates of the
 //! family write them and `CallParser` reads them.
 
-use foretoken_calls::{CALL_TAGS, Tools, Written};
+use foretoken_calls::{CALL_TAGS, CallForm, Tools, Written};
 use serde_json::{Value, json};
 
 use super::error::ConstraintError;
@@ -10,8 +10,9 @@ use super::error::ConstraintError;
 const SPACE: &str = r"SPACE: /[ \t\n]{1,8}/";
 /// The blank between the tokens of JSON. Without a bound a model may write nothing else until its limit.
 const JSON_SPACE: &str = r"[ \t\n]{0,16}";
-/// The end of each call.
+/// The end of each call, in tags and in JSON.
 const END: &str = "</function>\n</tool_call>";
+const JSON_END: &str = "}\n</tool_call>";
 /// A value that is a text: nothing in it reads as a tag that ends it.
 const TEXT: &str = r"TEXT: /(?s:.*)/ & ~/(?s:.*)(\n<parameter=|<\/tool_call>)(?s:.*)/";
 /// The most bytes of a grammar: a schema repeats its definitions in each part that refers to them.
@@ -23,6 +24,8 @@ pub(super) struct Callable<'a> {
     pub(super) tools: &'a Tools,
     /// Only this one, and once.
     pub(super) only: Option<&'a str>,
+    /// How the model writes them.
+    pub(super) form: CallForm,
 }
 
 /// The lines of a grammar.
@@ -58,11 +61,11 @@ pub(super) fn answer(schema: Option<&Value>, calls: Option<Callable<'_>>) -> Res
         rules.push(format!("value: %json {}", with_space(schema.clone())))?;
         choices.push("value");
     }
-    if let Some(Callable { tools, only }) = calls {
+    if let Some(Callable { tools, only, form }) = calls {
         let names: Vec<&str> = tools.names().filter(|name| only.is_none_or(|only| *name == only)).collect();
         rules.push(format!("call: {} function", text(&format!("{}\n", CALL_TAGS[0]))))?;
         rules.push(if only.is_some() { "calls: call" } else { r#"calls: call ("\n" call)*"# })?;
-        functions(&mut rules, tools, &names, |_| false)?;
+        functions(&mut rules, form, tools, &names, |_| false)?;
         choices.push("calls");
     }
     rules.push(format!("start: SPACE? ({})", choices.join(" | ")))?;
@@ -76,11 +79,11 @@ pub(super) fn pattern(pattern: &str) -> String {
 }
 
 /// The grammar of what follows the token that begins a call: strict tools are called as their schemas say.
-pub(super) fn strict_call(tools: &Tools) -> Result<String, ConstraintError> {
+pub(super) fn strict_call(tools: &Tools, form: CallForm) -> Result<String, ConstraintError> {
     let names: Vec<&str> = tools.names().collect();
     let mut rules = Rules::default();
     rules.push("start: \"\\n\" function")?;
-    functions(&mut rules, tools, &names, |name| !is_strict(tools, name))?;
+    functions(&mut rules, form, tools, &names, |name| !is_strict(tools, name))?;
     Ok(rules.text())
 }
 
@@ -92,12 +95,58 @@ pub(super) fn is_strict(tools: &Tools, name: &str) -> bool {
 /// The rules of calls of these tools, up to the end of the call; `is_free`: of whose calls only the end is known.
 fn functions(
     rules: &mut Rules,
+    form: CallForm,
     tools: &Tools,
     names: &[&str],
     is_free: impl Fn(&str) -> bool,
 ) -> Result<(), ConstraintError> {
     let choices: Vec<String> = (0..names.len()).map(|index| format!("f{index}")).collect();
     rules.push(format!("function: {}", choices.join(" | ")))?;
+    match form {
+        CallForm::Tags => in_tags(rules, tools, names, is_free),
+        CallForm::Json => in_json(rules, tools, names, is_free),
+    }
+}
+
+/// The rules of calls that are JSON objects: the arguments are one of the tool's schema.
+fn in_json(
+    rules: &mut Rules,
+    tools: &Tools,
+    names: &[&str],
+    is_free: impl Fn(&str) -> bool,
+) -> Result<(), ConstraintError> {
+    let mut has_free = false;
+    for (index, name) in names.iter().enumerate() {
+        let begin = text(&format!("{{\"name\": \"{name}\", \"arguments\": "));
+        if is_free(name) {
+            rules.push(format!("f{index}: {begin} rest"))?;
+            has_free = true;
+            continue;
+        }
+        let mut schema = match tools.parameters(name) {
+            Some(schema @ Value::Object(_)) => schema.clone(),
+            _ => json!({}),
+        };
+        if let Value::Object(fields) = &mut schema {
+            fields.entry("type").or_insert_with(|| "object".into());
+        }
+        let arguments = part(&schema, &Value::Null, is_strict(tools, name));
+        rules.push(format!("f{index}_arguments: %json {arguments}"))?;
+        rules.push(format!("f{index}: {begin} f{index}_arguments {}", text(JSON_END)))?;
+    }
+    if has_free {
+        rules.push(format!("rest[suffix={}]: /(?s:.*)/", text(JSON_END)))?;
+    }
+    Ok(())
+}
+
+/// The rules of calls that are written between tags.
+fn in_tags(
+    rules: &mut Rules,
+    tools: &Tools,
+    names: &[&str],
+    is_free: impl Fn(&str) -> bool,
+) -> Result<(), ConstraintError> {
     let (mut has_text, mut has_free) = (false, false);
     for (index, name) in names.iter().enumerate() {
         let begin = text(&format!("<function={name}>"));

@@ -1,4 +1,4 @@
-use foretoken_calls::{CallParser, CallPiece, Tools, TypedCall};
+use foretoken_calls::{CallForm, CallParser, CallPiece, Tools, TypedCall};
 use foretoken_protocol::{CallRule, Constraint as Asked, Format, Part};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -18,7 +18,17 @@ fn prompt(part: Part) -> TokenPrompt {
 }
 
 fn compiled(asked: &Asked, tools: &Tools, part: Part) -> Result<Constraint, ConstraintError> {
-    let compiler = Compiler::new(TOKENIZER.clone(), &ENDS, VOCAB as usize);
+    compiled_in(CallForm::Tags, asked, tools, part)
+}
+
+/// The same for a model that writes calls so.
+fn compiled_in(
+    form: CallForm,
+    asked: &Asked,
+    tools: &Tools,
+    part: Part,
+) -> Result<Constraint, ConstraintError> {
+    let compiler = Compiler::new(TOKENIZER.clone(), &ENDS, VOCAB as usize).with_calls_in(form);
     compiler.compile(asked, tools, &prompt(part)).map(|constraint| constraint.expect("something binds"))
 }
 
@@ -165,6 +175,31 @@ proptest! {
         let text = TOKENIZER.decode(&tokens);
         let calls = calls_in(&text, &tools);
         prop_assert!(!calls.is_empty() && (!named || calls.len() == 1 && calls[0].name == "weather"), "{}", text);
+        for call in calls {
+            prop_assert!(!call.cut && call.misfits.is_empty(), "{:?} in {:?}", call, text);
+        }
+        assert_pure(&constraint, &tokens, &drafts, at);
+    }
+
+    /// The same of a model that writes calls as JSON.
+    #[test]
+    fn calls_in_json_that_must_come_are_whole_and_of_their_types(
+        choices in prop::collection::vec(any::<usize>(), 0..40),
+        drafts in prop::collection::vec(0..VOCAB, 1..5),
+        at in any::<usize>(),
+        named in any::<bool>(),
+        strict in any::<bool>(),
+    ) {
+        let calls = if named { CallRule::Named("weather".into()) } else { CallRule::Required };
+        let tools = tools(strict);
+        let asked = Asked { calls, ..Asked::default() };
+        let constraint = compiled_in(CallForm::Json, &asked, &tools, Part::Answer).unwrap();
+        let tokens = written(&constraint, &choices);
+        let text = TOKENIZER.decode(&tokens);
+        let calls = calls_in(&text, &tools);
+        prop_assert!(!calls.is_empty() && (!named || calls.len() == 1 && calls[0].name == "weather"), "{}", text);
+        let begin = "<tool_call>\n{\"name\": \"";
+        prop_assert!(text.contains(begin), "{}", text);
         for call in calls {
             prop_assert!(!call.cut && call.misfits.is_empty(), "{:?} in {:?}", call, text);
         }
@@ -333,6 +368,45 @@ fn texts_in_calls_are_read_as_they_were_written() {
     // Of a tool that is not strict only the end is known, and that is not the first </function>.
     let free = "<tool_call>\n<function=g>\n<parameter=code>\nf() { </function> }\n</parameter>\n</function>\n</tool_call>";
     assert!(takes(&Asked::default(), free) && takes(&named("g"), free));
+}
+
+/// Of a strict tool the arguments are of its schema in JSON, too; of another one only the end is known.
+#[test]
+fn strict_calls_in_json_are_of_their_schema() {
+    let tools = Tools::new(vec![
+        json!({"type": "function", "function": {"name": "f", "strict": true, "parameters": {
+            "type": "object", "required": ["a"], "additionalProperties": false,
+            "properties": {"a": {"type": "string", "maxLength": 4}, "b": {"$ref": "#/$defs/n"}},
+            "$defs": {"n": {"type": "integer"}}}}}),
+        json!({"type": "function", "function": {"name": "g"}}),
+    ])
+    .unwrap();
+    let constraint = compiled_in(CallForm::Json, &Asked::default(), &tools, Part::Answer).unwrap();
+    let takes = |call: &str| {
+        let mut state = ConstraintState::new(constraint.clone());
+        let ids = TOKENIZER.encode(&format!("I look.\n\n<tool_call>\n{call}\n</tool_call>")).unwrap();
+        ids.into_iter().all(|id| {
+            let may = state.mask().is_none_or(|mask| mask.allows(id));
+            state.push(id);
+            may
+        })
+    };
+    for call in [
+        r#"{"name": "f", "arguments": {"a": "x\"y"}}"#,
+        r#"{"name": "f", "arguments": {"a": "", "b": -5}}"#,
+        r#"{"name": "g", "arguments": {"c": [1]}}"#,
+    ] {
+        assert!(takes(call), "{call}");
+    }
+    for call in [
+        r#"{"name": "f", "arguments": {}}"#,
+        r#"{"name": "f", "arguments": {"a": "vwxyz"}}"#,
+        r#"{"name": "f", "arguments": {"a": "", "b": "5"}}"#,
+        r#"{"name": "h", "arguments": {}}"#,
+        "<function=f>",
+    ] {
+        assert!(!takes(call), "{call}");
+    }
 }
 
 /// Whatever a tool's schema holds, the grammar of its calls is one, and what it writes is read back.

@@ -161,7 +161,7 @@ impl Session {
         let stops = (settings.stop, stop_scope);
         let mut text = ReplyText::new(self.tokenizer().clone(), prompt.start, stops)?;
         if calls != Calls::None {
-            text = text.with_calls(self.tokenizer(), calls == Calls::One);
+            text = text.with_calls(self.tokenizer(), &prompt.tools, calls == Calls::One);
         }
         let seed = settings.sampling.seed.unwrap_or_else(Sampling::random_seed);
         let mut recorder = Recorder::start(asked, prompt.ids.len(), settings.sampling, seed);

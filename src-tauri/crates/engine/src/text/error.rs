@@ -66,7 +66,7 @@ pub enum TextError {
     #[error("The chat template of this model knows no tools.")]
     TemplateWithoutTools,
     /// There are tools, but the chat template writes calls of them otherwise than `CallParser` reads them.
-    #[error("The chat template of this model writes calls of tools in a form that is not understood yet.")]
+    #[error("The chat template of this model writes calls of tools in a form that is not understood.")]
     TemplateWithOtherCalls,
     /// A JSON file of the checkpoint cannot be used.
     #[error("{} cannot be read: {reason}.", path.display())]
@@ -133,7 +133,7 @@ impl TextError {
                 "Leave the tools out, or choose a model that was taught to use them."
             }
             Self::TemplateWithOtherCalls => {
-                "Leave the tools out, or choose a model whose template writes calls as <function=NAME>."
+                "Leave the tools out, or choose a model whose template writes calls as <function=NAME> or as JSON."
             }
             Self::Tools(error) => error.hint(),
             Self::NoFillIn => "Ask without a suffix, or choose a model for code.",

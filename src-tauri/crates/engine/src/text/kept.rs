@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{iter, mem};
 
-use foretoken_calls::{Argument, Call, CallParser, CallPiece};
+use foretoken_calls::{Argument, Call, CallForm, CallParser, CallPiece, ValueForm};
 use foretoken_protocol::{ChatMessage, FunctionCall, ToolCall};
 use serde_json::Value;
 
@@ -124,8 +124,9 @@ impl KeptReplies {
     }
 
     /// The messages with what was kept of the model's own since the last question: its thinking where there is none,
-    /// and the values in its calls as it wrote them. Before that, templates leave the thinking out.
-    pub(super) fn restored(&self, messages: &[ChatMessage]) -> Vec<ChatMessage> {
+    /// and the values in its calls as it wrote them, where the template writes calls in the same `form`. Before that,
+    /// templates leave the thinking out.
+    pub(super) fn restored(&self, messages: &[ChatMessage], form: CallForm) -> Vec<ChatMessage> {
         let mut messages = messages.to_vec();
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let question = messages.iter().rposition(|message| matches!(message, ChatMessage::User { .. }));
@@ -149,7 +150,11 @@ impl KeptReplies {
                 *reasoning_content = Some(own.thinking.clone()).filter(|thinking| !thinking.is_empty());
             }
             for (ToolCall::Function { function }, call) in tool_calls.iter_mut().zip(&own.calls) {
-                let value = |Argument { name, value }: &Argument| (name.clone(), Value::from(value.as_str()));
+                // A text between tags would be a text in JSON as well, whatever its type.
+                if form == CallForm::Json && call.arguments.iter().any(|own| own.form == ValueForm::Plain) {
+                    continue;
+                }
+                let value = |argument: &Argument| (argument.name.clone(), argument.as_came());
                 function.arguments = call.arguments.iter().map(value).collect();
             }
         }

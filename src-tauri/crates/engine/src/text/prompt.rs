@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use foretoken_calls::Tools;
+use foretoken_calls::{CallForm, Tools};
 use foretoken_protocol::{ChatInput, ChatMessage, Input, Part, PartialReply};
 use serde_json::Value;
 
@@ -29,6 +29,8 @@ pub struct TokenPrompt {
     pub stop_ids: Vec<u32>,
     /// The chat that the reply answers; `None` where it is none.
     pub chat: Option<ChatKey>,
+    /// The names of the tools that it offers.
+    pub tools: Vec<String>,
 }
 
 /// A plain text: no thinking, no template.
@@ -40,7 +42,8 @@ const FILL_IN: [&str; 3] = ["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"
 impl TokenPrompt {
     /// Tokens that are to be gone on with.
     pub fn plain(ids: Vec<u32>) -> Self {
-        Self { reply_from: ids.len(), ids, start: PLAIN_TEXT, stop_ids: Vec::new(), chat: None }
+        let (reply_from, stop_ids, tools) = (ids.len(), Vec::new(), Vec::new());
+        Self { reply_from, ids, start: PLAIN_TEXT, stop_ids, chat: None, tools }
     }
 }
 
@@ -73,12 +76,17 @@ impl Prompter {
         self.tokenizer.encode_text(text)
     }
 
+    /// How the model writes calls of tools.
+    pub fn call_form(&self) -> CallForm {
+        self.template.call_form().unwrap_or_default()
+    }
+
     /// What a reply is to be written behind, as tokens.
     pub fn input(&self, input: &Input, thinking: bool) -> Result<TokenPrompt, TextError> {
         match input {
             Input::Chat(ChatInput { messages, resume, tools, .. }) => {
                 let tools = Tools::new(tools.clone())?;
-                self.encoded(Prompt::render(self, messages, &tools, resume.as_ref(), thinking)?, messages)
+                self.encoded(messages, &tools, resume.as_ref(), thinking)
             }
             Input::Text { text, suffix: None } => Ok(TokenPrompt::plain(self.tokenizer.encode(text)?)),
             Input::Text { text, suffix: Some(suffix) } => self.fill_in(text, suffix),
@@ -103,7 +111,7 @@ impl Prompter {
         resume: Option<&PartialReply>,
         thinking: bool,
     ) -> Result<TokenPrompt, TextError> {
-        self.encoded(Prompt::render(self, messages, &Tools::default(), resume, thinking)?, messages)
+        self.encoded(messages, &Tools::default(), resume, thinking)
     }
 
     /// A chat in which the model may call tools, up to where the reply begins. What looks like a control token in the
@@ -114,10 +122,17 @@ impl Prompter {
         tools: &Tools,
         thinking: bool,
     ) -> Result<TokenPrompt, TextError> {
-        self.encoded(Prompt::render(self, messages, tools, None, thinking)?, messages)
+        self.encoded(messages, tools, None, thinking)
     }
 
-    fn encoded(&self, prompt: Prompt, messages: &[ChatMessage]) -> Result<TokenPrompt, TextError> {
+    fn encoded(
+        &self,
+        messages: &[ChatMessage],
+        tools: &Tools,
+        resume: Option<&PartialReply>,
+        thinking: bool,
+    ) -> Result<TokenPrompt, TextError> {
+        let prompt = Prompt::render(self, messages, tools, resume, thinking)?;
         let (ids, reply_from) = prompt.encode(&self.tokenizer, &self.kept)?;
         Ok(TokenPrompt {
             ids,
@@ -125,6 +140,7 @@ impl Prompter {
             reply_from,
             stop_ids: Vec::new(),
             chat: Some(ChatKey::of(messages)),
+            tools: tools.names().map(str::to_owned).collect(),
         })
     }
 }
@@ -142,8 +158,8 @@ struct Prompt {
     answered: Vec<ChatKey>,
 }
 
-/// Makes texts of the arguments of a message's calls: every template of the family prints those as they are, while
-/// other values read `True` in one and `true` in another.
+/// Makes texts of the arguments of a message's calls: every template that writes them between tags prints those as they
+/// are, while other values read `True` in one and `true` in another.
 fn spell_arguments(message: &mut Value) {
     let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
     for call in calls.into_iter().flatten() {
@@ -172,9 +188,12 @@ impl Prompt {
         let answered = ChatKey::answered(messages);
         let nothing = PartialReply::default();
         let written = resume.unwrap_or(&nothing);
-        let mut messages = serde_json::to_value(prompter.kept.restored(messages))
+        let form = prompter.call_form();
+        let mut messages = serde_json::to_value(prompter.kept.restored(messages, form))
             .map_err(|error| TextError::TemplateFailed { line: None, reason: error.to_string() })?;
-        messages.as_array_mut().into_iter().flatten().for_each(spell_arguments);
+        if form == CallForm::Tags {
+            messages.as_array_mut().into_iter().flatten().for_each(spell_arguments);
+        }
         let mut contents = vec![written.thinking.as_str(), written.answer.as_str()];
         [&messages].into_iter().chain(tools.list()).for_each(|value| texts(value, &mut contents));
         let stand_ins = StandIns::new(&prompter.tokenizer, contents.into_iter())?;
@@ -305,7 +324,7 @@ fn block_at_end(prompt: &str) -> Block {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_calls::{Argument, Call, CallParser, CallPiece};
+    use foretoken_calls::{Argument, Call, CallParser, CallPiece, TypedCall};
     use foretoken_protocol::Role;
     use serde_json::{Map, json};
 
@@ -537,13 +556,52 @@ mod tests {
         let pieces = parser.push(reply.split_once("<|im_end|>").unwrap().0);
         let read = pieces.into_iter().filter_map(|piece| match piece {
             CallPiece::End(Call { name, arguments, cut: false, .. }) => {
-                let argument = |Argument { name, value }: Argument| (name, Value::from(value));
+                let argument = |Argument { name, value, .. }: Argument| (name, Value::from(value));
                 let arguments: Map<String, Value> = arguments.into_iter().map(argument).collect();
                 Some(json!({"name": name, "arguments": arguments}))
             }
             _ => None,
         });
         assert_eq!(read.collect::<Vec<_>>(), calls);
+    }
+
+    /// A template that writes calls as JSON gets their arguments as what they are, and what it writes is read back.
+    #[test]
+    fn calls_in_json_keep_the_types_of_their_arguments() {
+        let source = "{%- if tools %}{{ tools | tojson }}{% endif %}{%- for m in messages %}\
+             {{- '<|im_start|>' + m.role + '\n' + m.content }}{%- for call in m.tool_calls or [] %}\
+             {{- '\n<tool_call>\n{\"name\": \"' + call.function.name + '\", \"arguments\": ' }}\
+             {{- call.function.arguments | tojson }}{{ '}\n</tool_call>' }}{%- endfor %}{{ '<|im_end|>\n' }}\
+             {%- endfor %}{{ '<|im_start|>assistant\n' }}";
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("chat_template.jinja"), source).unwrap();
+        let prompter = prompter(folder.path());
+        assert_eq!(prompter.call_form(), CallForm::Json);
+        let arguments = json!({
+            "n": 5, "yes": true, "none": null, "list": [1, {"b": "</tool_call>"}], "text": "5", "odd": "\"<think>\"\n",
+        });
+        let calls =
+            [json!({"name": "f", "arguments": arguments}), json!({"name": "get-it.now", "arguments": {}})];
+        let tool_calls = calls.each_ref().map(|function| json!({"type": "function", "function": function}));
+        let chat = json!([
+            {"role": "user", "content": "?"}, {"role": "assistant", "content": "I look.", "tool_calls": tool_calls},
+            {"role": "tool", "content": "done"},
+        ]);
+        let chat: Vec<ChatMessage> = serde_json::from_value(chat).unwrap();
+        let tools = Tools::parse(r#"[{"type": "function", "function": {"name": "f"}}]"#).unwrap();
+        let text = Prompt::render(&prompter, &chat, &tools, None, true).unwrap().text;
+        let call =
+            "{\"name\": \"f\", \"arguments\": {\"n\": 5, \"yes\": true, \"none\": null, \"list\": [1, ";
+        assert!(text.contains(call), "{text}");
+        let reply = text.split_once("I look.").unwrap().1.split_once("<|im_end|>").unwrap().0;
+        let read: Vec<Value> = CallParser::default()
+            .push(reply)
+            .into_iter()
+            .filter_map(|piece| if let CallPiece::End(call) = piece { Some(call) } else { None })
+            .map(|call| TypedCall::new(&call, &Tools::default()))
+            .map(|call| json!({"name": call.name, "arguments": call.arguments}))
+            .collect();
+        assert_eq!(read, calls);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The text of one reply, from its token ids: decoded as they come, cut at stop texts, divided into thinking and
 //! answer, and searched for calls of tools.
 
-use foretoken_calls::{Call, CallParser, CallPiece, TAG_TOKENS};
+use foretoken_calls::{Call, CallParser, CallPiece, TAG_TOKENS, Thoughts};
 use foretoken_protocol::{Part, StopScope, TokenText};
 
 use super::thinking::{CLOSE, OPEN, Tags};
@@ -18,7 +18,9 @@ pub struct ReplyText {
     tags: Option<[(u32, &'static str); 2]>,
     /// Looks for calls in the answer, where the prompt has offered tools.
     parser: Option<CallParser>,
-    /// The tokens of its tags, where the vocabulary has them.
+    /// Looks for calls at the end of the thinking, in case that it is never closed.
+    thoughts: Thoughts,
+    /// The tokens of their tags, where the vocabulary has them.
     call_tags: Vec<(u32, &'static str)>,
     /// The calls so far.
     calls: Vec<Call>,
@@ -58,6 +60,7 @@ impl ReplyText {
             split,
             tags,
             parser: None,
+            thoughts: Thoughts::default(),
             call_tags: Vec::new(),
             calls: Vec::new(),
             one_call: false,
@@ -67,12 +70,13 @@ impl ReplyText {
         })
     }
 
-    /// The same reply to a prompt with tools: calls are looked for in the answer, and it ends behind them, or behind
-    /// the first where there is to be only one. Its text holds them as they are written.
-    pub fn with_calls(mut self, tokenizer: &Tokenizer, one_call: bool) -> Self {
+    /// The same reply to a prompt with the tools of these names: calls are looked for in the answer, and it ends behind
+    /// them, or behind the first where there is to be only one. Its text holds them as they are written. Where the
+    /// thinking is never closed, calls at its end are found once the reply has ended; its text has them as thinking.
+    pub fn with_calls(mut self, tokenizer: &Tokenizer, tools: &[String], one_call: bool) -> Self {
         let tag = |tag| Some((tokenizer.token_id(tag)?, tag));
         self.call_tags = TAG_TOKENS.into_iter().filter_map(tag).collect();
-        self.parser = Some(CallParser::default());
+        self.parser = Some(CallParser::for_tools(tools.iter().map(String::as_str)));
         self.one_call = one_call;
         self
     }
@@ -173,6 +177,7 @@ impl ReplyText {
                 pieces.extend(Some((Part::Answer, text)).filter(|(_, text)| !text.is_empty()));
             }
         }
+        self.call_in_thinking();
         let late = std::mem::take(&mut self.late);
         if !late.is_empty() {
             pieces.insert(0, (Part::Answer, late));
@@ -203,7 +208,10 @@ impl ReplyText {
         let (mut kept, mut stopped) = (Vec::new(), false);
         for (part, text) in pieces {
             let text = match part {
-                Part::Thinking => text,
+                Part::Thinking => {
+                    self.thoughts.push(&text);
+                    text
+                }
                 Part::Answer => {
                     let pieces = match &mut self.parser {
                         Some(parser) => parser.push(&text),
@@ -251,7 +259,10 @@ impl ReplyText {
         let mut parsed = Vec::new();
         for (part, text) in pieces {
             match part {
-                Part::Thinking => parsed.push((part, text)),
+                Part::Thinking => {
+                    self.thoughts.push(&text);
+                    parsed.push((part, text));
+                }
                 Part::Answer => {
                     let pieces = parser.push(&text);
                     parsed.extend(written(pieces, &mut self.calls, self.one_call));
@@ -259,6 +270,16 @@ impl ReplyText {
             }
         }
         parsed
+    }
+
+    /// Takes the calls at the end of a thinking with which the reply has ended.
+    fn call_in_thinking(&mut self) {
+        if self.parser.is_none() || self.split.part() != Part::Thinking {
+            return;
+        }
+        let most = if self.one_call { 1 } else { usize::MAX };
+        let calls = self.thoughts.finish().calls.into_iter().take(most);
+        self.calls.extend(calls.map(|call| Call { in_thinking: true, ..call }));
     }
 
     /// Whether there was to be one call only, and it is there.
@@ -375,7 +396,7 @@ mod tests {
             let ids = TOKENIZER.encode_text(&answer).unwrap();
             let stops = (vec!["END".to_owned()], StopScope::Answer);
             let mut reply =
-                ReplyText::new(TOKENIZER.clone(), ANSWER, stops).unwrap().with_calls(&TOKENIZER, false);
+                ReplyText::new(TOKENIZER.clone(), ANSWER, stops).unwrap().with_calls(&TOKENIZER, &[], false);
             let entries = entries_of(&mut reply, &ids);
             assert_eq!(text_of(&entries, Part::Answer), is, "{answer}");
             assert_eq!(reply.take_calls().len(), calls, "{answer}");
@@ -533,7 +554,7 @@ mod tests {
         "<tool_call>\n<function=read>\n<parameter=path>\na.txt\n</parameter>\n</function>\n</tool_call>";
 
     fn read_call(cut: bool) -> Call {
-        let path = Argument { name: "path".into(), value: "a.txt".into() };
+        let path = Argument::plain("path", "a.txt");
         Call { name: "read".into(), arguments: vec![path], cut, ..Call::default() }
     }
 
@@ -548,7 +569,7 @@ mod tests {
         let stops = stop.into_iter().map(str::to_owned).collect();
         let mut reply = ReplyText::new(tokenizer.clone(), start, (stops, StopScope::All))
             .unwrap()
-            .with_calls(tokenizer, false);
+            .with_calls(tokenizer, &["read".to_owned()], false);
         let (mut entries, mut count, mut ended) = (Vec::new(), 0, None);
         for &id in ids {
             let (text, end) = reply.push(id, None);
@@ -579,7 +600,8 @@ mod tests {
                 let tag = |id| TAG_TOKENS.into_iter().find(|tag| tokenizer.token_id(tag) == Some(id));
                 ids.iter().map(|&id| tag(id).map_or_else(|| tokenizer.decode(&[id]), str::to_owned)).collect()
             };
-            for beyond in ["So", "<tool_response>\n12", "<tool_call>\n{\"name\"", "<tool_call> é", "🦀"] {
+            for beyond in ["So", "<tool_response>\n12", "<tool_call>\n{\"title\": 1}", "<tool_call> é", "🦀"]
+            {
                 let ids = [&own[..], &tokenizer.encode(beyond).unwrap()].concat();
                 let (thinking, answer, calls, count, end) = write_calls(&tokenizer, ANSWER, &ids, None);
                 assert_eq!((thinking.as_str(), calls), ("", vec![read_call(false); 2]));
@@ -604,6 +626,54 @@ mod tests {
         let (thinking, answer, calls, count, end) = write_calls(&tokenizer, THINKING, &ids, None);
         assert_eq!((thinking, answer), (format!("I may write\n{CALL}\nnow."), CALL.to_owned()));
         assert_eq!((calls, count, end), (vec![read_call(false)], ids.len(), None));
+    }
+
+    /// A model that forgets to close its thinking calls all the same; what it only drafts there is no call.
+    #[test]
+    fn a_call_at_the_end_of_a_thinking_that_is_never_closed_is_marked() {
+        let tokenizer = with_call_tags(false);
+        let json = "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a.txt\"}}\n</tool_call>";
+        let marked = |call: Call| Call { in_thinking: true, ..call };
+        for scope in [StopScope::All, StopScope::Answer] {
+            let write = |text: &str, one_call: bool| {
+                let stops = (vec!["never".to_owned()], scope);
+                let reply = ReplyText::new(tokenizer.clone(), THINKING, stops).unwrap();
+                let mut reply = reply.with_calls(&tokenizer, &[], one_call);
+                let entries = entries_of(&mut reply, &tokenizer.encode(text).unwrap());
+                let thinking = text_of(&entries, Part::Thinking);
+                assert_eq!(thinking + &text_of(&entries, Part::Answer), text.replace("\n</think>\n\n", ""));
+                reply.take_calls()
+            };
+            let two = format!("I read it.\n\n{CALL}\n{CALL}");
+            assert_eq!(write(&two, false), vec![marked(read_call(false)); 2]);
+            assert_eq!(write(&two, true), [marked(read_call(false))]);
+            let [in_json] = &write(&format!("I read it.\n{json}"), false)[..] else { panic!("{json}") };
+            assert!(in_json.name == "read" && in_json.in_thinking);
+            for none in [
+                format!("{two}\nor not"),
+                format!("I write {CALL}"),
+                format!("{two}\n</think>\n\n"),
+                format!("{two}\n</think>\n\nSo."),
+                two[..two.len() - 30].to_owned(),
+            ] {
+                assert_eq!(write(&none, false), [], "{none:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn calls_in_json_and_without_a_tag_before_them_end_the_answer_too() {
+        let tokenizer = with_call_tags(false);
+        let json = "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a.txt\"}}\n</tool_call>";
+        let bare = CALL.trim_start_matches("<tool_call>\n");
+        for call in [json, bare, bare.trim_end_matches("\n</tool_call>")] {
+            let own = tokenizer.encode(&format!("I look.\n\n{call}\n")).unwrap();
+            let ids = [&own[..], &tokenizer.encode("So").unwrap()].concat();
+            let (_, answer, calls, count, end) = write_calls(&tokenizer, ANSWER, &ids, None);
+            assert_eq!((answer, calls.len()), (format!("I look.\n\n{call}\n"), 1), "{call}");
+            assert_eq!((calls[0].name.as_str(), calls[0].cut, calls[0].in_thinking), ("read", false, false));
+            assert_eq!((count, end), (own.len(), Some(ReplyEnd::Before)), "{call}");
+        }
     }
 
     /// Whatever ends it, a reply that is cut in a call holds all that was written of it.

@@ -4,6 +4,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use foretoken_calls::CallForm;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Serde};
 use minijinja::{AutoEscape, Environment, Error, Template, Value, context};
@@ -54,7 +55,7 @@ impl ChatTemplate {
         if !tools.is_empty() && !self.asks_for("tools") {
             return Err(TextError::TemplateWithoutTools);
         }
-        if !tools.is_empty() && self.writes_other_calls() {
+        if !tools.is_empty() && self.call_form().is_none() {
             return Err(TextError::TemplateWithOtherCalls);
         }
         let variables = context! {
@@ -79,14 +80,12 @@ impl ChatTemplate {
 
     /// Whether it takes tools, and writes calls of them as `CallParser` reads them.
     pub fn takes_tools(&self) -> bool {
-        self.asks_for("tools") && !self.writes_other_calls()
+        self.asks_for("tools") && self.call_form().is_some()
     }
 
-    /// Whether the calls of tools in the template are not of the form `<function=NAME>`: some models of the family
-    /// write them as JSON. A template that shows no calls at all says nothing of their form.
-    fn writes_other_calls(&self) -> bool {
-        let has = |text| self.template().is_ok_and(|template| template.source().contains(text));
-        has("<tool_call>") && !has("<function=")
+    /// The form in which it writes calls, where that is one that `CallParser` reads.
+    pub fn call_form(&self) -> Option<CallForm> {
+        self.template().ok().and_then(|template| CallForm::of_template(template.source()))
     }
 
     fn asks_for(&self, variable: &str) -> bool {
@@ -323,12 +322,18 @@ mod tests {
             template(&source.replace("CALL", call))
         };
         let chat = json!([{"content": "Hi"}]);
-        let in_json = writing(r#"{"name": "f", "arguments": {}}\n</tool_call>"#);
-        let refused = in_json.render(&chat, &[json!({})], true);
+        let other = writing(r"f()\n</tool_call>");
+        let refused = other.render(&chat, &[json!({})], true);
         assert!(matches!(refused, Err(TextError::TemplateWithOtherCalls)), "{refused:?}");
-        assert_eq!(in_json.render(&chat, &[], true).unwrap(), "Hi");
-        let in_tags = writing("<function=f>\n</function>\n</tool_call>");
-        assert!(in_tags.render(&chat, &[json!({})], true).unwrap().starts_with("HiWrite"));
+        assert!(other.render(&chat, &[], true).unwrap() == "Hi" && !other.takes_tools());
+        let in_json = r#"{"name": "f", "arguments": {}}\n</tool_call>"#;
+        for (call, form) in
+            [("<function=f>\n</function>\n</tool_call>", CallForm::Tags), (in_json, CallForm::Json)]
+        {
+            let template = writing(call);
+            assert_eq!((template.call_form(), template.takes_tools()), (Some(form), true));
+            assert!(template.render(&chat, &[json!({})], true).unwrap().starts_with("HiWrite"));
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Finds the tool calls in an answer as its text comes in pieces, in the syntax of Qwen3.5:
+//! Finds the tool calls in an answer as its text comes in pieces, in the syntax of Qwen3.5 and Qwen3-Coder:
 //!
 //! ```text
 //! <tool_call>
@@ -11,8 +11,13 @@
 //! ```
 //!
 //! A value is plain text without quotes or escapes; what type it has says only the tool's schema (`arguments.rs`).
+//! Where a JSON object follows `<tool_call>`, the call is written as Qwen3 does (`json.rs`).
 
 use std::mem;
+
+use serde_json::Value;
+
+use crate::json::JsonCall;
 
 const CALL: &str = "<tool_call>";
 const CALL_END: &str = "</tool_call>";
@@ -46,6 +51,29 @@ pub struct Call {
     pub unclosed: Vec<String>,
     /// Whether the reply ended before the call did. Such a call must not be run.
     pub cut: bool,
+    /// Whether it is in JSON up to some place only. Such a call must not be run.
+    pub broken: bool,
+    /// Whether it stands at the end of a thinking that the model has not closed. The parser never says so: it is for
+    /// those to know who read the thinking.
+    pub in_thinking: bool,
+}
+
+impl Call {
+    /// Adds what a piece of its JSON says.
+    fn add(&mut self, piece: &CallPiece) {
+        match (piece, self.arguments.last_mut()) {
+            (CallPiece::Name(name), _) => self.name.clone_from(name),
+            (CallPiece::Parameter(name), _) => self.arguments.push(Argument::plain(name, "")),
+            (CallPiece::Quoted { text, .. }, Some(argument)) => {
+                argument.form = ValueForm::Quoted;
+                argument.value.push_str(text);
+            }
+            (CallPiece::Json(json), Some(argument)) => {
+                (argument.form, argument.value) = (ValueForm::Json, json.clone());
+            }
+            _ => {}
+        }
+    }
 }
 
 /// An argument of a call.
@@ -53,8 +81,37 @@ pub struct Call {
 pub struct Argument {
     /// The parameter.
     pub name: String,
-    /// Its value, exactly as written, without the line breaks that divide it from the tags.
+    /// Its value: between tags exactly as written, without the line breaks that divide it from them; of a JSON text what
+    /// it says; any other JSON in the one way that JSON is written here.
     pub value: String,
+    /// How it was written.
+    pub form: ValueForm,
+}
+
+/// How a value is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ValueForm {
+    /// As it is, between tags: its type is the schema's to say.
+    #[default]
+    Plain,
+    /// As a JSON text.
+    Quoted,
+    /// As any other JSON.
+    Json,
+}
+
+impl Argument {
+    /// A value that was written between tags.
+    pub fn plain(name: &str, value: &str) -> Self {
+        Self { name: name.to_owned(), value: value.to_owned(), form: ValueForm::Plain }
+    }
+
+    /// The value that it has where no schema says more.
+    pub fn as_came(&self) -> Value {
+        let json = || serde_json::from_str(&self.value).ok();
+        let json = if self.form == ValueForm::Json { json() } else { None };
+        json.unwrap_or_else(|| self.value.as_str().into())
+    }
 }
 
 /// A piece of an answer. Together, [`CallPiece::written`] of all pieces is the answer.
@@ -62,7 +119,7 @@ pub struct Argument {
 pub enum CallPiece {
     /// Text outside of calls.
     Text(String),
-    /// Tags of a call, and the white space beside them.
+    /// Tags of a call, what JSON writes around its values, and the white space beside them.
     Markup(String),
     /// A call of this tool has begun; its tag came as [`CallPiece::Markup`].
     Name(String),
@@ -70,6 +127,15 @@ pub enum CallPiece {
     Parameter(String),
     /// More of the value.
     Value(String),
+    /// More of the value, which is a JSON text.
+    Quoted {
+        /// As it stands there.
+        written: String,
+        /// What it says.
+        text: String,
+    },
+    /// The whole value, which is other JSON; it came as [`CallPiece::Markup`].
+    Json(String),
     /// More of what stands between the tags and belongs to no argument.
     Stray(String),
     /// The call has ended.
@@ -81,14 +147,17 @@ impl CallPiece {
     pub fn written(&self) -> &str {
         match self {
             Self::Text(text) | Self::Markup(text) | Self::Value(text) | Self::Stray(text) => text,
-            Self::Name(_) | Self::Parameter(_) | Self::End(_) => "",
+            Self::Quoted { written, .. } => written,
+            Self::Name(_) | Self::Parameter(_) | Self::Json(_) | Self::End(_) => "",
         }
     }
 }
 
 /// Tells calls from text in an answer that comes in pieces, and says where the answer has to end.
 ///
-/// A call begins with `<tool_call>` and `<function=NAME>`; without the second the first is text. A value ends at the
+/// A call begins with `<tool_call>` and `<function=NAME>`, or a JSON object with a name; without these the first is text.
+/// At the start of a line `<function=NAME>` alone begins one, too, where there is a tool of this name. A call in JSON
+/// ends behind its object, or is broken where that cannot go on. Between tags, a value ends at the
 /// `</parameter>` behind which another tag of the call stands: any other is content. Where it is missing, the value
 /// ends before a `</tool_call>` behind which another call or the end of the answer stands, with or without
 /// `</function>` before it, or before a line that begins with `<parameter=NAME>`; the call says so. One line break
@@ -101,12 +170,18 @@ impl CallPiece {
 #[derive(Debug)]
 pub struct CallParser {
     place: Place,
-    /// Text held back: it may be a tag, a part of one, or the line break before one.
+    /// Text held back: it may be a tag, a part of one, or the line break before one, or a call in JSON without a name yet.
     held: String,
+    /// The object of a call in JSON, and how many bytes of the held text it has taken.
+    object: Option<JsonCall>,
+    taken: usize,
     /// The call that is being written.
     call: Call,
     /// Whether a line begins with the held text.
     line_start: bool,
+    /// What calls begin with that have no `<tool_call>` before them, and whether the one that is being written does.
+    bare_openings: Vec<String>,
+    bare: bool,
     /// Whether no more text comes.
     over: bool,
     /// The text received that lies behind the end of the answer.
@@ -120,6 +195,10 @@ enum Place {
     Text,
     /// Behind a call.
     Behind,
+    /// Behind the `</function>` of a call without `<tool_call>`.
+    BareEnd,
+    /// In the object of a call in JSON. `behind`: it stands behind another call.
+    Object { behind: bool },
     /// Between the tags of a call. `closed`: behind `</function>`; `stray`: behind text that belongs to no argument.
     Tags { closed: bool, stray: bool },
     /// At the first character of a value.
@@ -132,7 +211,7 @@ enum Place {
 
 /// Whether a text begins with what is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Match {
+pub(crate) enum Match {
     No,
     /// It may, with more text.
     Open,
@@ -144,11 +223,19 @@ impl Default for CallParser {
     fn default() -> Self {
         let call = Call::default();
         let (held, beyond) = (String::new(), String::new());
-        Self { place: Place::Text, held, call, line_start: true, over: false, beyond }
+        let (place, object, taken) = (Place::Text, None, 0);
+        let (bare_openings, bare) = (Vec::new(), false);
+        Self { place, held, object, taken, call, line_start: true, bare_openings, bare, over: false, beyond }
     }
 }
 
 impl CallParser {
+    /// For an answer that may call the tools of these names. Calls of them that lack `<tool_call>` are found, too.
+    pub fn for_tools<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let bare_openings = names.map(|name| format!("{FUNCTION}{name}>")).collect();
+        Self { bare_openings, ..Self::default() }
+    }
+
     /// Takes the next piece of the answer; gives what is decided, in order.
     pub fn push(&mut self, text: &str) -> Vec<CallPiece> {
         if self.place == Place::Ended {
@@ -178,8 +265,8 @@ impl CallParser {
         while self.advance(&mut pieces) {}
         let all = self.held.len();
         // Nothing of the call itself is missing then.
-        let whole = matches!(self.place, Place::Tags { closed: true, stray: false })
-            && CALL_END.starts_with(self.held.trim_start());
+        let closed = matches!(self.place, Place::Tags { closed: true, stray: false } | Place::BareEnd);
+        let whole = closed && !self.call.broken && CALL_END.starts_with(self.held.trim_start());
         let open = match self.place {
             Place::Text | Place::Behind if self.held.starts_with(CALL) => {
                 self.give(all, CallPiece::Markup, &mut pieces);
@@ -189,7 +276,7 @@ impl CallParser {
                 self.give(all, CallPiece::Text, &mut pieces);
                 false
             }
-            Place::Tags { .. } | Place::ValueStart => {
+            Place::Tags { .. } | Place::ValueStart | Place::BareEnd | Place::Object { .. } => {
                 self.give(all, CallPiece::Markup, &mut pieces);
                 true
             }
@@ -214,6 +301,8 @@ impl CallParser {
         match self.place {
             Place::Text => self.text(pieces),
             Place::Behind => self.behind_call(pieces),
+            Place::BareEnd => self.bare_end(pieces),
+            Place::Object { behind } => self.object(behind, pieces),
             Place::Tags { closed, stray } => self.tags(closed, stray, pieces),
             Place::ValueStart => {
                 let newline = self.held.starts_with('\n');
@@ -233,19 +322,19 @@ impl CallParser {
         let (at, found) = first(&self.held, |at| {
             let rest = &self.held[at..];
             let response = if self.begins_line(at) { literal(rest, RESPONSE) } else { Match::No };
-            first_of([opening(rest), response])
+            first_of([opening(rest), self.bare_opening(at), response])
         });
         self.give(at, CallPiece::Text, pieces);
         match found {
-            Match::Whole(tags) if self.held.starts_with(CALL) => self.begin_call(tags, pieces),
-            Match::Whole(_) => self.end(),
+            Match::Whole(_) if self.held.starts_with(RESPONSE) => self.end(),
+            Match::Whole(tags) => self.begin_call(tags, pieces),
             Match::Open | Match::No => false,
         }
     }
 
     fn behind_call(&mut self, pieces: &mut Vec<CallPiece>) -> bool {
         self.give(blank(&self.held), CallPiece::Text, pieces);
-        match opening(&self.held) {
+        match first_of([opening(&self.held), self.bare_opening(0)]) {
             Match::Whole(tags) => self.begin_call(tags, pieces),
             Match::Open => false,
             Match::No => self.end(),
@@ -253,11 +342,76 @@ impl CallParser {
     }
 
     fn begin_call(&mut self, tags: usize, pieces: &mut Vec<CallPiece>) -> bool {
+        if self.held[..tags].ends_with('{') {
+            self.object = Some(JsonCall::new(&self.held[..tags]));
+            self.taken = tags;
+            self.place = Place::Object { behind: self.place == Place::Behind };
+            return true;
+        }
+        self.bare = self.held.starts_with(FUNCTION);
         self.call.name = name_in(&self.held[..tags]);
         self.give(tags, CallPiece::Markup, pieces);
         pieces.push(CallPiece::Name(self.call.name.clone()));
         self.place = Place::Tags { closed: false, stray: false };
         true
+    }
+
+    /// What begins a call without `<tool_call>` at byte `at` of the held text.
+    fn bare_opening(&self, at: usize) -> Match {
+        if !self.begins_line(at) {
+            return Match::No;
+        }
+        let matches = self.bare_openings.iter().map(|opening| literal(&self.held[at..], opening));
+        matches.fold(Match::No, |found, other| first_of([found, other]))
+    }
+
+    /// Ends a call without `<tool_call>`, with the `</tool_call>` that may follow all the same.
+    fn bare_end(&mut self, pieces: &mut Vec<CallPiece>) -> bool {
+        self.give(blank(&self.held), CallPiece::Markup, pieces);
+        match literal(&self.held, CALL_END) {
+            Match::Whole(orphan) => self.give(orphan, CallPiece::Markup, pieces),
+            Match::Open => return false,
+            Match::No => {}
+        }
+        self.end_call(false, pieces);
+        self.place = Place::Behind;
+        true
+    }
+
+    /// Has the object of a call take the held text, which stays held until the call has a name: without one it is text.
+    fn object(&mut self, behind: bool, pieces: &mut Vec<CallPiece>) -> bool {
+        let Some(object) = &mut self.object else { return false };
+        let mut broken = false;
+        for letter in self.held[self.taken..].chars() {
+            broken = object.push(letter).is_err();
+            if broken {
+                break;
+            }
+            self.taken += letter.len_utf8();
+            if object.is_done() {
+                break;
+            }
+        }
+        if object.has_name() {
+            let (more, ended) = (object.take(), object.is_done());
+            let rest = self.held.split_off(mem::take(&mut self.taken));
+            self.line_start = mem::replace(&mut self.held, rest).ends_with('\n');
+            more.iter().for_each(|piece| self.call.add(piece));
+            pieces.extend(more);
+            self.call.broken = broken;
+            if broken || ended {
+                (self.object, self.place) = (None, Place::Tags { closed: true, stray: false });
+            }
+            return broken || ended;
+        }
+        if broken && behind {
+            return self.end();
+        }
+        if broken {
+            (self.object, self.taken, self.place) = (None, 0, Place::Text);
+            self.give(CALL.len(), CallPiece::Text, pieces);
+        }
+        broken
     }
 
     fn tags(&mut self, closed: bool, mut stray: bool, pieces: &mut Vec<CallPiece>) -> bool {
@@ -280,12 +434,12 @@ impl CallParser {
             self.place = Place::Behind;
         } else if self.held.starts_with(FUNCTION_END) {
             self.give(tag, CallPiece::Markup, pieces);
-            self.place = Place::Tags { closed: true, stray: false };
+            self.place = if self.bare { Place::BareEnd } else { Place::Tags { closed: true, stray: false } };
         } else {
             let name = name_in(&self.held[..tag]);
             self.give(tag, CallPiece::Markup, pieces);
             pieces.push(CallPiece::Parameter(name.clone()));
-            self.call.arguments.push(Argument { name, value: String::new() });
+            self.call.arguments.push(Argument::plain(&name, ""));
             self.place = Place::ValueStart;
         }
         true
@@ -347,15 +501,15 @@ impl CallParser {
 }
 
 /// The first `<` of a text at which `look` finds something, or may find it yet; else the end of the text.
-fn first(text: &str, look: impl Fn(usize) -> Match) -> (usize, Match) {
+pub(crate) fn first(text: &str, look: impl Fn(usize) -> Match) -> (usize, Match) {
     let mut places = text.match_indices('<').map(|(at, _)| (at, look(at)));
     places.find(|(_, found)| *found != Match::No).unwrap_or((text.len(), Match::No))
 }
 
-/// `<tool_call>` and `<function=NAME>`.
-fn opening(text: &str) -> Match {
+/// `<tool_call>` and `<function=NAME>`, or the beginning of a JSON object.
+pub(crate) fn opening(text: &str) -> Match {
     let Match::Whole(call) = literal(text, CALL) else { return literal(text, CALL) };
-    match behind_blank(&text[call..], |next| named(next, FUNCTION)) {
+    match behind_blank(&text[call..], |next| first_of([named(next, FUNCTION), literal(next, "{")])) {
         Match::Whole(tag) => Match::Whole(call + tag),
         other => other,
     }
@@ -470,12 +624,16 @@ mod tests {
     fn merged(pieces: Vec<CallPiece>) -> Vec<CallPiece> {
         let mut all: Vec<CallPiece> = Vec::new();
         for piece in pieces {
-            use CallPiece::{Markup, Stray, Text, Value};
+            use CallPiece::{Markup, Quoted, Stray, Text, Value};
             match (all.last_mut(), piece) {
                 (Some(Text(before)), Text(more))
                 | (Some(Markup(before)), Markup(more))
                 | (Some(Value(before)), Value(more))
                 | (Some(Stray(before)), Stray(more)) => before.push_str(&more),
+                (Some(Quoted { written, text }), Quoted { written: letters, text: more }) => {
+                    written.push_str(&letters);
+                    text.push_str(&more);
+                }
                 (_, piece) => all.push(piece),
             }
         }
@@ -495,8 +653,7 @@ mod tests {
     }
 
     fn call(name: &str, arguments: &[(&str, &str)]) -> Call {
-        let argument = |&(name, value): &(&str, &str)| Argument { name: name.into(), value: value.into() };
-        let arguments = arguments.iter().map(argument).collect();
+        let arguments = arguments.iter().map(|(name, value)| Argument::plain(name, value)).collect();
         Call { name: name.into(), arguments, ..Call::default() }
     }
 
@@ -510,7 +667,7 @@ mod tests {
     /// As the templates of the family write a call.
     fn written(call: &Call) -> String {
         let argument =
-            |Argument { name, value }: &Argument| format!("<parameter={name}>\n{value}\n</parameter>\n");
+            |Argument { name, value, .. }: &Argument| format!("<parameter={name}>\n{value}\n</parameter>\n");
         let arguments: String = call.arguments.iter().map(argument).collect();
         format!("<tool_call>\n<function={}>\n{arguments}</function>\n</tool_call>", call.name)
     }
@@ -644,6 +801,8 @@ mod tests {
             (&format!("{value}</function>"), '\n'),
             (&format!("{value}</tool_call>"), '\n'),
             (&format!("{value}<parameter="), 'a'),
+            ("<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"", 'a'),
+            ("<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": [", ' '),
         ] {
             let mut parser = CallParser::default();
             let mut written: String = parser.push(start).iter().map(CallPiece::written).collect();
@@ -672,7 +831,8 @@ mod tests {
     fn a_tag_without_a_function_is_text() {
         for text in [
             "The tag <tool_call> begins a call.",
-            "<tool_call>\n{\"name\": \"f\"}",
+            "<tool_call>\n{\"title\": \"f\"}\n</tool_call>",
+            "<tool_call>{ a }",
             "<tool_call><function=>",
             "<tool_call><function=a b>",
             "<tool_call><function=<|im_end|>>",
@@ -732,6 +892,158 @@ mod tests {
         assert_eq!(parse(&["<tool_response>"]), (Vec::new(), RESPONSE.len()));
     }
 
+    /// A call in JSON, in pieces that show where its letters go.
+    #[test]
+    fn a_call_in_json_is_told_as_it_comes() {
+        use CallPiece::{End, Json, Markup, Name, Parameter, Quoted, Text};
+        let mut parser = CallParser::default();
+        let markup = |text: &str| Markup(text.into());
+        let quoted = |written: &str, text: &str| Quoted { written: written.into(), text: text.into() };
+        assert_eq!(parser.push("So <tool_call>\n{\"na"), [Text("So ".into())]);
+        let begun = [markup("<tool_call>\n{\"name\": \"f\""), Name("f".into()), markup(", ")];
+        assert_eq!(parser.push("me\": \"f\", "), begun);
+        let key = [markup("\"arguments\": {\"a\""), Parameter("a".into()), markup(": ")];
+        assert_eq!(parser.push("\"arguments\": {\"a\": "), key);
+        assert_eq!(parser.push("\"x\\u00e"), [markup("\""), quoted("x\\u00e", "x")]);
+        let next = [quoted("9", "é"), markup("\", \"b\""), Parameter("b".into()), markup(": [1")];
+        assert_eq!(parser.push("9\", \"b\": [1"), next);
+        assert_eq!(parser.push(", 2]}"), [markup(", 2]"), Json("[1,2]".into()), markup("}")]);
+        let json = |name: &str, value: &str, form| Argument { form, ..Argument::plain(name, value) };
+        let arguments = vec![json("a", "xé", ValueForm::Quoted), json("b", "[1,2]", ValueForm::Json)];
+        let call = Call { name: "f".into(), arguments, ..Call::default() };
+        let end = [markup("}"), markup("\n"), markup("</tool_call>"), End(call)];
+        assert_eq!(parser.push("}\n</tool_call>"), end);
+        assert!(!parser.has_ended());
+    }
+
+    /// The name and the arguments, each with how it was written, of the only call in an answer.
+    fn in_json(object: &str) -> (String, Vec<(String, String, ValueForm)>) {
+        let (text, mut calls) = read(&format!("<tool_call>\n{object}\n</tool_call>"));
+        assert_eq!((text.as_str(), calls.len()), ("", 1), "{object}");
+        let Call { name, arguments, stray, unclosed, cut, broken, .. } = calls.remove(0);
+        assert!(stray.is_empty() && unclosed.is_empty() && !cut && !broken, "{object}");
+        (name, arguments.into_iter().map(|Argument { name, value, form }| (name, value, form)).collect())
+    }
+
+    #[test]
+    fn json_may_be_written_in_any_order_and_with_any_blanks() {
+        use ValueForm::{Json, Quoted};
+        let one = |name: &str, value: &str, form| vec![(name.to_owned(), value.to_owned(), form)];
+        for (object, arguments) in [
+            (r#"{"name": "f", "arguments": {}}"#, vec![]),
+            (r#"{"name": "f"}"#, vec![]),
+            (r#"{"name": "f", "arguments": null}"#, vec![]),
+            (r#"{"name": "f", "arguments": ""}"#, vec![]),
+            (r#"{"arguments": {"a": "x"}, "name": "f"}"#, one("a", "x", Quoted)),
+            ("{ \n\"name\" :\"f\",\"arguments\"\t:{ \"a\" : 1.50 } }", one("a", "1.5", Json)),
+            (r#"{"id": [1, "}"], "name": "f", "arguments": {"a": true}}"#, one("a", "true", Json)),
+            (r#"{"name": "f", "arguments": {"a": None}}"#, one("a", "null", Json)),
+            (r#"{"name": "f", "arguments": "{\"a\": \"\\u00e9\\n\"}"}"#, one("a", "é\n", Quoted)),
+            (r#"{"arguments": "{\"a\": {\"b\": 1}}", "name": "f"}"#, one("a", r#"{"b":1}"#, Json)),
+            (r#"{"name": "f", "arguments": {"a": ""}}"#, one("a", "", Quoted)),
+            (r#"{"name": "f", "arguments": {"a": "</tool_call>"}}"#, one("a", "</tool_call>", Quoted)),
+            (r#"{"name": "f", "arguments": {"a": "\ud83e\uDD80 \/"}}"#, one("a", "🦀 /", Quoted)),
+            ("{\"name\": \"f\", \"arguments\": {\"a\": \"x\ny\"}}", one("a", "x\ny", Quoted)),
+            ("{\"name\": \"f\", \"arguments\": {\"a\": [\"x\ny\"]}}", one("a", r#"["x\ny"]"#, Json)),
+        ] {
+            assert_eq!(in_json(object), ("f".to_owned(), arguments));
+        }
+    }
+
+    #[test]
+    fn json_that_cannot_go_on_is_a_broken_call_or_text() {
+        for object in [
+            r#"{"name": "f", "arguments": {"a": 1}"#,
+            r#"{"name": "f", "arguments": {"a": 01}}"#,
+            r#"{"name": "f", "arguments": {"a": "\x"}}"#,
+            r#"{"name": "f", "arguments": {"a": "\ud83e!"}}"#,
+            r#"{"name": "f", "arguments": {"a": [1}}}"#,
+            r#"{"name": "f", "arguments": {"a" 1}}"#,
+            r#"{"name": "f", "arguments": {"a": 1,}}"#,
+            r#"{"name": "f", "arguments": [1]}"#,
+            r#"{"name": "f", "arguments": "x"}"#,
+            r#"{"name": "f", "arguments": "{\"a\": 1"}"#,
+            r#"{"name": "f", "arguments": "\"{}\""}"#,
+            r#"{"name": "f", "name": "g"}"#,
+            r#"{"name": "f", "arguments": {}, "arguments": {}}"#,
+            "{\"name\": \"f\",\n<function=f>\n</function>",
+        ] {
+            let answer = format!("<tool_call>\n{object}\n</tool_call>");
+            let (text, calls) = read(&answer);
+            assert_eq!((text.as_str(), calls.len(), calls[0].name.as_str()), ("", 1, "f"), "{object}");
+            assert!(calls[0].broken && !calls[0].cut, "{object}");
+        }
+        for object in [
+            "{}",
+            r#"{"name": 5}"#,
+            r#"{"name": "a b", "arguments": {}}"#,
+            r#"{"name": ""}"#,
+            r#"{"arguments": {"a": 1}}"#,
+            r#"{"arguments": {"a": [}, "name": "f"}"#,
+            "{\"na</tool_call>",
+        ] {
+            let answer = format!("<tool_call>\n{object}\n</tool_call> So.");
+            // The last one ends in its key.
+            let is_open = object.ends_with('>');
+            let read = read(&answer);
+            assert_eq!(read.1.len(), usize::from(is_open), "{object}");
+            assert!(is_open || read.0 == answer);
+        }
+        // What follows an object belongs to no argument.
+        let (_, calls) = read("<tool_call>\n{\"name\": \"f\"}}\n</tool_call>");
+        assert_eq!((calls[0].stray.as_str(), calls[0].broken), ("}", false));
+    }
+
+    #[test]
+    fn an_open_call_in_json_is_cut_unless_only_its_last_tag_is_missing() {
+        let whole = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"x\"}}\n</tool_call>";
+        let object = whole.find("}}").unwrap() + 2;
+        for end in CALL.len()..whole.len() {
+            let (text, calls) = read(&whole[..end]);
+            assert_eq!((text.as_str(), calls.len()), ("", 1), "{:?}", &whole[..end]);
+            assert_eq!(calls[0].cut, end < object, "{:?}", &whole[..end]);
+        }
+        let behind = "<tool_call>{\"name\": \"f\"}</tool_call>\n<tool_call>{\"title\": 1";
+        let (pieces, beyond) = parse(&[behind]);
+        assert_eq!((calls_of(&pieces).len(), beyond), (2, 0), "not yet broken");
+        let (pieces, beyond) = parse(&[behind, "}"]);
+        assert_eq!((calls_of(&pieces).len(), beyond), (1, 23));
+    }
+
+    #[test]
+    fn calls_of_known_tools_need_no_tag_around_them() {
+        let read = |answer: &str| {
+            let parse = |pieces: &mut dyn Iterator<Item = String>| {
+                let mut parser = CallParser::for_tools(["f", "go"].into_iter());
+                let mut read: Vec<CallPiece> = pieces.flat_map(|piece| parser.push(&piece)).collect();
+                read.extend(parser.finish());
+                (text_of(&read), calls_of(&read), parser.beyond().len())
+            };
+            let whole = parse(&mut [answer.to_owned()].into_iter());
+            assert_eq!(parse(&mut answer.chars().map(String::from)), whole, "{answer:?}");
+            whole
+        };
+        let body = "<parameter=a>\nx\n</parameter>\n</function>";
+        let one = call("f", &[("a", "x")]);
+        for end in ["", "\n", "\n</tool_call>", "</tool_call>\n", "\n</tool"] {
+            let (text, calls, beyond) = read(&format!("I look.\n\n<function=f>\n{body}{end}"));
+            assert_eq!((text.trim_end(), calls, beyond), ("I look.", vec![one.clone()], 0), "{end:?}");
+        }
+        let two = format!("<function=f>\n{body}\n<function=go>\n</function>\n</tool_call>\n");
+        assert_eq!(read(&two).1, [one.clone(), call("go", &[])]);
+        assert_eq!(read(&format!("<function=f>\n{body}\nSo")).2, 2);
+        assert_eq!(read(&format!("{}\n<function=f>\n{body}", written(&one))).1.len(), 2);
+        for text in [
+            "Call <function=f>\n</function>",
+            "<function=g>\n</function>",
+            "<function=fo>\n</function>",
+            "<function=",
+        ] {
+            assert_eq!(read(text), (text.to_owned(), Vec::new(), 0));
+        }
+        assert!(read("<function=f>\n<parameter=a>\nx").1[0].cut);
+    }
+
     /// Answers in which tags, parts of tags and line breaks are frequent.
     fn answer() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
@@ -750,6 +1062,16 @@ mod tests {
             ">",
             "</",
             "tool_",
+            "{",
+            "\"name\": \"f\"",
+            "\"arguments\": ",
+            ",",
+            "\\",
+            "\"",
+            "}",
+            "[",
+            "]",
+            "1",
             "é",
             "x",
         ]);
@@ -757,6 +1079,8 @@ mod tests {
             "",
             "<tool_call>\n<function=f>\n",
             "<tool_call><function=f><parameter=b>\n",
+            "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": ",
+            "<tool_call>\n{\"arguments\": {\"a\": 1}",
         ]);
         (start, prop::collection::vec(piece, 0..24))
             .prop_map(|(start, pieces)| start.to_owned() + &pieces.concat())
@@ -799,7 +1123,7 @@ mod tests {
 
     fn any_call() -> impl Strategy<Value = Call> {
         let name = "[A-Za-z0-9_.-]{1,8}";
-        let argument = (name, content()).prop_map(|(name, value)| Argument { name, value });
+        let argument = (name, content()).prop_map(|(name, value)| Argument::plain(&name, &value));
         (name, prop::collection::vec(argument, 0..4)).prop_map(|(name, arguments)| Call {
             name,
             arguments,
@@ -821,8 +1145,10 @@ mod tests {
             let all: String = pieces.iter().map(CallPiece::written).collect();
             prop_assert_eq!(&all, &answer[..answer.len() - beyond]);
             // What was told as it came is what the calls hold in the end.
-            let values: String = pieces.iter().filter(|piece| matches!(piece, CallPiece::Value(_)))
-                .map(CallPiece::written).collect();
+            let values: String = pieces.iter().map(|piece| match piece {
+                CallPiece::Value(text) | CallPiece::Quoted { text, .. } | CallPiece::Json(text) => text.as_str(),
+                _ => "",
+            }).collect();
             let calls = calls_of(&pieces);
             let arguments = || calls.iter().flat_map(|call| &call.arguments);
             prop_assert_eq!(values, arguments().map(|argument| argument.value.as_str()).collect::<String>());

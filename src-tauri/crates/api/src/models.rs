@@ -109,7 +109,7 @@ pub(crate) fn find(api: &Api, named: &str) -> Result<Found, ApiError> {
     let current = api.current_model();
     let models = offered(&*api.models);
     let whichever = |is_alias| {
-        let folder = current.clone().or_else(|| api.models.chosen()).ok_or(ApiError::NoModelLoaded)?;
+        let folder = current.clone().ok_or(ApiError::NoModelLoaded)?;
         let loaded = models.iter().find(|model| model.path == folder);
         // One that was loaded from elsewhere is not on the list, and answers all the same.
         let id = loaded.map_or_else(|| DEFAULT.into(), |model| model.id.clone());

@@ -1,5 +1,5 @@
-//! Counts for a monitor that asks for them now and then, in the text form of OpenMetrics: requests, tokens, and how many
-//! drafts were right at each position. Nothing of any question or answer, and no name of a model.
+//! Counts for a monitor that asks for them now and then, in the text form of OpenMetrics: requests, tokens, and how
+//! many drafts were right at each position. Nothing of any question or answer, and no name of a model.
 
 use std::fmt;
 use std::sync::Arc;

@@ -93,12 +93,12 @@ fn listed(names: &[String]) -> String {
 impl TypedCall {
     /// Reads a call by the schema of its tool.
     ///
-    /// Between tags, a string is the text as it is. Integers, numbers, booleans, null, arrays and objects are read as JSON, where
-    /// `True`, `False` and `None` count, as the templates of the family write them. Of several types the first that
-    /// fits is taken, a string last; of an `enum`, the value that is written. A parameter of which the schema tells no
-    /// type, or one that JSON Schema does not know, is text. Of arrays and objects only the outermost type is looked
-    /// at. A value of a call in JSON is what it is, where its type is one of those that the schema allows or the schema
-    /// tells none; else it is read as the text of which it consists.
+    /// Between tags, a string is the text as it is. Integers, numbers, booleans, null, arrays and objects are read as
+    /// JSON, where `True`, `False` and `None` count, as the templates of the family write them. Of several types the
+    /// first that fits is taken, a string last; of an `enum`, the value that is written. A parameter of which the
+    /// schema tells no type, or one that JSON Schema does not know, is text. Of arrays and objects only the outermost
+    /// type is looked at. A value of a call in JSON is what it is, where its type is one of those that the schema
+    /// allows or the schema tells none; else it is read as the text of which it consists.
     pub fn new(call: &Call, tools: &Tools) -> Self {
         let mut misfits = Vec::new();
         let schema = tools.parameters(&call.name);

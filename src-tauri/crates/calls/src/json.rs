@@ -4,8 +4,8 @@
 //! {"name": NAME, "arguments": {PARAMETER: VALUE, …}}
 //! ```
 //!
-//! It is read letter by letter, so that the letters may come in any pieces. Either key may come first, others are passed
-//! over, and the arguments may be a text that is itself JSON.
+//! It is read letter by letter, so that the letters may come in any pieces. Either key may come first, others are
+//! passed over, and the arguments may be a text that is itself JSON.
 
 use std::mem;
 

@@ -81,8 +81,8 @@ impl Call {
 pub struct Argument {
     /// The parameter.
     pub name: String,
-    /// Its value: between tags exactly as written, without the line breaks that divide it from them; of a JSON text what
-    /// it says; any other JSON in the one way that JSON is written here.
+    /// Its value: between tags exactly as written, without the line breaks that divide it from them; of a JSON text
+    /// what it says; any other JSON in the one way that JSON is written here.
     pub value: String,
     /// How it was written.
     pub form: ValueForm,
@@ -155,7 +155,8 @@ impl CallPiece {
 
 /// Tells calls from text in an answer that comes in pieces, and says where the answer has to end.
 ///
-/// A call begins with `<tool_call>` and `<function=NAME>`, or a JSON object with a name; without these the first is text.
+/// A call begins with `<tool_call>` and `<function=NAME>`, or a JSON object with a name; without these the first is
+/// text.
 /// At the start of a line `<function=NAME>` alone begins one, too, where there is a tool of this name. A call in JSON
 /// ends behind its object, or is broken where that cannot go on. Between tags, a value ends at the
 /// `</parameter>` behind which another tag of the call stands: any other is content. Where it is missing, the value
@@ -170,7 +171,8 @@ impl CallPiece {
 #[derive(Debug)]
 pub struct CallParser {
     place: Place,
-    /// Text held back: it may be a tag, a part of one, or the line break before one, or a call in JSON without a name yet.
+    /// Text held back: it may be a tag, a part of one, or the line break before one, or a call in JSON without a name
+    /// yet.
     held: String,
     /// The object of a call in JSON, and how many bytes of the held text it has taken.
     object: Option<JsonCall>,

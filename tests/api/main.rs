@@ -18,4 +18,5 @@ mod recorded;
 mod responses;
 mod secrets;
 mod server;
+mod soak;
 mod tools;

@@ -125,7 +125,11 @@ impl Compiler {
     }
 
     fn matcher(&self, what: &'static str, grammar: TopLevelGrammar) -> Result<Box<Matcher>, ConstraintError> {
-        let refused = |reason: String| ConstraintError::Grammar { what, reason };
+        // What follows the first line is an excerpt of a grammar that nobody has written.
+        let refused = |reason: String| {
+            let reason = reason.lines().next().unwrap_or_default().trim_end().to_owned();
+            ConstraintError::Grammar { what, reason }
+        };
         let factory = self.factory.get_or_init(|| self.factory()).as_ref();
         let factory = factory.map_err(|reason| refused(reason.clone()))?;
         let parser = factory.create_parser(grammar).map_err(|error| refused(error.to_string()))?;

@@ -209,12 +209,12 @@ fn bounded_text(
     key: &str,
     property: &Value,
 ) -> Result<String, ConstraintError> {
-    for word in ["pattern", "format"] {
-        if property.get(word).is_some() {
-            let reason =
-                format!("{word:?} of the parameter {key:?} is none of what strict tools may ask of texts.");
-            return Err(ConstraintError::Grammar { what: "tool", reason });
-        }
+    let elsewhere = refers_elsewhere(property).then_some("$ref");
+    let words = ["pattern", "format", "not", "if"].into_iter().filter(|word| property.get(word).is_some());
+    if let Some(word) = words.chain(elsewhere).next() {
+        let reason =
+            format!("{word:?} of the parameter {key:?} is none of what strict tools may ask of texts.");
+        return Err(ConstraintError::Grammar { what: "tool", reason });
     }
     let (least, most) = (property["minLength"].as_u64(), property["maxLength"].as_u64());
     if least.is_none() && most.is_none() {
@@ -254,6 +254,18 @@ fn refers(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => fields.iter().any(|(key, value)| key == "$ref" || refers(value)),
         Value::Array(values) => values.iter().any(refers),
+        _ => false,
+    }
+}
+
+/// Whether a schema refers to another document, which nobody reads.
+fn refers_elsewhere(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => fields.iter().any(|(key, value)| {
+            let is_other = key == "$ref" && value.as_str().is_none_or(|place| !place.starts_with('#'));
+            is_other || refers_elsewhere(value)
+        }),
+        Value::Array(values) => values.iter().any(refers_elsewhere),
         _ => false,
     }
 }

@@ -513,12 +513,22 @@ fn what_cannot_be_enforced_is_refused_and_says_why() {
         refused(&Asked { format: Some(chain), ..Asked::default() }, &none),
         ConstraintError::Grammar { .. }
     ));
-    let pattern = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "b+"}}});
-    let strict = Tools::new(vec![
-        json!({"type": "function", "function": {"name": "f", "strict": true, "parameters": pattern}}),
-    ])
-    .unwrap();
-    assert!(refused(&Asked::default(), &strict).to_string().contains("pattern"));
+    for (word, property) in [
+        ("pattern", json!({"type": "string", "pattern": "b+"})),
+        ("not", json!({"not": {"const": "b"}})),
+        ("$ref", json!({"$ref": "https://example.com/a.json"})),
+    ] {
+        let parameters = json!({"type": "object", "properties": {"a": property}});
+        let strict = Tools::new(vec![
+            json!({"type": "function", "function": {"name": "f", "strict": true, "parameters": parameters}}),
+        ])
+        .unwrap();
+        let refused = refused(&Asked::default(), &strict).to_string();
+        assert!(refused.contains(&format!("{word:?} of the parameter")), "{refused}");
+    }
+    let broken = Format::Lark("start: nothing\nsecret: \"x\"".into());
+    let words = refused(&Asked { format: Some(broken), ..Asked::default() }, &none).to_string();
+    assert!(words.lines().count() == 1 && !words.contains("secret"), "{words}");
     let defs = json!({"$defs": {"x": {"const": "y".repeat(9000)}}, "type": "object", "properties":
         (0..1000).map(|i| (format!("p{i}"), json!({"type": "integer", "$ref": "#/$defs/x"}))).collect::<serde_json::Map<_, _>>()});
     let large =

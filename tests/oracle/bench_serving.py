@@ -56,9 +56,15 @@ def ask(port, number, tokens, extra):
         **extra,
     }
     begin = time.perf_counter()
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    connection.request("POST", "/v1/chat/completions", json.dumps(body), {"content-type": "application/json"})
-    answer = connection.getresponse()
+    while True:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        try:
+            connection.request("POST", "/v1/chat/completions", json.dumps(body), {"content-type": "application/json"})
+            answer = connection.getresponse()
+            break
+        except ConnectionError:
+            # A server that takes few connections at a time resets others, whose clients come again.
+            time.sleep(0.02)
     if answer.status != 200:
         sys.exit(f"{answer.status}: {answer.read().decode()}")
     first, written, own = None, 0, {}

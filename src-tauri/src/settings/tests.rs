@@ -216,3 +216,21 @@ fn a_zoom_is_one_of_those_that_there_are() {
         assert_eq!(preferences.zoom, taken);
     }
 }
+
+/// Whoever edits the file by hand gets a page that works, and no door that is open wider than the page would open it.
+#[test]
+fn settings_of_the_local_api_that_cannot_be_are_put_right() {
+    let file = serde_json::json!({"local_api": {
+        "on": true, "port": 0, "needs_token": false, "network": true, "rows": 200,
+        "aliases": [{"name": "*", "model": null}, {"name": "gpt-*", "model": "a/b"}],
+        "origins": ["https://example.com", "app://obsidian.md:1", "*", "https://a/b", "null", "://a"],
+    }});
+    let (read, _) = reading::settings_in(file.to_string().as_bytes()).unwrap();
+    let settings = read.local_api;
+    assert!(settings.on && settings.needs_token && settings.network);
+    assert_eq!((settings.port, settings.rows), (LOCAL_API_PORT, MOST_API_ROWS));
+    assert_eq!(settings.aliases, [ApiAlias { name: "gpt-*".into(), model: Some("a/b".into()) }]);
+    assert_eq!(settings.origins, ["https://example.com", "app://obsidian.md:1"]);
+    let (read, _) = reading::settings_in(br#"{"local_api": {"needs_token": false, "rows": 0}}"#).unwrap();
+    assert_eq!((read.local_api.needs_token, read.local_api.rows), (false, 1));
+}

@@ -31,10 +31,16 @@ pub struct DraftPlan {
 /// What decides how long a step takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StepShape {
+    /// Rows.
+    pub rows: usize,
     /// Tokens that go through the model.
     pub width: usize,
+    /// Tokens of the row that has the most.
+    pub longest: usize,
     /// Passes of the MTP head, one after the other: its longest chain.
     pub chain: usize,
+    /// Drafts of the MTP head in all rows.
+    pub guesses: usize,
     /// Whether the draft model makes a pass.
     pub block: bool,
 }
@@ -42,19 +48,28 @@ pub struct StepShape {
 impl StepShape {
     /// The shape of a step with these drafts, by row.
     pub fn of(plans: &[DraftPlan]) -> Self {
-        let shape = Self { width: plans.len(), ..Self::default() };
+        let (rows, width) = (plans.len(), plans.len());
+        let shape = Self { rows, width, longest: 1.min(rows), ..Self::default() };
         plans.iter().fold(shape, |shape, plan| shape.with(plan.drafter, 0, plan.depth))
     }
 
     /// The shape where drafter `drafter` lengthens the chain of a row from `from` to `depth` drafts.
     pub(super) fn with(self, drafter: DrafterKind, from: usize, depth: usize) -> Self {
-        let Self { width, chain, block } = self;
-        let of_head = if drafter == DrafterKind::Head { depth } else { 0 };
+        let of_head = drafter == DrafterKind::Head;
         Self {
-            width: width + depth - from,
-            chain: chain.max(of_head),
-            block: block || (drafter == DrafterKind::Dflash && depth > 0),
+            rows: self.rows,
+            width: self.width + depth - from,
+            longest: self.longest.max(1 + depth),
+            chain: self.chain.max(if of_head { depth } else { 0 }),
+            guesses: self.guesses + if of_head { depth - from } else { 0 },
+            block: self.block || (drafter == DrafterKind::Dflash && depth > 0),
         }
+    }
+
+    /// Places that rows with fewer tokens than the longest one leave empty. Where the recurrence is computed for all
+    /// rows together, they take time, too.
+    pub(super) fn padding(self) -> usize {
+        (self.rows * self.longest).saturating_sub(self.width)
     }
 }
 

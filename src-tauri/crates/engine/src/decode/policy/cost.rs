@@ -1,4 +1,5 @@
-//! What steps take: a curve over their width, measured before anything is decoded and corrected while it is.
+//! What steps take: a curve over their width, measured before anything is decoded and corrected while it is, and what
+//! rows of different lengths add to it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -37,9 +38,13 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 pub(super) struct Cost {
     /// Seconds of a pass without its drafting, by the number of its tokens.
     passes: BTreeMap<usize, f64>,
-    /// Seconds of one pass of the MTP head, of which a chain of k drafts takes k; `None` where none was measured.
+    /// Seconds of one pass of the MTP head over one row, of which a chain of k drafts takes k; `None` where none was
+    /// measured.
     #[serde(default)]
     draft: Option<f64>,
+    /// Seconds that each place adds which a shorter row leaves empty; `None` where no step has told.
+    #[serde(default)]
+    padding: Option<f64>,
     /// Seconds of one pass of the draft model, which guesses a block; `None` where none was measured.
     #[serde(default)]
     block: Option<f64>,
@@ -61,12 +66,18 @@ impl Cost {
     ) -> Self {
         self.passes.extend(passes);
         let draft = draft.into().or(self.draft);
-        Self { passes: self.passes, draft, block: self.block, ..Self::default() }
+        Self { passes: self.passes, draft, padding: self.padding, block: self.block, ..Self::default() }
     }
 
     /// Takes in what one pass of the draft model was measured to take.
     pub(super) fn with_block(self, seconds: f64) -> Self {
         Self { block: Some(seconds), ..self }
+    }
+
+    /// Takes it that an empty place adds so many seconds.
+    #[cfg(test)]
+    pub(super) fn with_padding(self, seconds: Option<f64>) -> Self {
+        Self { padding: seconds, ..self }
     }
 
     /// Whether measurements may have given all figures.
@@ -76,6 +87,7 @@ impl Cost {
         };
         self.passes.iter().all(possible)
             && [self.draft, self.block].into_iter().flatten().all(|seconds| seconds > 0.0 && seconds < 1e6)
+            && self.padding.is_none_or(|seconds| (0.0..1e6).contains(&seconds))
     }
 
     /// Whether anything was measured.
@@ -95,13 +107,32 @@ impl Cost {
 
     /// Seconds of a step: its pass, and before it the drafts.
     pub(super) fn step(&self, shape: StepShape) -> Option<f64> {
-        Some(self.pass(shape.width)? + self.drafting(shape))
+        let pass = self.pass(shape.width)?;
+        Some(pass + self.padding(shape, pass) + self.drafting(shape))
     }
 
-    /// Seconds of a step's drafts.
-    fn drafting(&self, StepShape { chain, block, .. }: StepShape) -> f64 {
+    /// Seconds of a step's drafts. Further rows in a pass of the head add the share of it that they add to a pass of the
+    /// model.
+    fn drafting(&self, StepShape { rows, chain, guesses, block, .. }: StepShape) -> f64 {
         let block = if block { self.block.unwrap_or(0.0) } else { 0.0 };
-        self.draft.unwrap_or(0.0) * chain as f64 + block
+        let share = match (self.pass(rows), self.pass(1)) {
+            (Some(all), Some(one)) if rows > 1 => (all / one - 1.0).max(0.0) / (rows - 1) as f64,
+            _ => 0.0,
+        };
+        self.draft.unwrap_or(0.0) * (chain as f64 + share * (guesses - chain.min(guesses)) as f64) + block
+    }
+
+    /// Seconds that empty places add to a step with this pass. As long as no step has told, each is taken to add half
+    /// of what a token does: the recurrence takes about that share where it is computed step by step.
+    fn padding(&self, shape: StepShape, pass: f64) -> f64 {
+        let half_a_token = || {
+            let one = self.pass(1).unwrap_or(pass);
+            (pass - one).max(0.0) / (shape.width.max(2) - 1) as f64 / 2.0
+        };
+        match shape.padding() {
+            0 => 0.0,
+            places => places as f64 * self.padding.unwrap_or_else(half_a_token),
+        }
     }
 
     /// Seconds of a pass: its figure, or else the line between its neighbours, or that through the two widest. With a
@@ -136,7 +167,7 @@ impl Cost {
         if let (true, Some(block), Some(pass)) = (shape.block, self.block, self.passes.get(&width)) {
             // What a block takes grows with the chat; a pass whose figure is known takes what it does in any step,
             // unless that leaves no time for the block.
-            let took = seconds - pass - (self.drafting(shape) - block);
+            let took = seconds - pass - self.padding(shape, *pass) - (self.drafting(shape) - block);
             if took > 0.0 {
                 self.block = Some(block + NEWEST * (took.clamp(block / SURPRISE, block * SURPRISE) - block));
                 return;
@@ -144,6 +175,17 @@ impl Cost {
         }
         let pass = seconds - self.drafting(shape);
         if width > MAX_WIDTH || pass <= 0.0 {
+            return;
+        }
+        if let (places @ 1.., Some(full)) =
+            (shape.padding(), self.pass(width).filter(|full| pass > full / SURPRISE))
+        {
+            // What takes far less than without empty places tells of the width. An empty place takes no longer than a
+            // token, so that a slow step decides nothing.
+            self.surprises.remove(&width);
+            let told = ((pass - full) / places as f64).clamp(0.0, full / width as f64);
+            let known = self.padding(shape, full) / places as f64;
+            self.padding = Some(known + NEWEST * (told - known));
             return;
         }
         let surprises = self.surprises.entry(width).or_default();
@@ -255,7 +297,7 @@ mod tests {
     fn widths_between_measured_ones_lie_on_a_line_and_wider_ones_go_on_with_it() {
         let cost = Cost::default().with([(2, 10.0), (4, 12.0), (8, 20.0)], 0.5);
         assert_eq!(estimates(&cost, [1, 2, 3, 6, 8, 10]), [10.0, 10.0, 11.0, 16.0, 20.0, 24.0]);
-        let shape = StepShape { width: 3, chain: 2, block: false };
+        let shape = StepShape { rows: 1, width: 3, longest: 3, chain: 2, guesses: 2, block: false };
         assert_eq!(cost.step(shape), Some(12.0));
         let cost = cost.with_block(4.0);
         assert_eq!(cost.step(StepShape { block: true, ..shape }), Some(16.0));
@@ -269,14 +311,39 @@ mod tests {
 
     /// Steps of these widths, one after the other, that take so many seconds.
     fn observe(cost: &mut Cost, speed: &mut Speed, steps: &[(usize, f64)]) -> Vec<Told> {
-        let shape = |width| StepShape { width, ..StepShape::default() };
+        let shape = |width| StepShape { rows: 1, width, longest: width, ..StepShape::default() };
         steps.iter().map(|&(width, seconds)| speed.observe(cost, shape(width), Some(seconds))).collect()
+    }
+
+    /// Two rows of one token beside one of three; the head drafts for it, and for a second one.
+    #[test]
+    fn empty_places_and_further_rows_of_the_head_take_time() {
+        let cost = Cost::default().with([(1, 10.0), (3, 16.0), (5, 22.0)], 2.0);
+        let shape = StepShape { rows: 3, width: 5, longest: 3, chain: 2, guesses: 2, block: false };
+        assert_eq!((shape.padding(), cost.step(shape)), (4, Some(22.0 + 4.0 * 3.0 / 2.0 + 2.0 * 2.0)));
+        let mut cost = cost.with_padding(Some(0.5));
+        assert_eq!(cost.step(shape), Some(22.0 + 4.0 * 0.5 + 2.0 * 2.0));
+        let shape = StepShape { width: 6, guesses: 3, ..shape };
+        assert_eq!(cost.step(shape), Some(25.0 + 3.0 * 0.5 + 2.0 * (2.0 + 0.3)));
+
+        // Steps of such a shape tell what it is that they take, and change no other figure.
+        let mut speed = Speed::default();
+        for _ in 0..60 {
+            let plain = StepShape { rows: 3, width: 3, longest: 1, ..StepShape::default() };
+            (0..RECENT).for_each(|_| drop(speed.observe(&mut cost, plain, Some(16.0))));
+            speed.observe(&mut cost, shape, Some(25.0 + 3.0 * 2.0 + 2.0 * 2.3));
+        }
+        assert!((1.95..2.01).contains(&cost.padding.unwrap()), "{:?}", cost.padding);
+        assert_eq!(estimates(&cost, [1, 3, 5]), [10.0, 16.0, 22.0]);
+        speed.observe(&mut cost, shape, Some(1000.0));
+        assert!(cost.padding.unwrap() < 2.3, "a slow step decides nothing: {:?}", cost.padding);
     }
 
     #[test]
     fn what_was_not_measured_again_stays_as_it_was() {
         let cost = Cost::default().with([(1, 2.0), (2, 3.0)], 0.5).with_block(4.0).with([(1, 2.5)], None);
-        assert_eq!(cost.step(StepShape { width: 2, chain: 1, block: true }), Some(3.0 + 0.5 + 4.0));
+        let shape = StepShape { rows: 1, width: 2, longest: 2, chain: 1, guesses: 1, block: true };
+        assert_eq!(cost.step(shape), Some(3.0 + 0.5 + 4.0));
         assert!(cost.knows_head() && cost.is_possible());
         assert!(!Cost::default().with([(1, 2.0)], 0.0).is_possible(), "no draft is free");
     }
@@ -288,7 +355,8 @@ mod tests {
         let mut speed = Speed::default();
         for _ in 0..8 {
             observe(&mut cost, &mut speed, &[(1, 2.0); RECENT]);
-            speed.observe(&mut cost, StepShape { width: 8, block: true, ..StepShape::default() }, Some(12.0));
+            let shape = StepShape { rows: 1, width: 8, longest: 8, block: true, ..StepShape::default() };
+            speed.observe(&mut cost, shape, Some(12.0));
         }
         assert_eq!(cost.block, Some(4.0));
         assert_eq!(estimates(&cost, [8]), [8.0]);

@@ -15,8 +15,10 @@ const BESIDE_OFF: &[Drafting] = &[Drafting::Auto, Drafting::Off];
 struct Machine {
     /// Milliseconds of a step by its width, from 1; the last holds for all that are wider.
     passes: &'static [f64],
-    /// Milliseconds of one draft of a chain.
+    /// Milliseconds of one draft of a chain, for one row; for more the head takes longer as the model does.
     draft: f64,
+    /// Milliseconds of each place that a shorter row leaves empty.
+    padding: f64,
     right: f64,
     /// The most by which a step's time differs from that, as a share of it.
     noise: f64,
@@ -31,15 +33,23 @@ impl Machine {
         self.load * self.passes[width.min(self.passes.len()) - 1]
     }
 
-    /// Milliseconds of a step with chains of up to `depth`.
-    fn step(&self, width: usize, depth: usize) -> f64 {
-        self.pass(width) + self.load * self.draft * depth as f64
+    /// Milliseconds of a step, without the draft model's.
+    fn step(&self, shape: StepShape) -> f64 {
+        let of_head = match shape.chain {
+            0 => 0.0,
+            chain => {
+                let rows = shape.guesses as f64 / chain as f64;
+                let (less, more) = (self.pass(rows as usize), self.pass(rows as usize + 1));
+                chain as f64 * self.draft * (less + (more - less) * rows.fract()) / self.pass(1)
+            }
+        };
+        self.pass(shape.width) + self.load * (of_head + self.padding * shape.padding() as f64)
     }
 
     /// Tokens per millisecond of so many rows with chains of `depth`.
     fn rate(&self, rows: usize, depth: usize) -> f64 {
         let tokens: f64 = (0..=depth as i32).map(|position| self.right.powi(position)).sum();
-        rows as f64 * tokens / self.step(rows * (1 + depth), depth)
+        rows as f64 * tokens / self.step(StepShape::of(&vec![depth.into(); rows]))
     }
 
     /// The highest rate of one row.
@@ -151,14 +161,14 @@ impl Simulation {
             })
             .collect();
         let depth = depths.iter().copied().max().unwrap();
-        let width = rows.len() + depths.iter().sum::<usize>();
-        let expected = machine.step(width, depth);
+        let plans: Vec<DraftPlan> = depths.iter().map(|&depth| depth.into()).collect();
+        let shape = StepShape::of(&plans);
+        let expected = machine.step(shape);
         let stalls = machine.stalls > 0 && chance(step, 1) < 1.0 / machine.stalls as f64;
         let noise = 1.0 + machine.noise * (2.0 * chance(step, 0) - 1.0);
         let factor = if stalls { 10.0 } else { noise };
         let took = Duration::from_secs_f64(expected * factor / 1e3);
         let took = (step % TIMING_INTERVAL != 1).then_some(took);
-        let shape = StepShape { width, chain: depth, block: false };
         self.policy.observe(&StepView { rows: &done, shape, took, caught_up: false });
         run.tokens += rows.len() + done.iter().map(|row| row.accepted).sum::<usize>();
         run.milliseconds += expected * factor;
@@ -169,7 +179,7 @@ impl Simulation {
 }
 
 const fn machine(passes: &'static [f64], right: f64) -> Machine {
-    Machine { passes, draft: 1.0, right, noise: 0.0, stalls: 0, load: 1.0 }
+    Machine { passes, draft: 1.0, padding: 0.0, right, noise: 0.0, stalls: 0, load: 1.0 }
 }
 
 /// A pass over four tokens costs little more than one over one.
@@ -435,7 +445,7 @@ fn a_pause_of_the_machine_changes_nothing() {
     for width in 1..=9 {
         let mut paused = simulation.policy.clone();
         let (rows, took) = (&[plain(chat)], Some(Duration::from_secs(5)));
-        let shape = StepShape { width, chain: width - 1, block: false };
+        let shape = StepShape::of(&[DraftPlan::from(width - 1)]);
         paused.observe(&StepView { rows, shape, took, caught_up: false });
         let known = |policy: &Policy| policy.state().cost.pass(width).map(|seconds| (seconds * 1e9).round());
         assert_eq!(
@@ -461,6 +471,27 @@ fn fills_a_stair_and_stops_at_the_next() {
         widths[3 + simulation.policy.choose(&[view; 3]).iter().map(|plan| plan.depth).sum::<usize>()] += 1;
     }
     assert!(widths[5] >= 17, "{widths:?}");
+}
+
+/// Where the recurrence of all rows is computed step by step, a row's drafts keep all others waiting, and the head reads
+/// one row after the other: drafts that pay for a few rows do not for many, and it takes few steps to find that out.
+#[test]
+fn many_rows_do_without_what_pays_for_a_few() {
+    let passes: Vec<f64> = (0..128).map(|width| 7.9 + 2.25 * f64::from(width)).collect();
+    let passes: &'static [f64] = passes.leak();
+    for padding in [0.0, 0.7, 1.2] {
+        for right in [0.7, 0.95] {
+            let machine = Machine { draft: 1.7, padding, ..machine(passes, right) };
+            for rows in [1, 2, 4, 8, 12] {
+                let mut simulation = Simulation::of(machine);
+                let run = simulation.run(machine, &vec![Drafting::Auto; rows], 200);
+                let best =
+                    (0..=usize::from(MAX_DEPTH)).map(|depth| machine.rate(rows, depth)).fold(0.0, f64::max);
+                let share = run.rate() / best;
+                assert!(share > 0.93, "{rows} rows, {right}, {padding}: {share}, {run:?}");
+            }
+        }
+    }
 }
 
 /// Rows whose requests switched drafts off pay at most `MAX_BYSTANDER_SLOWDOWN` for their neighbours' drafts.
@@ -587,6 +618,7 @@ fn figures_survive_storage_and_absurd_ones_are_refused() {
         ("/cost/passes", serde_json::json!({ "0": 1.0 })),
         ("/cost/draft", 1e9.into()),
         ("/cost/block", (-1.0).into()),
+        ("/cost/padding", (-1.0).into()),
         ("/accepted/0/right", 70.0.into()),
         ("/accepted/0/all", (-1.0).into()),
     ];

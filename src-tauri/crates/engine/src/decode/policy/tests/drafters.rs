@@ -31,9 +31,9 @@ impl Text {
 
     /// Milliseconds of a step of one row.
     fn milliseconds(&self, machine: Machine, plan: DraftPlan) -> f64 {
-        let StepShape { width, chain, block } = StepShape::of(&[plan]);
-        let of_block = self.block.filter(|_| block).map_or(0.0, |(_, milliseconds)| milliseconds);
-        machine.step(width, chain) + machine.load * of_block
+        let shape = StepShape::of(&[plan]);
+        let of_block = self.block.filter(|_| shape.block).map_or(0.0, |(_, milliseconds)| milliseconds);
+        machine.step(shape) + machine.load * of_block
     }
 
     /// The highest rate of one row with drafts of `drafter`, in tokens per millisecond, and the depth that gives it.
@@ -239,7 +239,7 @@ fn the_other_drafter_is_probed_in_company() {
         let rows: Vec<RowOutcome> = plans.iter().enumerate().map(outcome).collect();
         let shape = StepShape::of(&plans);
         let block = if shape.block { 3.0 } else { 0.0 };
-        let took = Some(Duration::from_secs_f64((machine.step(shape.width, shape.chain) + block) / 1e3));
+        let took = Some(Duration::from_secs_f64((machine.step(shape) + block) / 1e3));
         simulation.policy.observe(&StepView { rows: &rows, shape, took, caught_up: false });
         let drafts = plans[1];
         blocks += usize::from(step > 200 && drafts.drafter == DrafterKind::Dflash && drafts.depth > 0);
@@ -388,7 +388,7 @@ fn catching_up_is_not_taken_for_drafting() {
         let counts = format!("{probed:?}: {caught_up_probes} and {other_probes}");
         assert!(caught_up_probes > 5 && other_probes >= caught_up_probes, "{counts}");
         assert!(caught_up_probes + other_probes < 600, "{counts}");
-        let shape = StepShape { width: 4, chain: 0, block: true };
+        let shape = StepShape { rows: 1, width: 4, longest: 4, chain: 0, guesses: 0, block: true };
         let cost = &simulation.policy.figures.cost;
         let block = cost.step(shape).unwrap() - cost.pass(4).unwrap();
         assert!((2.7e-3..3.3e-3).contains(&block), "{block}");

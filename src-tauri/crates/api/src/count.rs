@@ -13,6 +13,7 @@ use crate::error::ApiError;
 use crate::fields::Fields;
 use crate::replies::refusal;
 use crate::router::json_response;
+use crate::settings::AskedThinking;
 use crate::{body, format, models};
 
 /// Who waits for a model to count with.
@@ -21,19 +22,21 @@ const COUNTING: &str = "counting";
 /// Answers `POST /v1/chat/completions/input_tokens`.
 pub(crate) async fn chat(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
-    let thinking = crate::settings::thinking(&mut fields, &mut Vec::new())?;
+    let AskedThinking { on, template } = crate::settings::thinking(&mut fields, &mut Vec::new())?;
     let (mut chat, ..) = crate::chat::input(&mut fields)?;
+    chat.template = template;
     format::tell(&mut chat, crate::chat::response_format(&mut fields)?.as_ref());
-    let tokens = count(&api, &mut fields, chat, thinking).await?;
+    let tokens = count(&api, &mut fields, chat, on).await?;
     Ok(json_response(&json!({"object": "response.input_tokens", "input_tokens": tokens})))
 }
 
 /// Answers `POST /v1/responses/input_tokens`.
 pub(crate) async fn responses(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
-    let thinking = crate::responses::effort(&mut fields, &mut Vec::new())?;
-    let chat = crate::responses::input(&mut fields, &mut Vec::new())?.chat;
-    let tokens = count(&api, &mut fields, chat, thinking).await?;
+    let AskedThinking { on, template } = crate::responses::effort(&mut fields, &mut Vec::new())?;
+    let mut chat = crate::responses::input(&mut fields, &mut Vec::new())?.chat;
+    chat.template = template;
+    let tokens = count(&api, &mut fields, chat, on).await?;
     Ok(json_response(&json!({"object": "response.input_tokens", "input_tokens": tokens})))
 }
 
@@ -41,9 +44,9 @@ pub(crate) async fn responses(State(api): State<Arc<Api>>, request: Request) -> 
 pub(crate) async fn messages(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
     let mut settings = AskedSettings::default();
-    crate::messages::thinking(&mut fields, &mut settings, &mut Vec::new())?;
-    let thinking = settings.thinking;
     let (mut chat, ..) = crate::messages::input(&mut fields, &mut Vec::new())?;
+    crate::messages::thinking(&mut fields, &mut settings, &mut chat.template, &mut Vec::new())?;
+    let thinking = settings.thinking;
     format::tell(&mut chat, settings.constraint.format.as_ref());
     let tokens = count(&api, &mut fields, chat, thinking).await?;
     Ok(json_response(&json!({"input_tokens": tokens})))

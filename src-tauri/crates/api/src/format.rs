@@ -135,12 +135,7 @@ mod tests {
     #[test]
     fn the_model_is_told_of_the_schema_behind_its_instructions() {
         let format = Format::JsonSchema(json!({"type": "array"}));
-        let mut chat: ChatInput = ChatInput {
-            messages: vec![ChatMessage::user("Hi")],
-            resume: None,
-            tools: vec![],
-            one_call: false,
-        };
+        let mut chat = ChatInput { messages: vec![ChatMessage::user("Hi")], ..ChatInput::default() };
         tell(&mut chat, Some(&format));
         let words = r#"Answer with JSON of this JSON Schema, and nothing else: {"type":"array"}"#;
         assert_eq!(chat.messages, [ChatMessage::system(words), ChatMessage::user("Hi")]);

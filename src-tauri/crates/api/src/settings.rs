@@ -1,7 +1,7 @@
 //! How a reply is to be written, as the fields of a request say it.
 
 use axum::http::HeaderMap;
-use foretoken_protocol::{AcceptanceRule, Drafting, MAX_BLOCK_DEPTH, MAX_DEPTH};
+use foretoken_protocol::{AcceptanceRule, Drafting, MAX_BLOCK_DEPTH, MAX_DEPTH, TemplateOptions};
 use serde_json::Value;
 
 use crate::ask::AskedSettings;
@@ -97,16 +97,30 @@ pub(crate) fn stops(fields: &mut Fields, name: &str) -> Result<Vec<String>, ApiE
     texts.into_iter().map(text).collect()
 }
 
-/// Whether an effort is one to think at all: templates of the family know no levels.
-pub(crate) fn effort(fields: &mut Fields, name: &str) -> Result<Option<bool>, ApiError> {
-    match fields.string(name)?.as_deref() {
-        None => Ok(None),
-        Some("none" | "minimal") => Ok(Some(false)),
-        Some("low" | "medium" | "high" | "xhigh" | "max") => Ok(Some(true)),
-        Some(other) => {
-            let reason = format!("it is {other:?}, not none, minimal, low, medium, high, xhigh or max");
-            Err(fields.refuse(name, reason))
-        }
+/// What a request says of thinking.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct AskedThinking {
+    /// Whether the model is to think.
+    pub(crate) on: Option<bool>,
+    /// What its template is asked for beside that.
+    pub(crate) template: TemplateOptions,
+}
+
+impl AskedThinking {
+    /// An effort: whether to think at all, and how much where the template knows of that.
+    pub(crate) fn of_effort(fields: &mut Fields, name: &str) -> Result<Self, ApiError> {
+        let effort = fields.string(name)?;
+        let on = match effort.as_deref() {
+            None => None,
+            Some("none" | "minimal") => Some(false),
+            Some("low" | "medium" | "high" | "xhigh" | "max") => Some(true),
+            Some(other) => {
+                let reason = format!("it is {other:?}, not none, minimal, low, medium, high, xhigh or max");
+                return Err(fields.refuse(name, reason));
+            }
+        };
+        let reasoning_effort = effort.filter(|_| on == Some(true));
+        Ok(Self { on, template: TemplateOptions { reasoning_effort, ..TemplateOptions::default() } })
     }
 }
 
@@ -136,15 +150,20 @@ pub(crate) fn logit_bias(fields: &mut Fields) -> Result<Vec<(u32, f32)>, ApiErro
     bias.into_iter().map(entry).collect()
 }
 
-/// Whether the model is to think: what says so outright counts more than an effort.
-pub(crate) fn thinking(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Option<bool>, ApiError> {
-    let effort = effort(fields, "reasoning_effort")?;
+/// How the model is to think: what says outright whether it is counts more than an effort.
+pub(crate) fn thinking(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<AskedThinking, ApiError> {
+    let mut asked = AskedThinking::of_effort(fields, "reasoning_effort")?;
     let mut outright = fields.boolean("enable_thinking")?;
     if let Some(mut template) = fields.object("chat_template_kwargs")? {
         outright = template.boolean("enable_thinking")?.or(outright);
+        asked.template.preserve_thinking = template.boolean("preserve_thinking")?;
+        let effort = AskedThinking::of_effort(&mut template, "reasoning_effort")?;
+        asked.on = effort.on.or(asked.on);
+        asked.template.reasoning_effort =
+            effort.template.reasoning_effort.or(asked.template.reasoning_effort);
         ignored.extend(template.left());
     }
-    Ok(outright.or(effort))
+    Ok(AskedThinking { on: outright.or(asked.on), ..asked })
 }
 
 /// What only this server knows, in the object `foretoken` or else in headers. Says whether tokens are traced.

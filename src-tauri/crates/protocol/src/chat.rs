@@ -161,6 +161,21 @@ pub struct ChatInput {
     /// Whether the reply ends behind the first call of a tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub one_call: bool,
+    /// What the template is asked for beside its thinking switch.
+    #[serde(default)]
+    pub template: TemplateOptions,
+}
+
+/// What templates are asked for that know of it; others write the prompt as they do without.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TemplateOptions {
+    /// Whether the thinking of all turns stays in the prompt. `None` leaves it there while tools are at work and all of
+    /// it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preserve_thinking: Option<bool>,
+    /// How much the model is to think, in OpenAI's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<String>,
 }
 
 impl From<Vec<ChatMessage>> for Input {

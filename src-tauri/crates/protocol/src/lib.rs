@@ -32,7 +32,9 @@ pub use bridge::{
     AppEvent, Chat, ChatId, ChatsTrouble, DeletedMessage, EngineState, Message, MessageId, MessageStatus,
     ModelEntry, ReplyEvent, Sent, Snapshot, Surroundings,
 };
-pub use chat::{ChatInput, ChatMessage, FunctionCall, Input, Part, PartialReply, Role, ToolCall};
+pub use chat::{
+    ChatInput, ChatMessage, FunctionCall, Input, Part, PartialReply, Role, TemplateOptions, ToolCall,
+};
 pub use chats::{
     Attachment, Beginning, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary,
     ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, FoundChat, FoundMessage,

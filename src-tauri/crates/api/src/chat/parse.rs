@@ -14,6 +14,7 @@ use crate::ask::{Ask, MOST_CHOICES};
 use crate::error::ApiError;
 use crate::fields::Fields;
 use crate::parts::{self, Text};
+use crate::settings::AskedThinking;
 use crate::tools::{self, Offer};
 use crate::turns::Conversation;
 use crate::{format, settings};
@@ -52,10 +53,12 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
         None => false,
     };
     let mut ignored = Vec::new();
-    settings.thinking = settings::thinking(&mut fields, &mut ignored)?;
+    let AskedThinking { on, template } = settings::thinking(&mut fields, &mut ignored)?;
+    settings.thinking = on;
     let trace = settings::own(&mut fields, headers, &mut settings, &mut ignored)?;
     ignored.splice(0..0, fields.left());
     let (mut chat, tools, warnings) = input;
+    chat.template = template;
     settings.constraint.calls = tools.calls;
     format::tell(&mut chat, settings.constraint.format.as_ref());
     let ask = Ask { model, input: Input::Chat(chat), tools: tools.tools, settings, logprobs, choices };
@@ -68,7 +71,8 @@ pub(crate) fn input(fields: &mut Fields) -> Result<(ChatInput, Offer, Vec<&'stat
     let given = fields.required_array("messages")?;
     let Conversation { messages, resume, warnings } = messages::read(given)?;
     let offer = offered(fields)?;
-    let chat = ChatInput { messages, resume, tools: offer.tools.list().to_vec(), one_call: offer.one_call };
+    let tools = offer.tools.list().to_vec();
+    let chat = ChatInput { messages, resume, tools, one_call: offer.one_call, ..ChatInput::default() };
     Ok((chat, offer, warnings))
 }
 

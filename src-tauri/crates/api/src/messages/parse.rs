@@ -4,7 +4,7 @@
 mod tests;
 
 use axum::http::HeaderMap;
-use foretoken_protocol::{ChatInput, Input};
+use foretoken_protocol::{ChatInput, Input, TemplateOptions};
 use serde_json::{Map, Value};
 
 use crate::answer::Asked;
@@ -45,7 +45,7 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<MessagesRequest,
         max_tokens: settings::max_tokens(&mut fields, &["max_tokens"])?,
         ..AskedSettings::default()
     };
-    let hides_thinking = thinking(&mut fields, &mut settings, &mut ignored)?;
+    let hides_thinking = thinking(&mut fields, &mut settings, &mut chat.template, &mut ignored)?;
     settings.constraint.calls = offer.calls;
     format::tell(&mut chat, settings.constraint.format.as_ref());
     let stream = fields.boolean("stream")?.unwrap_or(false);
@@ -87,7 +87,8 @@ pub(crate) fn input(
     unread.map_or(Ok(()), Err)?;
     let Conversation { messages, resume, warnings } = turns.finish("messages")?;
     let offer = offered(fields, ignored)?;
-    let chat = ChatInput { messages, resume, tools: offer.tools.list().to_vec(), one_call: offer.one_call };
+    let tools = offer.tools.list().to_vec();
+    let chat = ChatInput { messages, resume, tools, one_call: offer.one_call, ..ChatInput::default() };
     Ok((chat, offer, warnings))
 }
 
@@ -237,12 +238,14 @@ fn offered(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Offer, ApiE
 pub(crate) fn thinking(
     fields: &mut Fields,
     settings: &mut AskedSettings,
+    template: &mut TemplateOptions,
     ignored: &mut Vec<String>,
 ) -> Result<bool, ApiError> {
     if let Some(mut output) = fields.object("output_config")? {
         settings.constraint.format = output.object("format")?.map_or(Ok(None), format::read)?;
-        // Templates of the family know no levels: whoever asks for one wants thinking.
-        settings.thinking = output.string("effort")?.map(|_| true);
+        // Whoever asks for an effort wants thinking.
+        template.reasoning_effort = output.string("effort")?;
+        settings.thinking = template.reasoning_effort.is_some().then_some(true);
         ignored.extend(output.left());
     }
     let Some(mut thinking) = fields.object("thinking")? else { return Ok(false) };

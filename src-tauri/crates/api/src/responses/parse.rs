@@ -13,6 +13,7 @@ use crate::answer::Asked;
 use crate::ask::{Ask, AskedSettings};
 use crate::error::ApiError;
 use crate::fields::Fields;
+use crate::settings::AskedThinking;
 use crate::tools::Offer;
 use crate::turns::{Conversation, Turns};
 use crate::{format, settings};
@@ -75,13 +76,15 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ResponseRequest,
         return Err(ApiError::NotStored { field: Some("background".into()) });
     }
     let mut ignored = Vec::new();
-    let Conversed { chat, offer, names, format, warnings } = input(&mut fields, &mut ignored)?;
+    let Conversed { mut chat, offer, names, format, warnings } = input(&mut fields, &mut ignored)?;
     let (logprobs, hidden_thinking) = included(&mut fields, &mut ignored)?;
+    let AskedThinking { on, template } = effort(&mut fields, &mut ignored)?;
+    chat.template = template;
     let mut settings = AskedSettings {
         temperature: fields.number("temperature", 0.0..=5.0)?,
         top_p: settings::top_p(&mut fields)?,
         max_tokens: settings::max_tokens(&mut fields, &["max_output_tokens"])?,
-        thinking: effort(&mut fields, &mut ignored)?,
+        thinking: on,
         ..AskedSettings::default()
     };
     (settings.constraint.format, settings.constraint.calls) = (format, offer.calls);
@@ -110,20 +113,20 @@ pub(crate) fn input(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Co
         format = text.object("format")?.map_or(Ok(None), format::read)?;
         ignored.extend(text.left());
     }
-    let mut chat =
-        ChatInput { messages, resume, tools: offer.tools.list().to_vec(), one_call: offer.one_call };
+    let tools = offer.tools.list().to_vec();
+    let mut chat = ChatInput { messages, resume, tools, one_call: offer.one_call, ..ChatInput::default() };
     format::tell(&mut chat, format.as_ref());
     Ok(Conversed { chat, offer, names, format, warnings })
 }
 
-/// Whether the model is to think.
-pub(crate) fn effort(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Option<bool>, ApiError> {
-    let Some(mut reasoning) = fields.object("reasoning")? else { return Ok(None) };
-    let thinks = settings::effort(&mut reasoning, "effort")?;
+/// How the model is to think.
+pub(crate) fn effort(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<AskedThinking, ApiError> {
+    let Some(mut reasoning) = fields.object("reasoning")? else { return Ok(AskedThinking::default()) };
+    let asked = AskedThinking::of_effort(&mut reasoning, "effort")?;
     // All of the thinking is told as its summary.
     reasoning.take("summary");
     ignored.extend(reasoning.left());
-    Ok(thinks)
+    Ok(asked)
 }
 
 /// How many log-probabilities are told of each token, and whether the thinking is hidden in the answer, too.

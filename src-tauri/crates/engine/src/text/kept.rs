@@ -66,6 +66,15 @@ struct Kept {
     bytes: usize,
 }
 
+/// From where on a template may leave the thinking of turns in the prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Since {
+    /// The first message.
+    Beginning,
+    /// The last question.
+    Question,
+}
+
 /// A turn of the model, from behind the token that begins messages.
 #[derive(Debug, PartialEq)]
 struct KeptReply {
@@ -123,11 +132,16 @@ impl KeptReplies {
         }
     }
 
-    /// The messages with what was kept of the model's own since the last question: its thinking where there is none,
-    /// and the values in its calls as it wrote them, where the template writes calls in the same `form`. Before that,
-    /// templates leave the thinking out.
-    pub(super) fn restored(&self, messages: &[ChatMessage], form: CallForm) -> Vec<ChatMessage> {
-        let mut messages = messages.to_vec();
+    /// The messages with what was kept of the model's own: its thinking where there is none, `since` the last question
+    /// or in all turns, and the values in its calls as it wrote them, where the template writes calls in the same
+    /// `form`. Says also whether the thinking of all turns is known now, though it be empty.
+    pub(super) fn restored(
+        &self,
+        messages: &[ChatMessage],
+        form: CallForm,
+        since: Since,
+    ) -> (Vec<ChatMessage>, bool) {
+        let (mut messages, mut all_known) = (messages.to_vec(), true);
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let question = messages.iter().rposition(|message| matches!(message, ChatMessage::User { .. }));
         let mut chat = ChatKey::default();
@@ -135,7 +149,9 @@ impl KeptReplies {
             let before = chat;
             chat = chat.with(message);
             let ChatMessage::Assistant { content, reasoning_content, tool_calls } = message else { continue };
-            if tool_calls.is_empty() {
+            let is_read = since == Since::Beginning || question.is_none_or(|question| index > question);
+            if !is_read && tool_calls.is_empty() {
+                all_known &= reasoning_content.is_some();
                 continue;
             }
             let Some(own) = kept
@@ -144,9 +160,10 @@ impl KeptReplies {
                 .rev()
                 .find(|own| own.chat == before && own.is_said_by(content, tool_calls))
             else {
+                all_known &= reasoning_content.is_some();
                 continue;
             };
-            if question.is_none_or(|question| index > question) && reasoning_content.is_none() {
+            if is_read && reasoning_content.is_none() {
                 *reasoning_content = Some(own.thinking.clone()).filter(|thinking| !thinking.is_empty());
             }
             for (ToolCall::Function { function }, call) in tool_calls.iter_mut().zip(&own.calls) {
@@ -158,7 +175,7 @@ impl KeptReplies {
                 function.arguments = call.arguments.iter().map(value).collect();
             }
         }
-        messages
+        (messages, all_known)
     }
 
     /// The tokens of a turn that answers `chat` and reads so, if it was kept. Blanks beside control tokens do not
@@ -233,11 +250,14 @@ fn canonical(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::{ChatInput, Input};
+    use std::fs;
+
+    use foretoken_protocol::{ChatInput, Input, TemplateOptions};
     use serde_json::json;
+    use tempfile::TempDir;
 
     use super::super::testing::{TOKENIZER, demo};
-    use super::super::{ChatTemplate, Prompter};
+    use super::super::{ChatTemplate, MESSAGE_START, Prompter};
     use super::*;
 
     const CALL: &str = "<tool_call>\n<function=note>\n<parameter=list>\n[1, {\"a\": 2}]\n</parameter>\n\
@@ -252,7 +272,7 @@ mod tests {
     }
 
     fn ids(prompter: &Prompter, messages: &[ChatMessage]) -> Vec<u32> {
-        let chat = ChatInput { messages: messages.to_vec(), resume: None, tools: tools(), one_call: false };
+        let chat = ChatInput { messages: messages.to_vec(), tools: tools(), ..ChatInput::default() };
         prompter.input(&Input::Chat(chat), true).unwrap().ids
     }
 
@@ -313,6 +333,67 @@ mod tests {
             &[question, sent_back(None, "I note that now."), result, ChatMessage::user("Well?")],
         );
         assert!(!TOKENIZER.decode(&later).contains("I should note it"));
+    }
+
+    /// The demo model's template, if the thinking of all turns stays where that is asked for, and told how much to think.
+    fn preserving() -> ChatTemplate {
+        let source = fs::read_to_string(demo().join("chat_template.jinja")).unwrap();
+        let last = "{%- if loop.index0 > last.question %}";
+        assert!(source.contains(last));
+        let all = "{%- if loop.index0 > last.question or preserve_thinking | default(false) %}";
+        let folder = TempDir::new().unwrap();
+        let source = source.replace(last, all) + "{{- reasoning_effort | default('') }}";
+        fs::write(folder.path().join("chat_template.jinja"), source).unwrap();
+        ChatTemplate::load(folder.path()).unwrap()
+    }
+
+    #[test]
+    fn where_the_template_can_keep_all_thinking_a_next_question_reads_no_round_again() {
+        let prompter = Prompter::new(TOKENIZER.clone(), preserving());
+        let with = |messages: &[ChatMessage], tools: Vec<Value>, template: TemplateOptions| {
+            let chat = ChatInput { messages: messages.to_vec(), tools, template, ..ChatInput::default() };
+            prompter.input(&Input::Chat(chat), true).unwrap().ids
+        };
+        let ids = |messages: &[ChatMessage]| with(messages, tools(), TemplateOptions::default());
+        let mut chat = vec![ChatMessage::user("Note it.")];
+        let turns = [
+            (
+                format!("I should note it.\n</think>\n\nI note that now.\n\n{CALL}"),
+                sent_back(None, "I note that now."),
+            ),
+            ("Now I know.\n</think>\n\nIt is noted.".into(), ChatMessage::assistant("It is noted.")),
+        ];
+        let mut written = Vec::new();
+        for (reply, sent) in turns {
+            let asked = ids(&chat);
+            assert!(asked.starts_with(&written), "each round goes on where the last one ended");
+            let turn = asked.iter().rposition(|&id| Some(id) == TOKENIZER.token_id(MESSAGE_START)).unwrap();
+            let reply = oddly_spelled(&reply);
+            prompter.kept().keep(&TOKENIZER, ChatKey::of(&chat), [&asked[turn + 1..], &reply].concat());
+            written = [asked, reply].concat();
+            let calls = matches!(&sent, ChatMessage::Assistant { tool_calls, .. } if !tool_calls.is_empty());
+            chat.push(sent);
+            if calls {
+                chat.push(ChatMessage::Tool { content: "done".into() });
+            }
+        }
+        chat.push(ChatMessage::user("Well?"));
+        assert!(ids(&chat).starts_with(&written));
+
+        let says = |ids: &[u32]| TOKENIZER.decode(ids).contains("I should note it");
+        let preserve = |preserve| TemplateOptions { preserve_thinking: Some(preserve), ..Default::default() };
+        assert!(!says(&with(&chat, tools(), preserve(false))), "unless a program will not have it");
+        assert!(
+            !says(&with(&chat, vec![], TemplateOptions::default())),
+            "chats without tools are as they were"
+        );
+        assert!(says(&with(&chat, vec![], preserve(true))), "unless a program wants it");
+        // A turn that is not known would stand there as if nothing had been thought.
+        let strange = [&[ChatMessage::user("Hi"), ChatMessage::assistant("Hello")], &chat[..]].concat();
+        assert!(!TOKENIZER.decode(&ids(&strange)).contains("<think>\n\n</think>\n\nHello"));
+
+        let effort = TemplateOptions { reasoning_effort: Some("xhigh".into()), ..Default::default() };
+        assert!(TOKENIZER.decode(&with(&chat, tools(), effort)).ends_with("xhigh"));
     }
 
     #[test]

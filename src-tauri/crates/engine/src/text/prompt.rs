@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use foretoken_calls::{CallForm, Tools};
-use foretoken_protocol::{ChatInput, ChatMessage, Input, Part, PartialReply};
+use foretoken_protocol::{ChatInput, ChatMessage, Input, Part, PartialReply, TemplateOptions};
 use serde_json::Value;
 
 use super::json_texts::{texts, with_texts};
+use super::kept::Since;
 use super::stand_ins::StandIns;
 use super::{ChatKey, ChatTemplate, KeptReplies, ReplyStart, TextError, Tokenizer};
 
@@ -84,9 +85,9 @@ impl Prompter {
     /// What a reply is to be written behind, as tokens.
     pub fn input(&self, input: &Input, thinking: bool) -> Result<TokenPrompt, TextError> {
         match input {
-            Input::Chat(ChatInput { messages, resume, tools, .. }) => {
+            Input::Chat(ChatInput { messages, resume, tools, template, one_call: _ }) => {
                 let tools = Tools::new(tools.clone())?;
-                self.encoded(messages, &tools, resume.as_ref(), thinking)
+                self.encoded(messages, &tools, resume.as_ref(), thinking, template)
             }
             Input::Text { text, suffix: None } => Ok(TokenPrompt::plain(self.tokenizer.encode(text)?)),
             Input::Text { text, suffix: Some(suffix) } => self.fill_in(text, suffix),
@@ -111,7 +112,7 @@ impl Prompter {
         resume: Option<&PartialReply>,
         thinking: bool,
     ) -> Result<TokenPrompt, TextError> {
-        self.encoded(messages, &Tools::default(), resume, thinking)
+        self.encoded(messages, &Tools::default(), resume, thinking, &TemplateOptions::default())
     }
 
     /// A chat in which the model may call tools, up to where the reply begins. What looks like a control token in the
@@ -122,7 +123,7 @@ impl Prompter {
         tools: &Tools,
         thinking: bool,
     ) -> Result<TokenPrompt, TextError> {
-        self.encoded(messages, tools, None, thinking)
+        self.encoded(messages, tools, None, thinking, &TemplateOptions::default())
     }
 
     fn encoded(
@@ -131,8 +132,9 @@ impl Prompter {
         tools: &Tools,
         resume: Option<&PartialReply>,
         thinking: bool,
+        options: &TemplateOptions,
     ) -> Result<TokenPrompt, TextError> {
-        let prompt = Prompt::render(self, messages, tools, resume, thinking)?;
+        let prompt = Prompt::render(self, messages, tools, resume, thinking, options)?;
         let (ids, reply_from) = prompt.encode(&self.tokenizer, &self.kept)?;
         Ok(TokenPrompt {
             ids,
@@ -184,12 +186,21 @@ impl Prompt {
         tools: &Tools,
         resume: Option<&PartialReply>,
         thinking: bool,
+        options: &TemplateOptions,
     ) -> Result<Self, TextError> {
         let answered = ChatKey::answered(messages);
         let nothing = PartialReply::default();
         let written = resume.unwrap_or(&nothing);
         let form = prompter.call_form();
-        let mut messages = serde_json::to_value(prompter.kept.restored(messages, form))
+        let preserves = prompter.template.can_preserve_thinking() && options.preserve_thinking != Some(false);
+        let since = if preserves { Since::Beginning } else { Since::Question };
+        let (messages, all_known) = prompter.kept.restored(messages, form, since);
+        let mut options = options.clone();
+        if preserves && !tools.is_empty() && all_known {
+            // Without its thinking each round would be read again behind the next question.
+            options.preserve_thinking = Some(true);
+        }
+        let mut messages = serde_json::to_value(messages)
             .map_err(|error| TextError::TemplateFailed { line: None, reason: error.to_string() })?;
         if form == CallForm::Tags {
             messages.as_array_mut().into_iter().flatten().for_each(spell_arguments);
@@ -199,7 +210,7 @@ impl Prompt {
         let stand_ins = StandIns::new(&prompter.tokenizer, contents.into_iter())?;
         let harmless = |value: &Value| with_texts(value, &|text| stand_ins.put(text).into_owned());
         let tools: Vec<Value> = tools.list().iter().map(harmless).collect();
-        let mut text = prompter.template.render(&harmless(&messages), &tools, thinking)?;
+        let mut text = prompter.template.render(&harmless(&messages), &tools, thinking, &options)?;
         let reply_from = text.len();
         let mut block = block_at_end(&text);
         // The model opens the block itself where the template does not. Where the template has closed it, thinking
@@ -344,8 +355,15 @@ mod tests {
             answer: answer.into(),
             thought_through: false,
         });
-        let prompt =
-            Prompt::render(prompter, &messages, &Tools::default(), resume.as_ref(), thinking).unwrap();
+        let prompt = Prompt::render(
+            prompter,
+            &messages,
+            &Tools::default(),
+            resume.as_ref(),
+            thinking,
+            &TemplateOptions::default(),
+        )
+        .unwrap();
         let reply = prompt.text.strip_prefix(QUESTION).unwrap().to_owned();
         (reply, prompt.start.part, prompt.start.resumed)
     }
@@ -386,7 +404,15 @@ mod tests {
         let ended = |thinking: &str, switch: bool| {
             let resume =
                 PartialReply { thinking: thinking.into(), answer: String::new(), thought_through: true };
-            let prompt = Prompt::render(&demo, &messages, &Tools::default(), Some(&resume), switch).unwrap();
+            let prompt = Prompt::render(
+                &demo,
+                &messages,
+                &Tools::default(),
+                Some(&resume),
+                switch,
+                &TemplateOptions::default(),
+            )
+            .unwrap();
             let reply = prompt.text.rsplit_once("assistant\n").unwrap().1.to_owned();
             (reply, prompt.start)
         };
@@ -550,7 +576,10 @@ mod tests {
         ]);
         let chat: Vec<ChatMessage> = serde_json::from_value(chat).unwrap();
         let prompter = with_tools("src-tauri/resources/demo-model/training/chat_template.jinja");
-        let text = Prompt::render(&prompter, &chat, &Tools::default(), None, true).unwrap().text;
+        let text =
+            Prompt::render(&prompter, &chat, &Tools::default(), None, true, &TemplateOptions::default())
+                .unwrap()
+                .text;
         let reply = text.rsplit_once("</think>\n\nI").unwrap().1;
         let mut parser = CallParser::default();
         let pieces = parser.push(reply.split_once("<|im_end|>").unwrap().0);
@@ -589,7 +618,8 @@ mod tests {
         ]);
         let chat: Vec<ChatMessage> = serde_json::from_value(chat).unwrap();
         let tools = Tools::parse(r#"[{"type": "function", "function": {"name": "f"}}]"#).unwrap();
-        let text = Prompt::render(&prompter, &chat, &tools, None, true).unwrap().text;
+        let text =
+            Prompt::render(&prompter, &chat, &tools, None, true, &TemplateOptions::default()).unwrap().text;
         let call =
             "{\"name\": \"f\", \"arguments\": {\"n\": 5, \"yes\": true, \"none\": null, \"list\": [1, ";
         assert!(text.contains(call), "{text}");
@@ -618,7 +648,8 @@ mod tests {
                 let chat =
                     [Role::System, Role::User, Role::Assistant, Role::User].map(|role| message(role, text));
                 for thinking in [false, true] {
-                    let rendered = prompter.template.render(&chat, &[], thinking).unwrap();
+                    let rendered =
+                        prompter.template.render(&chat, &[], thinking, &TemplateOptions::default()).unwrap();
                     let prompt = prompter.prompt(&chat, None, thinking).unwrap();
                     assert_eq!(prompt.ids, prompter.tokenizer.encode(&rendered).unwrap(), "{text:?}");
                     assert_eq!(prompt.reply_from, prompt.ids.len());

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use foretoken_calls::CallForm;
+use foretoken_protocol::TemplateOptions;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Serde};
 use minijinja::{AutoEscape, Environment, Error, Template, Value, context};
@@ -43,14 +44,15 @@ impl ChatTemplate {
         })
     }
 
-    /// Renders the messages, up to where the reply begins, with the tools that the model may call. `thinking` matters
-    /// only to a template with a thinking switch; a template that never asks for tools is refused any, and so is one
-    /// that writes calls otherwise than `CallParser` reads them.
+    /// Renders the messages, up to where the reply begins, with the tools that the model may call. `thinking` and what
+    /// `options` has matter only to a template that asks for them; a template that never asks for tools is refused any,
+    /// and so is one that writes calls otherwise than `CallParser` reads them.
     pub fn render(
         &self,
         messages: &impl Serialize,
         tools: &[serde_json::Value],
         thinking: bool,
+        options: &TemplateOptions,
     ) -> Result<String, TextError> {
         if !tools.is_empty() && !self.asks_for("tools") {
             return Err(TextError::TemplateWithoutTools);
@@ -62,6 +64,9 @@ impl ChatTemplate {
             messages => Value::from(Serde(messages)),
             add_generation_prompt => true,
             enable_thinking => thinking,
+            // What is not said is left to the template's own default.
+            preserve_thinking => options.preserve_thinking.map_or(Value::UNDEFINED, Value::from),
+            reasoning_effort => options.reasoning_effort.as_deref().map_or(Value::UNDEFINED, Value::from),
             bos_token => &self.bos_token,
             eos_token => &self.eos_token,
             // Templates test these against none, which an undefined variable is not.
@@ -76,6 +81,11 @@ impl ChatTemplate {
     /// Whether the template asks if the model may think.
     pub fn has_thinking_switch(&self) -> bool {
         self.asks_for("enable_thinking")
+    }
+
+    /// Whether it can leave the thinking of earlier turns in the prompt.
+    pub fn can_preserve_thinking(&self) -> bool {
+        self.asks_for("preserve_thinking")
     }
 
     /// Whether it takes tools, and writes calls of them as `CallParser` reads them.
@@ -247,7 +257,7 @@ mod tests {
     }
 
     fn render(source: &str) -> Result<String, TextError> {
-        template(source).render(&[message(Role::User, "Hi")], &[], true)
+        template(source).render(&[message(Role::User, "Hi")], &[], true, &TemplateOptions::default())
     }
 
     fn failure(result: Result<String, TextError>) -> String {
@@ -269,14 +279,20 @@ mod tests {
         ];
         let common = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi <&><|im_end|>\n\
                       <|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n";
-        assert_eq!(template.render(&chat, &[], true).unwrap(), format!("{common}<think>\n"));
-        assert_eq!(template.render(&chat, &[], false).unwrap(), format!("{common}<think>\n\n</think>\n\n"));
+        assert_eq!(
+            template.render(&chat, &[], true, &TemplateOptions::default()).unwrap(),
+            format!("{common}<think>\n")
+        );
+        assert_eq!(
+            template.render(&chat, &[], false, &TemplateOptions::default()).unwrap(),
+            format!("{common}<think>\n\n</think>\n\n")
+        );
     }
 
     #[test]
     fn a_chat_with_tools_renders_as_in_python() {
         let messages: serde_json::Value = serde_json::from_str(TOOL_CHAT).unwrap();
-        let text = template(FAMILY_STYLE).render(&messages, &[], true).unwrap();
+        let text = template(FAMILY_STYLE).render(&messages, &[], true, &TemplateOptions::default()).unwrap();
         assert_eq!(text, TOOL_CHAT_EXPECTED);
     }
 
@@ -286,6 +302,7 @@ mod tests {
             &[message(Role::User, "Hi")],
             &[],
             false,
+            &TemplateOptions::default(),
         );
         let expected = "<|im_start|>user\nHi<|im_end|>\nfirst question: 1, keys: role+content, none\n{\"zebra\": [1, \
             2.5, true, null], \"apple\": {\"é\": \"<&>'\\\"\\n\"}, \"none\": [], \"empty\": {}}\n{\n  \"zebra\": [\n    \
@@ -298,20 +315,24 @@ mod tests {
     fn tools_are_written_in_their_order_and_no_tools_are_none() {
         let tool = json!({"type": "function", "function": {"name": "é<f>", "parameters": {"b": 1, "a": [true, null]}}});
         let chat = json!([{"role": "user", "content": "Hi"}]);
-        let text = template(FAMILY_STYLE).render(&chat, &[tool], true).unwrap();
+        let text = template(FAMILY_STYLE).render(&chat, &[tool], true, &TemplateOptions::default()).unwrap();
         // As `jinja2` and `json.dumps` write it.
         let expected = "TOOLS [{\"type\": \"function\", \"function\": {\"name\": \"é<f>\", \"parameters\": {\"b\": 1, \
                         \"a\": [true, null]}}}]<|im_start|>user\n";
         assert!(text.starts_with(expected), "{text}");
-        let none = template("{{ tools is none }}").render(&chat, &[], true).unwrap();
+        let none =
+            template("{{ tools is none }}").render(&chat, &[], true, &TemplateOptions::default()).unwrap();
         assert_eq!(none, "True");
     }
 
     #[test]
     fn a_template_that_never_asks_for_tools_is_given_none() {
         let plain = template("{{ messages[0].content }} {# tools #}");
-        assert_eq!(plain.render(&json!([{"content": "Hi"}]), &[], true).unwrap(), "Hi ");
-        let refused = plain.render(&json!([]), &[json!({})], true);
+        assert_eq!(
+            plain.render(&json!([{"content": "Hi"}]), &[], true, &TemplateOptions::default()).unwrap(),
+            "Hi "
+        );
+        let refused = plain.render(&json!([]), &[json!({})], true, &TemplateOptions::default());
         assert!(matches!(refused, Err(TextError::TemplateWithoutTools)));
     }
 
@@ -323,23 +344,33 @@ mod tests {
         };
         let chat = json!([{"content": "Hi"}]);
         let other = writing(r"f()\n</tool_call>");
-        let refused = other.render(&chat, &[json!({})], true);
+        let refused = other.render(&chat, &[json!({})], true, &TemplateOptions::default());
         assert!(matches!(refused, Err(TextError::TemplateWithOtherCalls)), "{refused:?}");
-        assert!(other.render(&chat, &[], true).unwrap() == "Hi" && !other.takes_tools());
+        assert!(
+            other.render(&chat, &[], true, &TemplateOptions::default()).unwrap() == "Hi"
+                && !other.takes_tools()
+        );
         let in_json = r#"{"name": "f", "arguments": {}}\n</tool_call>"#;
         for (call, form) in
             [("<function=f>\n</function>\n</tool_call>", CallForm::Tags), (in_json, CallForm::Json)]
         {
             let template = writing(call);
             assert_eq!((template.call_form(), template.takes_tools()), (Some(form), true));
-            assert!(template.render(&chat, &[json!({})], true).unwrap().starts_with("HiWrite"));
+            assert!(
+                template
+                    .render(&chat, &[json!({})], true, &TemplateOptions::default())
+                    .unwrap()
+                    .starts_with("HiWrite")
+            );
         }
     }
 
     #[test]
     fn what_a_template_raises_is_passed_on() {
         let template = template(FAMILY_STYLE);
-        let raised = |messages: serde_json::Value| failure(template.render(&messages, &[], true));
+        let raised = |messages: serde_json::Value| {
+            failure(template.render(&messages, &[], true, &TemplateOptions::default()))
+        };
         assert_eq!(raised(json!([])), "There are no messages.");
         let image = json!([{"role": "system", "content": [{"type": "image"}]}]);
         assert_eq!(raised(image), "A system message cannot hold images.");
@@ -385,7 +416,9 @@ mod tests {
             r#"{"chat_template": "config", "eos_token": {"content": "E"}, "bos_token": "B"}"#,
         );
         let named = r#"{"chat_template": [{"name": "rag", "template": "rag"}, {"name": "default", "template": "named"}]}"#;
-        let text = |files: &[(&str, &str)]| load(files).unwrap().render(&json!([]), &[], true).unwrap();
+        let text = |files: &[(&str, &str)]| {
+            load(files).unwrap().render(&json!([]), &[], true, &TemplateOptions::default()).unwrap()
+        };
         assert_eq!(text(&[jinja, json, config]), "jinja E B");
         assert_eq!(text(&[json, config]), "json");
         assert_eq!(text(&[config]), "config");

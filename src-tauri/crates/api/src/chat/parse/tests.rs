@@ -1,7 +1,7 @@
 use axum::http::HeaderValue;
 use foretoken_calls::Tools;
 use foretoken_protocol::{
-    AcceptanceRule, CallRule, ChatMessage, Drafting, FunctionCall, PartialReply, ToolCall,
+    AcceptanceRule, CallRule, ChatMessage, Drafting, FunctionCall, PartialReply, TemplateOptions, ToolCall,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -292,6 +292,28 @@ fn thinking_is_what_is_said_most_plainly() {
         (json!({"enable_thinking": true, "chat_template_kwargs": {"enable_thinking": false}}), Some(false)),
     ] {
         assert_eq!(settings_of(fields.clone()).thinking, thinking, "{fields}");
+    }
+}
+
+#[test]
+fn what_a_template_is_asked_for_reaches_it() {
+    for (fields, preserve_thinking, reasoning_effort) in [
+        (json!({}), None, None),
+        (json!({"reasoning_effort": "none"}), None, None),
+        (json!({"reasoning_effort": "high"}), None, Some("high")),
+        (json!({"chat_template_kwargs": {"preserve_thinking": false}}), Some(false), None),
+        (
+            json!({
+                "reasoning_effort": "low",
+                "chat_template_kwargs": {"preserve_thinking": true, "reasoning_effort": "max"},
+            }),
+            Some(true),
+            Some("max"),
+        ),
+    ] {
+        let Input::Chat(chat) = read(fields.clone()).unwrap().asked.ask.input else { panic!("{fields}") };
+        let reasoning_effort = reasoning_effort.map(str::to_owned);
+        assert_eq!(chat.template, TemplateOptions { preserve_thinking, reasoning_effort }, "{fields}");
     }
 }
 

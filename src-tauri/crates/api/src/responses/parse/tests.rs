@@ -132,6 +132,10 @@ fn settings_are_honoured_and_what_does_not_count_is_named() {
     );
     assert_eq!(echo.fields["metadata"], json!({"a": "b"}));
     assert_eq!(read(json!({"top_logprobs": 2})).unwrap().asked.ignored, ["top_logprobs"]);
+    let Input::Chat(chat) = read(json!({"reasoning": {"effort": "low"}})).unwrap().asked.ask.input else {
+        panic!()
+    };
+    assert_eq!(chat.template.reasoning_effort.as_deref(), Some("low"));
 }
 
 #[test]

@@ -161,6 +161,8 @@ impl Running {
             (FinishReason::Error, _) => return Err(ApiError::Internal { code: "reply_failed".into() }),
             (FinishReason::Stop, Some(text)) => EndReason::StopText(text),
             (FinishReason::Stop, None) if self.reader.has_calls() => EndReason::Calls,
+            // Programs do not run what they are told is not whole.
+            (FinishReason::Stop, None) if self.reader.is_cut() => EndReason::Length,
             (FinishReason::Stop, None) => EndReason::Done,
             (FinishReason::Length, _) if full => EndReason::ContextFull,
             (FinishReason::Length, _) => EndReason::Length,

@@ -154,7 +154,7 @@ fn fingerprint(api: &Api) -> String {
                 KvPrecision::Full => "",
                 KvPrecision::Eight => "-kv8",
             };
-            format!("foretoken-{version}-{device}-{}-{}{kv}", model.format, model.weight_bytes)
+            format!("foretoken-{version}-{device}-{}-{}{kv}", model.format, model.fingerprint)
         }
         _ => format!("foretoken-{version}"),
     }

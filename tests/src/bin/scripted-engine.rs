@@ -81,8 +81,8 @@ impl Engine {
         self.cancelled.lock().unwrap_or_else(PoisonError::into_inner).contains(&id)
     }
 
-    /// A model whose folder is called `unloadable` does not load, one that is called `slow` takes a while, and one that is
-    /// called `json-calls` writes calls as JSON.
+    /// A model whose folder is called `unloadable` does not load, one that is called `slow` takes a while, and one that
+    /// is called `json-calls` writes calls as JSON.
     fn load(&self, id: RequestId, path: String, kv_precision: KvPrecision) {
         if path.ends_with("unloadable") {
             let message = format!("{path} is damaged.");

@@ -56,8 +56,8 @@ pub(crate) fn grammar(mut grammar: Fields) -> Result<Format, ApiError> {
     }
 }
 
-/// Reads the form of a free-form tool's text: `{type: "text"}`, or `{type: "grammar"}` with the syntax and the definition
-/// in it or in an object `grammar`.
+/// Reads the form of a free-form tool's text: `{type: "text"}`, or `{type: "grammar"}` with the syntax and the
+/// definition in it or in an object `grammar`.
 pub(crate) fn input(mut format: Fields) -> Result<Option<Format>, ApiError> {
     match format.required_string("type")?.as_str() {
         "text" => return Ok(None),

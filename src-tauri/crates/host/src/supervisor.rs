@@ -397,7 +397,8 @@ impl Supervisor {
         }
     }
 
-    /// Starts nothing until somebody chooses a model again, or asks the one that was loaded. Breaks when the app closes.
+    /// Starts nothing until somebody chooses a model again, or asks the one that was loaded. Breaks when the app
+    /// closes.
     async fn give_up(&mut self, error: ErrorReport) -> ControlFlow<()> {
         if let Some(Load { answer: Some(answer), .. }) = self.loading.take() {
             let _ = answer.send(Err(error.clone()));

@@ -477,7 +477,8 @@ fn the_text_of_a_tool_has_its_form() {
     }
 }
 
-/// Within JSON a regular expression holds for the text that the JSON stands for; a grammar in Lark is left to the model.
+/// Within JSON a regular expression holds for the text that the JSON stands for; a grammar in Lark is left to the
+/// model.
 #[test]
 fn the_text_of_a_tool_has_its_form_in_json_where_that_can_be_said() {
     let tools = text_tools();

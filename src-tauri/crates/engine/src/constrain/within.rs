@@ -1,4 +1,5 @@
-//! Grammars that programs have written, put where the text is not all that the model writes: between the tags of a call.
+//! Grammars that programs have written, put where the text is not all that the model writes: between the tags of a
+//! call.
 
 /// What ends the text, or reads as something else of the call: no lexeme has it in it.
 pub(super) const ENDS: &str = r"/(?s:.*)(<\/parameter>|\n<parameter=|<\/tool_call>)(?s:.*)/";

@@ -61,7 +61,7 @@ impl Comparisons {
         let ready = self.engine.state();
         let model = match &ready {
             EngineState::Ready { model, .. } => model.clone(),
-            EngineState::Failed { error } => return Err(error.clone()),
+            EngineState::Failed { error, .. } => return Err(error.clone()),
             EngineState::Starting | EngineState::Loading { .. } => return Err(not_ready()),
         };
         let (messages, settings) = self.compared(source).await?;

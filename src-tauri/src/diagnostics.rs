@@ -84,7 +84,9 @@ fn engine(text: &mut String, engine: &EngineState) -> fmt::Result {
         EngineState::Loading { path, done, total } => {
             writeln!(text, "Engine: loading {path}, {done} of {total} bytes")
         }
-        EngineState::Failed { error } => writeln!(text, "Engine: failed, {}: {}", error.code, error.message),
+        EngineState::Failed { error, .. } => {
+            writeln!(text, "Engine: failed, {}: {}", error.code, error.message)
+        }
         EngineState::Ready { model, device, in_memory } => {
             let memory = if *in_memory { "" } else { ", unloaded since nobody asks" };
             writeln!(text, "Engine: ready on {device}{memory}")?;
@@ -187,7 +189,7 @@ mod tests {
             message: "The folder /home/ines/models is missing, and /run/media/ines/disk too.".into(),
             hint: String::new(),
         };
-        let engine = EngineState::Failed { error };
+        let engine = EngineState::Failed { error, model: None };
         let home = Some(Path::new("/home/ines"));
         let report = Report {
             version: "1.2.3",

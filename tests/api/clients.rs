@@ -37,6 +37,18 @@ fn the_package_of_langchain_understands_all_answers() {
     run_with("clients-python", &Server::real(&["--no-token"]), "langchain_client.py");
 }
 
+#[test]
+fn an_agent_of_langchain_takes_five_steps_with_two_tools() {
+    run("langchain_agent.py");
+}
+
+/// A prompt that is read for longer than a connection may be silent.
+#[test]
+fn the_packages_wait_for_a_prompt_that_is_read_for_long() {
+    run("patient_clients.py");
+    run_with("clients-node", &alone(), "patient_client.mjs");
+}
+
 /// What other programs have sent, and their answers by the types of the packages.
 #[test]
 fn what_other_programs_send_is_answered_in_the_form_that_they_read() {

@@ -7,6 +7,7 @@ mod client;
 mod clients;
 mod completions;
 mod constrained;
+mod custom;
 mod guard;
 mod hostile;
 mod live;

@@ -177,6 +177,82 @@ fn the_count_of_a_request_is_what_its_answer_says_it_read() {
     assert_eq!(counted, read);
 }
 
+/// A program that keeps an answer knows which weights it came from, and whether it would come again.
+#[test]
+fn an_answer_says_what_its_text_depends_on_and_what_is_promised_of_it() {
+    let print = |arguments: &[&str]| {
+        let server = Server::real(arguments);
+        let answer = chat(server.port, &asked(json!({"max_tokens": 2}))).json();
+        assert_eq!(answer["foretoken"]["exact"], "bitwise", "{answer}");
+        for (temperature, promised) in [(1.0, "distribution"), (0.0, "bitwise")] {
+            let own = json!({"max_tokens": 2, "temperature": temperature, "foretoken": {"acceptance": "rejection"}});
+            assert_eq!(chat(server.port, &asked(own)).json()["foretoken"]["exact"], promised);
+        }
+        answer["system_fingerprint"].as_str().unwrap().to_owned()
+    };
+    let first = print(&["--no-token"]);
+    assert_eq!(print(&["--no-token", "--rows", "1"]), first);
+    let parts: Vec<&str> = first.split('-').collect();
+    assert_eq!((parts[0], parts[2], parts.len()), ("foretoken", "cpu", 5), "{first}");
+    assert!(parts[4].len() == 8 && parts[4].bytes().all(|digit| digit.is_ascii_hexdigit()), "{first}");
+}
+
+/// Programs count dozens of texts when they start: each count is right, and a reply that is being written says what it
+/// says without them.
+#[test]
+fn fifty_counts_at_once_are_right_and_disturb_no_reply() {
+    let server = Server::real(&["--no-token"]);
+    let port = server.port;
+    let post = |path: &str, body: &Value| send(port, "POST", path, &[], &body.to_string()).json();
+    // The same beginning, so that some of it is found read already.
+    let tools = json!([{"name": "weather", "input_schema": {"type": "object",
+        "properties": {"city": {"type": "string"}}}}]);
+    let body = |index: usize| {
+        json!({
+            "model": "default", "max_tokens": 1, "system": "You know the sea.", "tools": tools,
+            "messages": [{"role": "user", "content": format!("Tell me about the sea.{}", " And more.".repeat(index))}],
+        })
+    };
+    let reply = || {
+        let asked = json!({"model": "default", "max_tokens": 300, "stream": true, "seed": 3, "temperature": 1.5,
+            "messages": [{"role": "user", "content": "Where do owls sleep?"}], "logit_bias": {"2038": -100, "2040": -100}});
+        chat(port, &asked)
+    };
+    let text = |events: &[Value]| -> String {
+        events.iter().filter_map(|event| event["choices"][0]["delta"]["content"].as_str()).collect()
+    };
+    let alone = text(&reply().events());
+    let mut stream = reply();
+    let mut said = stream.chunk().unwrap();
+    let counting: Vec<_> = (0..50)
+        .map(|index| {
+            let body = body(index).to_string();
+            thread::spawn(move || {
+                let answer = send(port, "POST", "/v1/messages/count_tokens", &[], &body).json();
+                answer["input_tokens"].as_u64().unwrap_or_else(|| panic!("{answer}"))
+            })
+        })
+        .collect();
+    let counted: Vec<u64> = counting.into_iter().map(|count| count.join().unwrap()).collect();
+    while let Some(piece) = stream.chunk() {
+        said.push_str(&piece);
+    }
+    let events: Vec<Value> = said
+        .split("\n\n")
+        .filter_map(|event| event.strip_prefix("data: "))
+        .map(|data| serde_json::from_str(data).unwrap_or_else(|_| data.into()))
+        .collect();
+    assert_eq!((text(&events), events.last().unwrap()), (alone, &json!("[DONE]")));
+    for index in [0, 1, 25, 49] {
+        let usage = post("/v1/messages", &body(index))["usage"].clone();
+        let read =
+            usage["input_tokens"].as_u64().unwrap() + usage["cache_read_input_tokens"].as_u64().unwrap();
+        assert_eq!(counted[index], read, "{usage}");
+        assert!(index == 0 || usage["cache_read_input_tokens"].as_u64() > Some(0), "{usage}");
+    }
+    assert!(counted.is_sorted() && counted[49] > counted[0] + 90, "{counted:?}");
+}
+
 #[test]
 fn what_a_program_predicts_of_an_answer_is_drafted_and_changes_nothing() {
     let server = Server::real(&["--no-token"]);

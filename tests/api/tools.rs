@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::chat;
+use crate::client::{chat, send};
 use crate::server::{Server, scripted, with};
 
 fn offered() -> Value {
@@ -86,12 +86,78 @@ fn calls_in_json_bare_ones_and_those_behind_an_open_thinking_are_calls() {
             .collect();
         assert_eq!(streamed, r#"{"city":"Köln","days":3}"#, "{script}");
     }
-    let broken = json.replace("}}", "}");
+}
+
+/// What a program gathers from a stream: the text, its calls, and how it ended.
+fn gathered(events: &[Value]) -> (String, Vec<(String, String)>, Value) {
+    let (mut text, mut calls, mut reason) = (String::new(), Vec::new(), Value::Null);
+    for choice in events.iter().map(|event| &event["choices"][0]) {
+        text.push_str(choice["delta"]["content"].as_str().unwrap_or_default());
+        for call in choice["delta"]["tool_calls"].as_array().into_iter().flatten() {
+            if let Some(name) = call["function"]["name"].as_str() {
+                calls.push((name.to_owned(), String::new()));
+            }
+            calls.last_mut().unwrap().1.push_str(call["function"]["arguments"].as_str().unwrap());
+        }
+        if !choice["finish_reason"].is_null() {
+            reason = choice["finish_reason"].clone();
+        }
+    }
+    (text, calls, reason)
+}
+
+/// Of a call that turns out to be none, no program gets a part that it might run: what the model wrote is text.
+#[test]
+fn a_call_that_is_no_json_is_text_whole_and_in_pieces() {
+    let server = Server::scripted(&["--no-token"]);
+    let json = |city: &str| {
+        format!(
+            "<tool_call>\n{{\"name\": \"weather\", \"arguments\": {{\"city\": \"{city}\"}}}}\n</tool_call>"
+        )
+    };
+    let broken = json("Köln \"am\" Rhein");
     let body = with(scripted(&json!({"say": pieces(&broken)})), json!({"tools": offered()}));
     let text = chat(server.port, &body).json();
     assert_eq!(text["choices"][0]["finish_reason"], "stop");
     assert_eq!(text["choices"][0]["message"]["content"], broken);
     assert_eq!(text["foretoken"]["misfits"].as_array().map(Vec::len), Some(1));
+    let events = chat(server.port, &with(body.clone(), json!({"stream": true}))).events();
+    assert_eq!(gathered(&events), (broken.clone(), Vec::new(), json!("stop")));
+    let messages = json!({"model": "default", "max_tokens": 500, "stream": true, "messages": body["messages"],
+        "tools": [{"name": "weather", "input_schema": {"type": "object"}}]});
+    let stream = send(server.port, "POST", "/v1/messages", &[], &messages.to_string()).text();
+    assert!(!stream.contains("tool_use") && stream.contains("end_turn"), "{stream}");
+
+    // A whole one before it is one.
+    let both = pieces(&format!("{}\n{broken}", json("Rome")));
+    let body = with(scripted(&json!({"say": both})), json!({"tools": offered()}));
+    let whole = chat(server.port, &body).json();
+    let events = chat(server.port, &with(body, json!({"stream": true}))).events();
+    let (text, calls, reason) = gathered(&events);
+    assert_eq!(calls, [("weather".to_owned(), r#"{"city":"Rome"}"#.to_owned())]);
+    assert_eq!((text.trim(), reason), (&*broken, json!("tool_calls")));
+    let message = &whole["choices"][0]["message"];
+    assert_eq!(message["tool_calls"].as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        (message["content"].as_str(), &whole["choices"][0]["finish_reason"]),
+        (Some(&*text), &json!("tool_calls"))
+    );
+}
+
+/// A model that ends in the middle of a call has not said all: programs do not run what they are told is cut.
+#[test]
+fn a_call_that_the_model_leaves_in_the_middle_is_cut_like_one_that_is_too_long() {
+    let server = Server::scripted(&["--no-token"]);
+    let written = call("Rome", "3");
+    let body = with(scripted(&json!({"say": pieces(&written[..75])})), json!({"tools": offered()}));
+    let whole = chat(server.port, &body).json();
+    let choice = &whole["choices"][0];
+    assert_eq!((&choice["finish_reason"], choice["message"].get("tool_calls")), (&json!("length"), None));
+    assert_eq!(choice["message"]["content"], &written[..75]);
+    let events = chat(server.port, &with(body, json!({"stream": true}))).events();
+    let (_, calls, reason) = gathered(&events);
+    assert_eq!((calls.len(), reason), (1, json!("length")));
+    assert!(serde_json::from_str::<Value>(&calls[0].1).is_err(), "half a call is no JSON: {calls:?}");
 }
 
 #[test]

@@ -187,6 +187,25 @@ async function errors() {
   assert.equal(statuses.filter((status) => status === 200).length, 40);
 }
 
+// A free-form tool, whole and in pieces, and the round behind it.
+async function customs() {
+  const text = 'say "hi"\n\\ é';
+  const say = [...`<tool_call>\n<function=edit>\n<parameter=input>\n${text}\n</parameter>\n</function>\n</tool_call>`];
+  const tools = [{ type: "custom", custom: { name: "edit" } }];
+  const body = { model, messages: [question({ say })], tools };
+  const { message, finish_reason } = (await client.chat.completions.create(body)).choices[0];
+  assert.equal(finish_reason, "tool_calls");
+  assert.deepEqual(message.tool_calls[0].custom, { name: "edit", input: text });
+  const deltas = [];
+  for await (const chunk of await client.chat.completions.create({ ...body, stream: true }))
+    deltas.push(...(chunk.choices[0].delta.tool_calls ?? []));
+  assert.equal(deltas[0].type, "custom");
+  assert.equal(deltas.map((delta) => delta.custom.input).join(""), text);
+  const result = { role: "tool", tool_call_id: message.tool_calls[0].id, content: "edited" };
+  const messages = [...body.messages, message, result, question({ say: ["Done."] })];
+  assert.equal((await client.chat.completions.create({ ...body, messages })).choices[0].message.content, "Done.");
+}
+
 // Whoever stops in the middle frees the only place.
 async function leaving() {
   const endless = { model, messages: [question({ say: ["a"], times: 100_000, token_ms: 5 })] };
@@ -210,7 +229,7 @@ async function leaving() {
   assert.ok(Date.now() - begun < 20_000, "what was left would take minutes");
 }
 
-for (const part of [chats, calls, loops, responses, errors, leaving]) await part();
+for (const part of [chats, calls, customs, loops, responses, errors, leaving]) await part();
 const listed = [];
 for await (const one of client.models.list()) listed.push(one.id);
 assert.equal((await client.models.retrieve(listed[0])).id, listed[0]);

@@ -13,6 +13,27 @@ def question(**script):
     return [{"role": "user", "content": json.dumps(script)}]
 
 
+def customs(client):
+    """A free-form tool, whole and streamed, and the round behind it."""
+    text = 'say "hi"\n\\ é'
+    call = f"<tool_call>\n<function=edit>\n<parameter=input>\n{text}\n</parameter>\n</function>\n</tool_call>"
+    grammar = {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: /.+/"}}
+    tools = [{"type": "custom", "custom": {"name": "edit", "description": "Edits.", "format": grammar}}]
+    asked = dict(model="default", messages=question(say=[*call]), tools=tools)
+    choice = client.chat.completions.create(**asked).choices[0]
+    (made,) = choice.message.tool_calls
+    assert choice.finish_reason == "tool_calls" and made.type == "custom", choice
+    assert (made.custom.name, made.custom.input) == ("edit", text), made
+    chunks = client.chat.completions.create(**asked, stream=True)
+    deltas = [delta for chunk in chunks for delta in chunk.choices[0].delta.tool_calls or []]
+    assert deltas[0].type == "custom" and deltas[0].custom["name"] == "edit" and len(deltas) > 9, deltas
+    assert "".join(delta.custom["input"] for delta in deltas) == text, deltas
+    result = {"role": "tool", "tool_call_id": made.id, "content": "edited"}
+    turns = [*asked["messages"], choice.message, result, *question(say=["Done."])]
+    again = client.chat.completions.create(**{**asked, "messages": turns})
+    assert again.choices[0].message.content == "Done.", again
+
+
 def responses(client):
     """Responses, whole and streamed, and a round of tools in them."""
     asked = dict(model="default", input=json.dumps({"think": ["Hm"], "say": ["Hello", ", ", "you"]}))
@@ -93,6 +114,7 @@ def main(port):
     again = client.chat.completions.create(**{**called, "messages": turns})
     assert again.choices[0].finish_reason == "tool_calls", again
 
+    customs(client)
     responses(client)
 
     text = client.completions.create(model="default", prompt=json.dumps({"say": ["Once", " more"]}))

@@ -266,7 +266,7 @@ impl Conversations {
 
     /// Refuses what could not be answered, before anything is stored.
     fn check_free(&self, chat: Option<ChatId>) -> Result<(), ErrorReport> {
-        if let EngineState::Failed { error } = self.engine.state() {
+        if let EngineState::Failed { error, model: None } = self.engine.state() {
             return Err(error);
         }
         chat.map_or(Ok(()), |chat| self.check_quiet(chat))

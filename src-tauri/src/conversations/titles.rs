@@ -7,7 +7,7 @@ use foretoken_chats::{Store, title_from};
 use foretoken_host::{Prompt, ReplyProgress};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason,
-    GenerationSettings, MessageStatus, Part, Sampling,
+    GenerationSettings, MessageStatus, Part, Priority, Sampling,
 };
 use tokio::time::sleep;
 
@@ -73,15 +73,8 @@ impl Conversations {
         let Some(messages) = self.store.call(move |store| beginning(store, chat)).await? else {
             return Ok(Outcome::Done);
         };
-        let settings = GenerationSettings {
-            sampling: Sampling::default(),
-            drafting: Drafting::Auto,
-            max_tokens: TITLE_TOKENS,
-            thinking: false,
-            stop: Vec::new(),
-        };
         let mut replies = self.replies.watch();
-        let mut generation = self.engine.generate(Prompt::new(messages, settings));
+        let mut generation = self.engine.generate(prompt(messages));
         let mut answer = String::new();
         let ended = loop {
             tokio::select! {
@@ -123,6 +116,18 @@ impl Conversations {
         given.await?;
         Ok(Outcome::Done)
     }
+}
+
+/// What the engine is asked: programs that wait for an answer come first.
+fn prompt(messages: Vec<ChatMessage>) -> Prompt {
+    let settings = GenerationSettings {
+        sampling: Sampling::default(),
+        drafting: Drafting::Auto,
+        max_tokens: TITLE_TOKENS,
+        thinking: false,
+        stop: Vec::new(),
+    };
+    Prompt { priority: Priority::Background, ..Prompt::new(messages, settings) }
 }
 
 /// What a title is made from; `None` if the chat needs none: the person has named it, the model has, or nothing is

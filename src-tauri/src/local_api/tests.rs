@@ -1,15 +1,17 @@
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::time::Duration;
 
-use foretoken_host::testing::{ENDLESS_QUESTION, endless};
-use foretoken_protocol::{ApiOutcome, LocalApiSettings, LocalApiState};
+use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless};
+use foretoken_protocol::{ApiOutcome, EngineState, LocalApiSettings, LocalApiState};
 use serde_json::json;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::LocalApi;
 use crate::app::App;
-use crate::testing::{Running, TIMEOUT, running, write};
+use crate::testing::{Running, TIMEOUT, page, running, some_text, write};
 
 /// Settings without a token, as no test may touch the keychain of whoever runs it.
 fn on_at(port: u16) -> LocalApiSettings {
@@ -117,5 +119,78 @@ async fn a_port_that_is_taken_is_said_and_the_next_free_one_helps() {
     assert_eq!(state(&app.local_api), LocalApiState::On { port: next }, "nothing has changed");
     app.local_api.close().await;
     assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, next)).is_err());
+    app.engine.shut_down();
+}
+
+/// A request for an answer that does not end, by a model that is called so.
+fn ask(port: u16, model: &str, fields: &serde_json::Value) -> TcpStream {
+    let mut body = json!({"model": model, "messages": [{"role": "user", "content": ENDLESS_QUESTION}]});
+    body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    send(port, "POST", "/v1/chat/completions", &body.to_string())
+}
+
+/// An app that the person has left with the demo model, and a second model that programs may have loaded: `other`. Both
+/// write without end.
+async fn lending() -> (Running, u16) {
+    let running = counting().await;
+    let (app, port) = (&running.app, free_port());
+    let other = running.folder.path().join("other");
+    fs::create_dir(&other).unwrap();
+    for file in fs::read_dir(demo_model()).unwrap().map(Result::unwrap) {
+        fs::copy(file.path(), other.join(file.file_name())).unwrap();
+    }
+    for model in [&other, &demo_model()] {
+        app.models.load(model.to_str().unwrap()).await.unwrap();
+        write(app, 4096, endless()).await;
+    }
+    app.local_api.change(LocalApiSettings { may_load: true, ..on_at(port) }).await.unwrap();
+    let local_api = Arc::clone(&app.local_api);
+    tokio::spawn(async move { local_api.follow_returns().await });
+    (running, port)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_of_the_persons_keeps_programs_from_having_another_model_loaded() {
+    let (running, port) = lending().await;
+    let app = &running.app;
+    let short = json!({"max_tokens": 4});
+    let refused = rest(ask(port, "other", &short)).await;
+    assert!(refused.contains("model_busy"), "the person is there: {refused}");
+    app.models.leave(true);
+    let (channel, mut events) = page();
+    let chat = app.conversations.open_chat();
+    let sent = app.conversations.ask(chat, ENDLESS_QUESTION.into(), channel).await.unwrap();
+    some_text(&mut events).await;
+    let refused = rest(ask(port, "other", &short)).await;
+    assert!(refused.contains("model_busy"), "{refused}");
+    let beside = rest(ask(port, "default", &short)).await;
+    assert!(beside.contains(r#""model":"Demo-model""#), "the person's own model answers beside it: {beside}");
+    app.conversations.stop(sent.messages[1].message.id);
+    crate::testing::rest(&mut events).await;
+    let answered = rest(ask(port, "other", &short)).await;
+    assert!(answered.contains(r#""model":"other""#), "{answered}");
+    app.engine.shut_down();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn coming_back_ends_what_another_model_writes_for_a_program() {
+    let (running, port) = lending().await;
+    let app = &running.app;
+    app.models.leave(true);
+    let stream = ask(port, "other", &json!({"max_tokens": 4096, "stream": true}));
+    let mut engine = app.engine.watch();
+    let is_other = |state: &EngineState| matches!(state, EngineState::Ready { model, .. } if model.path.ends_with("other"));
+    timeout(TIMEOUT, engine.wait_for(is_other)).await.unwrap().unwrap();
+    while app.local_api.shown().requests.live.iter().all(|request| request.written.tokens == 0) {
+        sleep(Duration::from_millis(10)).await;
+    }
+    assert!(app.models.is_lent());
+    app.models.leave(false);
+    let answer = rest(stream).await;
+    assert!(answer.contains("cancelled") && !answer.contains("[DONE]"), "{answer}");
+    let is_own = |state: &EngineState| matches!(state, EngineState::Ready { model, .. } if !model.path.ends_with("other"));
+    timeout(TIMEOUT, engine.wait_for(is_own)).await.unwrap().unwrap();
+    let short = rest(ask(port, "default", &json!({"max_tokens": 4}))).await;
+    assert!(short.contains(r#""model":"Demo-model""#), "{short}");
     app.engine.shut_down();
 }

@@ -81,7 +81,8 @@ impl Engine {
         self.cancelled.lock().unwrap_or_else(PoisonError::into_inner).contains(&id)
     }
 
-    /// A model whose folder is called `unloadable` does not load, one that is called `slow` takes a while.
+    /// A model whose folder is called `unloadable` does not load, one that is called `slow` takes a while, and one that
+    /// is called `json-calls` writes calls as JSON.
     fn load(&self, id: RequestId, path: String, kv_precision: KvPrecision) {
         if path.ends_with("unloadable") {
             let message = format!("{path} is damaged.");
@@ -91,6 +92,7 @@ impl Engine {
         if path.ends_with("slow") {
             thread::sleep(SLOW_LOAD);
         }
+        let json_calls = path.ends_with("json-calls");
         let model = ModelInfo {
             name: "Scripted".into(),
             path,
@@ -102,6 +104,8 @@ impl Engine {
             defaults: Sampling { temperature: 0.6, ..Sampling::default() },
             thinking: true,
             tools: true,
+            json_calls,
+            fingerprint: "c0ffee00".into(),
             weight_bytes: 1,
             kv_precision,
             draft_model: None,

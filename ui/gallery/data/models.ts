@@ -45,6 +45,8 @@ export const LOADED: ModelInfo = {
   defaults: RECOMMENDED,
   thinking: true,
   tools: true,
+  json_calls: false,
+  fingerprint: "c0ffee00",
   weight_bytes: 15.1e9,
   kv_precision: "full",
   draft_model: { name: "DFlash for Qwen3.6 27B", path: "/dflash", weight_bytes: 1.1e9, most_guesses: 15 },

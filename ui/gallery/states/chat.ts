@@ -158,6 +158,7 @@ export const CHAT: State[] = [
           message: "No model is loaded.",
           hint: "Choose a model.",
         },
+        model: null,
       },
     },
     library: { models: [], draft_models: [] },
@@ -168,7 +169,7 @@ export const CHAT: State[] = [
   },
   {
     name: "engine-failed",
-    snapshot: { engine: { state: "failed", error: NO_MEMORY }, open: SOURDOUGH_CHAT },
+    snapshot: { engine: { state: "failed", error: NO_MEMORY, model: null }, open: SOURDOUGH_CHAT },
   },
   {
     name: "chats-damaged",

@@ -609,6 +609,8 @@ describe("side by side", () => {
         defaults: comparison().sampling,
         thinking: false,
         tools: false,
+        json_calls: false,
+        fingerprint: "c0ffee00",
         weight_bytes: 1,
         notes: [],
       },

@@ -942,7 +942,9 @@ in_memory: boolean } |
 /**  No model can answer, and why. */
 { state: "failed"; 
 /**  Why, and what to do. */
-error: ErrorReport };
+error: ErrorReport; 
+/**  The folder of the model that has answered before: the next question tries to load it again. */
+model: string | null };
 
 /**  An error as people and programs see it. */
 export type ErrorReport = {
@@ -953,6 +955,13 @@ export type ErrorReport = {
 	/**  What to do about it: one sentence. */
 	hint: string,
 };
+
+/**  What drafts and neighbours leave of a reply that is written again with its seed. */
+export type Exactness = 
+/**  The same text, token by token. */
+"bitwise" | 
+/**  A text drawn from the same distribution. */
+"distribution";
 
 /**  How fast a model is expected to write on this machine, where nobody has measured it. */
 export type ExpectedSpeed = {
@@ -1500,8 +1509,12 @@ export type ModelInfo = {
 	thinking: boolean,
 	/**  Whether the chat template takes tools, and writes calls in a form that is known here. */
 	tools: boolean,
+	/**  Whether it writes the arguments of calls as JSON, and not each between tags. */
+	json_calls: boolean,
 	/**  Memory that the loaded weights take, a draft model's included. */
 	weight_bytes: number,
+	/**  Tells its weights from others that go by the same name: hexadecimal digits of samples of them. */
+	fingerprint: string,
 	/**  How it keeps keys and values. */
 	kv_precision: KvPrecision,
 	/**  The draft model that guesses ahead for it, where one was loaded with it. */
@@ -1854,6 +1867,11 @@ export type ReplyStats = {
 	forced: number,
 	/**  The part of all this that went into thinking. The pass in which the thinking ends belongs to it. */
 	thinking: PartStats,
+	/**
+	 *  What is promised of the text, whatever was drafted and whoever was written beside it; `None` where the engine
+	 *  did not say.
+	 */
+	exact: Exactness | null,
 	/**  How far was drafted as the reply went on. */
 	depth: DepthTrace,
 	/**  Accepted drafts of each of the last passes, the newest last; at most [`RECENT_PASSES`]. */

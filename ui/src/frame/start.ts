@@ -51,7 +51,10 @@ export async function start(run: Run): Promise<void> {
   try {
     applySnapshot(await shell.watch((event) => onAppEvent(event, run)));
   } catch (error) {
-    dispatch({ kind: "app", event: { type: "engine", engine: { state: "failed", error: reportOf(error) } } });
+    dispatch({
+      kind: "app",
+      event: { type: "engine", engine: { state: "failed", error: reportOf(error), model: null } },
+    });
   }
   setView({ opened: true });
   window.addEventListener("pagehide", saveDrafts);

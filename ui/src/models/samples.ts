@@ -73,6 +73,8 @@ export const modelInfo = (path: string, more: Partial<ModelInfo> = {}): ModelInf
   defaults: useStore.getInitialState().settings.sampling,
   thinking: true,
   tools: false,
+  json_calls: false,
+  fingerprint: "c0ffee00",
   weight_bytes: 1,
   kv_precision: "full",
   draft_model: null,

@@ -393,7 +393,7 @@ describe("the model that answered a chat before", () => {
 
 describe("the reason why a control cannot be used", () => {
   const loading: EngineState = { state: "loading", path: "/m", done: 1, total: 2 };
-  const failed: EngineState = { state: "failed", error: { code: "x", message: "x", hint: "x" } };
+  const failed: EngineState = { state: "failed", error: { code: "x", message: "x", hint: "x" }, model: null };
   const state = { opened: true, sending: false, engine: loading };
 
   it("stops no question while a model loads", () => {
@@ -401,6 +401,8 @@ describe("the reason why a control cannot be used", () => {
     expect(reason({ ...state, opened: false }, "ask")).toMatch(/opened/);
     expect(reason({ ...state, sending: true }, "ask")).toMatch(/being sent/);
     expect(reason({ ...state, engine: failed }, "ask")).toMatch(/No model/);
+    // The question has it loaded once more.
+    expect(reason({ ...state, engine: { ...failed, model: "/m" } }, "ask")).toBeNull();
   });
 
   it("stops another model while one loads, but not after one failed", () => {

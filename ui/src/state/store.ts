@@ -54,7 +54,8 @@ export function reason(state: Pick<State, "opened" | "sending" | "engine">, purp
   switch (purpose) {
     case "ask":
       if (!opened) return "The chats are still being opened.";
-      if (engine.state === "failed") return "No model can answer. The note above the message says why.";
+      if (engine.state === "failed" && engine.model === null)
+        return "No model can answer. The note above the message says why.";
       return sending ? "The last message is still being sent." : null;
     case "open":
       if (engine.state === "starting") return "The engine is still starting.";

@@ -33,6 +33,8 @@ pub(crate) struct Asked {
     pub(crate) stream: bool,
     /// Fields that do not count.
     pub(crate) ignored: Vec<String>,
+    /// Fields that do not count where the model writes calls as JSON.
+    pub(crate) only_in_tags: Vec<String>,
     /// What was done that the program may not expect, a word each.
     pub(crate) warnings: Vec<&'static str>,
 }
@@ -90,7 +92,7 @@ pub(crate) async fn answer<W: Writer>(
     asked: Asked,
     writer: impl FnOnce(Meta) -> W,
 ) -> Result<Response, ApiError> {
-    let Asked { ask, stream, ignored, mut warnings } = asked;
+    let Asked { ask, stream, mut ignored, only_in_tags, mut warnings } = asked;
     let found = models::find(&api, &ask.model)?;
     if found.is_alias {
         warnings.push(ALIAS);
@@ -104,6 +106,9 @@ pub(crate) async fn answer<W: Writer>(
     } else {
         Some(begun.as_mut().await?)
     };
+    if matches!(api.engine.state(), EngineState::Ready { model, .. } if model.json_calls) {
+        ignored.extend(only_in_tags);
+    }
     let mut writer = writer(Meta { created: now(), model, fingerprint: fingerprint(&api) });
     let mut response = match replies {
         Some(mut replies) if !stream => {
@@ -154,7 +159,7 @@ fn fingerprint(api: &Api) -> String {
                 KvPrecision::Full => "",
                 KvPrecision::Eight => "-kv8",
             };
-            format!("foretoken-{version}-{device}-{}-{}{kv}", model.format, model.weight_bytes)
+            format!("foretoken-{version}-{device}-{}-{}{kv}", model.format, model.fingerprint)
         }
         _ => format!("foretoken-{version}"),
     }

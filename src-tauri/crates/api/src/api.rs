@@ -66,7 +66,8 @@ impl Api {
             EngineState::Ready { model, .. } => Some(model.path),
             EngineState::Loading { path, .. } => Some(path),
             EngineState::Starting => self.models.chosen(),
-            EngineState::Failed { .. } => None,
+            // One that could not be loaded again is tried once more by whoever asks.
+            EngineState::Failed { model, .. } => model,
         }
     }
 }

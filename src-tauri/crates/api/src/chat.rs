@@ -21,8 +21,8 @@ use crate::error::ApiError;
 pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
     let body = body::read(body).await?;
-    let ChatRequest { asked, options } = parse::parse(&body, &head.headers)?;
+    let ChatRequest { asked, options, customs } = parse::parse(&body, &head.headers)?;
     drop(body);
     let choices = usize::from(asked.ask.choices);
-    write_answer(api, &head.headers, asked, |meta| Writer::new(meta, options, choices)).await
+    write_answer(api, &head.headers, asked, |meta| Writer::new(meta, options, customs, choices)).await
 }

@@ -14,14 +14,17 @@ pub(crate) enum Content {
     Call { name: String },
     /// More of its arguments, in JSON.
     Arguments(String),
-    /// It has ended.
+    /// It has ended, or what read like a call and is none, which was told as text.
     CallEnd {
-        /// The call as the model wrote it, where it is none: the reply ended before it did, or it is no JSON.
+        /// The call as the model wrote it, where the reply ended before it did.
         cut: Option<String>,
         /// Why it does not fit its tool, in words.
         misfits: Vec<String>,
     },
 }
+
+/// How calls begin that are written between tags.
+const TAG: &str = "<function=";
 
 /// Tells the content of one reply.
 #[derive(Debug)]
@@ -42,7 +45,9 @@ struct Calls {
     one_call: bool,
     /// The call that is being written, as the model writes it.
     written: String,
-    /// How many have ended, and whether one was cut or broken.
+    /// What is told of it once it is whole, where it is JSON: nobody knows before its end whether it is.
+    held: Option<Vec<Content>>,
+    /// How many have ended whole, and whether one was cut.
     ended: usize,
     cut: bool,
 }
@@ -56,6 +61,7 @@ impl Reader {
             thoughts: Thoughts::default(),
             one_call: false,
             written: String::new(),
+            held: None,
             ended: 0,
             cut: false,
         });
@@ -112,9 +118,14 @@ impl Reader {
         contents
     }
 
-    /// Whether there are calls, and all of them are whole.
+    /// Whether there are calls that can be run, and none that was not written to its end.
     pub(crate) fn has_calls(&self) -> bool {
         self.calls.as_ref().is_some_and(|calls| calls.ended > 0 && !calls.cut)
+    }
+
+    /// Whether the reply ended before a call did, part of which may have been told.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.calls.as_ref().is_some_and(|calls| calls.cut)
     }
 
     fn answer(&mut self, text: &str, contents: &mut Vec<Content>) {
@@ -148,28 +159,42 @@ impl Reader {
             return;
         }
         for delta in calls.deltas.push(&piece) {
-            push(
-                contents,
-                match delta {
-                    CallDelta::Begin { name } => {
-                        calls.written.insert_str(0, &std::mem::take(&mut self.white));
-                        Content::Call { name }
-                    }
-                    CallDelta::Arguments(json) => Content::Arguments(json),
-                    CallDelta::End { misfits, cut } => {
-                        let broken = misfits.contains(&Misfit::Broken);
-                        let none = cut || broken;
-                        calls.ended += 1;
-                        calls.cut |= none;
-                        let written = std::mem::take(&mut calls.written);
-                        // What has not come cannot fit.
-                        let told = misfits.iter().filter(|_| !cut || broken);
-                        let misfits = told.map(ToString::to_string).collect();
-                        Content::CallEnd { cut: none.then_some(written), misfits }
-                    }
-                },
-            );
+            match delta {
+                CallDelta::Begin { name } => {
+                    calls.held = (!calls.written.contains(TAG)).then(Vec::new);
+                    calls.written.insert_str(0, &std::mem::take(&mut self.white));
+                    push(calls.held.as_mut().unwrap_or(contents), Content::Call { name });
+                }
+                CallDelta::Arguments(json) => {
+                    push(calls.held.as_mut().unwrap_or(contents), Content::Arguments(json));
+                }
+                CallDelta::End { misfits, cut } => calls.end(&misfits, cut, contents),
+            }
         }
+    }
+}
+
+impl Calls {
+    /// The call has ended: one that is JSON is told now, or what was written in its place.
+    fn end(&mut self, misfits: &[Misfit], cut: bool, contents: &mut Vec<Content>) {
+        let written = std::mem::take(&mut self.written);
+        let broken = misfits.contains(&Misfit::Broken);
+        self.cut |= cut;
+        self.ended += usize::from(!cut && !broken);
+        // What has not come cannot fit.
+        let told = misfits.iter().filter(|_| !cut || broken);
+        let misfits = told.map(ToString::to_string).collect();
+        let cut = match self.held.take() {
+            Some(_) if cut || broken => {
+                push(contents, Content::Answer(written));
+                None
+            }
+            held => {
+                held.into_iter().flatten().for_each(|content| push(contents, content));
+                cut.then_some(written)
+            }
+        };
+        push(contents, Content::CallEnd { cut, misfits });
     }
 }
 
@@ -210,8 +235,7 @@ pub(crate) struct Call {
 }
 
 impl Gathered {
-    /// Adds more of the reply. A call that was cut or is no JSON becomes text, as the model wrote it: half a call is
-    /// none.
+    /// Adds more of the reply. A call that was cut becomes text, as the model wrote it: half a call is none.
     pub(crate) fn add(&mut self, content: &Content) {
         if let Content::CallEnd { misfits, .. } = content {
             self.misfits.extend_from_slice(misfits);

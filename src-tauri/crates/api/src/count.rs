@@ -23,7 +23,7 @@ const COUNTING: &str = "counting";
 pub(crate) async fn chat(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
     let AskedThinking { on, template } = crate::settings::thinking(&mut fields, &mut Vec::new())?;
-    let (mut chat, ..) = crate::chat::input(&mut fields)?;
+    let mut chat = crate::chat::input(&mut fields)?.chat;
     chat.template = template;
     format::tell(&mut chat, crate::chat::response_format(&mut fields)?.as_ref());
     let tokens = count(&api, &mut fields, chat, on).await?;

@@ -58,6 +58,9 @@ pub(crate) fn foretoken(end: &End, reply: &Gathered) -> Value {
         "queue_ms": end.queue_ms,
         "time_to_first_token_ms": milliseconds(stats.time_to_first_token_seconds),
     });
+    if let Some(exact) = stats.exact {
+        own["exact"] = json!(exact);
+    }
     if let Some(plain) = &stats.plain {
         own["plain_tokens_per_second"] = rounded(plain.tokens_per_second).into();
     }

@@ -56,6 +56,25 @@ pub(crate) fn grammar(mut grammar: Fields) -> Result<Format, ApiError> {
     }
 }
 
+/// Reads the form of a free-form tool's text: `{type: "text"}`, or `{type: "grammar"}` with the syntax and the
+/// definition in it or in an object `grammar`.
+pub(crate) fn input(mut format: Fields) -> Result<Option<Format>, ApiError> {
+    match format.required_string("type")?.as_str() {
+        "text" => return Ok(None),
+        "grammar" => {}
+        other => return Err(format.refuse("type", format!("it is {other:?}, not text or grammar"))),
+    }
+    let mut grammar = format.object("grammar")?.unwrap_or(format);
+    let syntax = grammar.required_string("syntax")?;
+    check(&grammar.name("definition"), grammar.length("definition"))?;
+    let definition = grammar.required_string("definition")?;
+    match syntax.as_str() {
+        "lark" => Ok(Some(Format::Lark(definition))),
+        "regex" => Ok(Some(Format::Regex(definition))),
+        other => Err(grammar.refuse("syntax", format!("it is {other:?}, not lark or regex"))),
+    }
+}
+
 /// Refuses a schema or a grammar that is too long to be read in no time.
 fn check(field: &str, bytes: usize) -> Result<(), ApiError> {
     if bytes > MOST_BYTES {

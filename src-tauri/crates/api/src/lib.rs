@@ -13,6 +13,7 @@ mod chat;
 mod completions;
 mod content;
 mod count;
+mod custom;
 mod error;
 mod fields;
 mod figures;

@@ -161,6 +161,8 @@ impl Running {
             (FinishReason::Error, _) => return Err(ApiError::Internal { code: "reply_failed".into() }),
             (FinishReason::Stop, Some(text)) => EndReason::StopText(text),
             (FinishReason::Stop, None) if self.reader.has_calls() => EndReason::Calls,
+            // Programs do not run what they are told is not whole.
+            (FinishReason::Stop, None) if self.reader.is_cut() => EndReason::Length,
             (FinishReason::Stop, None) => EndReason::Done,
             (FinishReason::Length, _) if full => EndReason::ContextFull,
             (FinishReason::Length, _) => EndReason::Length,
@@ -351,5 +353,66 @@ pub(crate) fn refusal(error: &ErrorReport, size: Option<(u32, u32)>) -> ApiError
         ("out_of_memory" | "prompt_too_large", _) => ApiError::OutOfMemory,
         ("engine_stopped" | "engine_hung" | "app_closed", _) => ApiError::EngineStopped,
         (code, _) => ApiError::Internal { code: code.to_owned() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foretoken_calls::Tools;
+    use foretoken_host::{Begun, Timeouts};
+    use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, KvPrecision, ModelInfo, MtpState};
+
+    use super::*;
+
+    fn info(path: &str) -> ModelInfo {
+        ModelInfo {
+            name: "m".into(),
+            path: path.into(),
+            architecture: "qwen3_5".into(),
+            parameters: 1,
+            format: "bfloat16".into(),
+            mtp: MtpState::Absent,
+            context_length: 64,
+            defaults: Sampling::default(),
+            thinking: false,
+            tools: false,
+            json_calls: false,
+            fingerprint: String::new(),
+            weight_bytes: 1,
+            kv_precision: KvPrecision::Full,
+            draft_model: None,
+            notes: Vec::new(),
+        }
+    }
+
+    fn settings() -> GenerationSettings {
+        GenerationSettings {
+            sampling: Sampling::default(),
+            drafting: Drafting::Auto,
+            max_tokens: 1,
+            thinking: false,
+            stop: Vec::new(),
+        }
+    }
+
+    /// Between the moment when a request is let in and the one when its reply begins, a person may choose another
+    /// model: that one must not write under the name of the one before.
+    #[tokio::test]
+    async fn a_reply_that_another_model_has_come_to_write_is_refused() {
+        let (engine, _supervisor) = Engine::new("/nowhere".into(), "/nowhere".into(), Timeouts::default());
+        let engine = Arc::new(engine);
+        let prompt = Prompt::new(vec![ChatMessage::user("Hi")], settings());
+        let generation = engine.generate(prompt);
+        let model = Found { id: "a".into(), folder: "/models/a".into(), is_alias: false };
+        let (reader, id) = (Reader::new(&Tools::default()), generation.id);
+        let mut running =
+            Running { engine, id, generation, reader, model, size: None, queued: None, ended: false };
+        let begun = |path: &str| {
+            let begun = Begun { model: info(path), settings: settings() };
+            Some(ReplyProgress::Begun(Box::new(begun)))
+        };
+        assert!(running.heed(begun("/models/a"), Instant::now()).unwrap().is_none());
+        let refused = running.heed(begun("/models/b"), Instant::now()).unwrap_err();
+        assert_eq!(refused, ApiError::ModelBusy { name: "a".into() });
     }
 }

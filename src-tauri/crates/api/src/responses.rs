@@ -1,6 +1,5 @@
 //! OpenAI's responses, without a memory: whoever goes on with one sends all of it.
 
-mod input_text;
 mod items;
 mod parse;
 mod tools;

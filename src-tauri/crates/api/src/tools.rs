@@ -51,7 +51,11 @@ pub(crate) fn choice(fields: &mut Fields) -> Result<Choice, ApiError> {
                 let hint = "Name a function, or leave the choice to the model.".into();
                 return Err(ApiError::Unsupported { field: format!("tool_choice ({kind})"), hint });
             }
-            let mut named = choice.object("function")?.unwrap_or(choice);
+            let named = match choice.object("function")? {
+                Some(function) => Some(function),
+                None => choice.object("custom")?,
+            };
+            let mut named = named.unwrap_or(choice);
             Ok(Choice::Named(named.required_string("name")?))
         }
     }

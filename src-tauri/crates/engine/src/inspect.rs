@@ -171,6 +171,8 @@ pub fn model_info(
         defaults: sampling_defaults(dir)?,
         thinking,
         tools: false,
+        json_calls: false,
+        fingerprint: String::new(),
         weight_bytes: layout.weight_bytes().saturating_add(copy),
         kv_precision: layout.kv_precision,
         draft_model: None,

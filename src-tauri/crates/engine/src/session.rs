@@ -1,10 +1,11 @@
 //! A loaded model and the replies it writes.
 
+mod exact;
 mod replies;
 
 use std::path::Path;
 
-use foretoken_calls::Tools;
+use foretoken_calls::{CallForm, Tools};
 use foretoken_protocol::{
     ChatMessage, Counters, DraftModelInfo, Drafting, GenerationSettings, KvPrecision, MAX_BLOCK_DEPTH,
     MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, PartialReply, Sampling,
@@ -72,6 +73,8 @@ impl Prepared {
         let xtc_exempt = [stop_ids.clone(), tokenizer.encode("\n")?].concat();
         let mut info = model_info(dir, &config, &layout, template.has_thinking_switch())?;
         info.tools = template.takes_tools();
+        info.json_calls = template.call_form() == Some(CallForm::Json);
+        info.fingerprint = format!("{:08x}", metadata.fingerprint()?);
         let own_notes = info.notes.len();
         let prompter = Prompter::new(tokenizer, template);
         Ok(Self { config, layout, draft_model: None, info, own_notes, prompter, stop_ids, xtc_exempt })

@@ -316,7 +316,10 @@ impl Supervisor {
             return self.waiting.push_back(job);
         }
         let EngineState::Ready { model, .. } = self.state.borrow().clone() else {
-            return job.fail(self.failure.clone());
+            // What could not be loaded again may be there again.
+            let Some(model) = self.model.clone() else { return job.fail(self.failure.clone()) };
+            self.waiting.push_back(job);
+            return self.load(model, None);
         };
         let Job { id, prompt, progress } = job;
         let settings = prompt.settings.of(&model);
@@ -369,7 +372,8 @@ impl Supervisor {
         for (_, answer) in self.uncounted.drain(..) {
             let _ = answer.send(Err(no_model()));
         }
-        self.state.send_replace(EngineState::Failed { error: error.clone() });
+        let model = self.model.as_ref().map(|model| model.folder.clone());
+        self.state.send_replace(EngineState::Failed { error: error.clone(), model });
         self.failure = error;
     }
 
@@ -393,7 +397,8 @@ impl Supervisor {
         }
     }
 
-    /// Starts nothing until somebody chooses a model again. Breaks when the app closes.
+    /// Starts nothing until somebody chooses a model again, or asks the one that was loaded. Breaks when the app
+    /// closes.
     async fn give_up(&mut self, error: ErrorReport) -> ControlFlow<()> {
         if let Some(Load { answer: Some(answer), .. }) = self.loading.take() {
             let _ = answer.send(Err(error.clone()));
@@ -404,6 +409,12 @@ impl Supervisor {
                 EngineCommand::Load { model, answer } => {
                     self.failures = 0;
                     self.load(model, Some(answer));
+                    return ControlFlow::Continue(());
+                }
+                EngineCommand::Generate(job) if self.model.is_some() => {
+                    // Whoever asks does not wait until all pauses are over once more.
+                    self.failures = BACK_OFF.len();
+                    self.waiting.push_back(job);
                     return ControlFlow::Continue(());
                 }
                 EngineCommand::Generate(job) => job.fail(error.clone()),

@@ -94,7 +94,7 @@ async fn wait_for(engine: &Engine, wanted: fn(&EngineState) -> bool) -> EngineSt
 
 async fn failure(engine: &Engine) -> ErrorReport {
     match wait_for(engine, |state| matches!(state, EngineState::Failed { .. })).await {
-        EngineState::Failed { error } => error,
+        EngineState::Failed { error, .. } => error,
         state => panic!("{state:?}"),
     }
 }
@@ -287,4 +287,59 @@ async fn a_model_that_nobody_asks_is_unloaded_and_loaded_again_by_the_next_quest
     assert_eq!(engine.load(at(demo_model())).await.unwrap().kv_precision, KvPrecision::Full);
     sleep(Duration::from_millis(300)).await;
     assert!(matches!(engine.state(), EngineState::Ready { in_memory: true, .. }));
+}
+
+/// A copy of the demo model that can be taken away.
+fn copied_model(folder: &Path) -> PathBuf {
+    let copy = folder.join("model");
+    std::fs::create_dir(&copy).unwrap();
+    for file in std::fs::read_dir(demo_model()).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), copy.join(file.file_name())).unwrap();
+    }
+    copy
+}
+
+#[tokio::test]
+async fn a_model_that_could_not_be_loaded_again_is_tried_once_more_by_each_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = started(engine_program(folder.path()));
+    let (model, away) = (copied_model(folder.path()), folder.path().join("away"));
+    engine.load(at(&model)).await.unwrap();
+    engine.unload_after(Some(Duration::from_millis(50)));
+    wait_for(&engine, |state| matches!(state, EngineState::Ready { in_memory: false, .. })).await;
+    std::fs::rename(&model, &away).unwrap();
+    for _ in 0..2 {
+        let (_, end) = read(engine.generate(prompt(8))).await;
+        assert!(matches!(end, ReplyProgress::Event(Event::Failed { .. })), "{end:?}");
+        let EngineState::Failed { model: again, .. } = engine.state() else { panic!("{:?}", engine.state()) };
+        assert_eq!(again.as_deref(), model.to_str());
+    }
+    std::fs::rename(&away, &model).unwrap();
+    let (_, end) = read(engine.generate(prompt(8))).await;
+    assert!(matches!(end, ReplyProgress::Event(Event::Finished { .. })), "{end:?}");
+}
+
+#[tokio::test]
+async fn a_program_that_was_given_up_is_started_once_more_by_each_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = engine_program(folder.path());
+    let built = std::fs::read_link(&program).unwrap();
+    let engine = started(program.clone());
+    engine.load(at(demo_model())).await.unwrap();
+    engine.unload_after(Some(Duration::from_millis(50)));
+    wait_for(&engine, |state| matches!(state, EngineState::Ready { in_memory: false, .. })).await;
+    let replace = |by: &Path| {
+        std::fs::remove_file(&program).unwrap();
+        std::os::unix::fs::symlink(by, &program).unwrap();
+    };
+    replace(Path::new("/bin/false"));
+    for _ in 0..2 {
+        let (_, end) = read(engine.generate(prompt(8))).await;
+        let ReplyProgress::Event(Event::Failed { error, .. }) = end else { panic!("{end:?}") };
+        assert_eq!(error.code, "engine_stopped");
+    }
+    assert_eq!(engine.activity().starts, 1 + 4 + 1, "it is tried again and again only once");
+    replace(&built);
+    let (_, end) = read(engine.generate(prompt(8))).await;
+    assert!(matches!(end, ReplyProgress::Event(Event::Finished { .. })), "{end:?}");
 }

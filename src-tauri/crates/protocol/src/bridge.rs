@@ -104,6 +104,8 @@ pub enum EngineState {
     Failed {
         /// Why, and what to do.
         error: ErrorReport,
+        /// The folder of the model that has answered before: the next question tries to load it again.
+        model: Option<String>,
     },
 }
 

@@ -1,6 +1,8 @@
 //! What binds a reply beyond the words that ask for it: its form, calls that it must make, a limit to its thinking, and
 //! what is added to the model's logits.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,6 +16,9 @@ pub struct Constraint {
     /// Whether it must call tools.
     #[serde(skip_serializing_if = "CallRule::is_free")]
     pub calls: CallRule,
+    /// Tools that take one text, by name, and what that text must be wherever they are called.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, Format>,
     /// The most tokens of thinking; behind so many the block is closed and the answer begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_budget: Option<u32>,
@@ -29,7 +34,7 @@ impl Constraint {
     }
 }
 
-/// What an answer must be.
+/// What an answer or an input must be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {

@@ -67,6 +67,6 @@ pub use settings::{
     MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Priority, Sampling, StopScope,
 };
 pub use stats::{
-    Counters, DepthTrace, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed, PositionStats,
-    RECENT_PASSES, ReplyStats,
+    Counters, DepthTrace, Exactness, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed,
+    PositionStats, RECENT_PASSES, ReplyStats,
 };

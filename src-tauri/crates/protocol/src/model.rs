@@ -51,8 +51,14 @@ pub struct ModelInfo {
     /// Whether the chat template takes tools, and writes calls in a form that is known here.
     #[serde(default)]
     pub tools: bool,
+    /// Whether it writes the arguments of calls as JSON, and not each between tags.
+    #[serde(default)]
+    pub json_calls: bool,
     /// Memory that the loaded weights take, a draft model's included.
     pub weight_bytes: u64,
+    /// Tells its weights from others that go by the same name: hexadecimal digits of samples of them.
+    #[serde(default)]
+    pub fingerprint: String,
     /// How it keeps keys and values.
     pub kv_precision: KvPrecision,
     /// The draft model that guesses ahead for it, where one was loaded with it.

@@ -146,6 +146,16 @@ pub struct PlainSpeed {
     pub measured_at: u64,
 }
 
+/// What drafts and neighbours leave of a reply that is written again with its seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum Exactness {
+    /// The same text, token by token.
+    Bitwise,
+    /// A text drawn from the same distribution.
+    Distribution,
+}
+
 /// What one reply took. What an older version did not measure is zero or empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(default)]
@@ -194,6 +204,9 @@ pub struct ReplyStats {
     pub forced: u32,
     /// The part of all this that went into thinking. The pass in which the thinking ends belongs to it.
     pub thinking: PartStats,
+    /// What is promised of the text, whatever was drafted and whoever was written beside it; `None` where the engine
+    /// did not say.
+    pub exact: Option<Exactness>,
     /// How far was drafted as the reply went on.
     pub depth: DepthTrace,
     /// Accepted drafts of each of the last passes, the newest last; at most [`RECENT_PASSES`].

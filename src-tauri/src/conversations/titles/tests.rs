@@ -44,6 +44,11 @@ fn a_title_is_taken_out_of_what_is_around_it() {
     assert_eq!(title_in("猫头鹰的夜晚").as_deref(), Some("猫头鹰的夜晚"));
 }
 
+#[test]
+fn a_title_waits_for_all_who_wait_for_an_answer() {
+    assert_eq!(prompt(vec![ChatMessage::user("Hi")]).priority, Priority::Background);
+}
+
 /// What the window is told next of a chat whose title is another.
 async fn renamed(changes: &mut UnboundedReceiver<AppEvent>) -> ChatSummary {
     loop {

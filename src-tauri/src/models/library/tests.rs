@@ -488,6 +488,8 @@ fn ready(weight_bytes: u64) -> EngineState {
             mtp: MtpState::Absent,
             context_length: 4096,
             tools: false,
+            json_calls: false,
+            fingerprint: String::new(),
             thinking: false,
             defaults: Sampling::default(),
             kv_precision: KvPrecision::Full,

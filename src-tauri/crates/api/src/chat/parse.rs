@@ -11,6 +11,7 @@ use foretoken_protocol::{ChatInput, Format, Input, MAX_TOP_LOGPROBS};
 use super::write::Options;
 use crate::answer::Asked;
 use crate::ask::{Ask, MOST_CHOICES};
+use crate::custom::Customs;
 use crate::error::ApiError;
 use crate::fields::Fields;
 use crate::parts::{self, Text};
@@ -32,13 +33,23 @@ const NOT_THERE: [(&str, &str); 4] = [
 pub(crate) struct ChatRequest {
     pub(crate) asked: Asked,
     pub(crate) options: Options,
+    pub(crate) customs: Customs,
+}
+
+/// The chat of a request, and what comes with it.
+#[derive(Debug)]
+pub(crate) struct Conversed {
+    pub(crate) chat: ChatInput,
+    pub(crate) offer: Offer,
+    pub(crate) customs: Customs,
+    pub(crate) warnings: Vec<&'static str>,
 }
 
 /// Reads a request.
 pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, ApiError> {
     let mut fields = Fields::of_body(body)?;
     let model = fields.required_string("model")?;
-    let input = input(&mut fields)?;
+    let Conversed { mut chat, offer, customs, warnings } = input(&mut fields)?;
     refuse_what_is_missing(&mut fields)?;
     let mut settings = settings::read(&mut fields)?;
     settings.constraint.format = response_format(&mut fields)?;
@@ -57,31 +68,39 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
     settings.thinking = on;
     let trace = settings::own(&mut fields, headers, &mut settings, &mut ignored)?;
     ignored.splice(0..0, fields.left());
-    let (mut chat, tools, warnings) = input;
     chat.template = template;
-    settings.constraint.calls = tools.calls;
+    settings.constraint.calls = offer.calls;
+    settings.constraint.inputs = customs.inputs.clone();
+    let only_in_tags = customs.only_in_tags.clone();
     format::tell(&mut chat, settings.constraint.format.as_ref());
-    let ask = Ask { model, input: Input::Chat(chat), tools: tools.tools, settings, logprobs, choices };
+    let ask = Ask { model, input: Input::Chat(chat), tools: offer.tools, settings, logprobs, choices };
     let options = Options { include_usage, trace, logprobs: logprobs.is_some() };
-    Ok(ChatRequest { asked: Asked { ask, stream, ignored, warnings }, options })
+    Ok(ChatRequest { asked: Asked { ask, stream, ignored, only_in_tags, warnings }, options, customs })
 }
 
 /// The chat and the tools of a request, which other routes read too.
-pub(crate) fn input(fields: &mut Fields) -> Result<(ChatInput, Offer, Vec<&'static str>), ApiError> {
+pub(crate) fn input(fields: &mut Fields) -> Result<Conversed, ApiError> {
     let given = fields.required_array("messages")?;
     let Conversation { messages, resume, warnings } = messages::read(given)?;
-    let offer = offered(fields)?;
+    let (offer, customs) = offered(fields)?;
     let tools = offer.tools.list().to_vec();
     let chat = ChatInput { messages, resume, tools, one_call: offer.one_call, ..ChatInput::default() };
-    Ok((chat, offer, warnings))
+    Ok(Conversed { chat, offer, customs, warnings })
 }
 
 /// The tools of a request, in OpenAI's form.
-fn offered(fields: &mut Fields) -> Result<Offer, ApiError> {
-    let tools = fields.array("tools")?.unwrap_or_default();
+fn offered(fields: &mut Fields) -> Result<(Offer, Customs), ApiError> {
+    let mut customs = Customs::default();
+    let mut tools = fields.array("tools")?.unwrap_or_default();
+    for (index, tool) in tools.iter_mut().enumerate().filter(|(_, tool)| tool["type"] == "custom") {
+        let mut fields = Fields::at(&format!("tools[{index}]"), tool.take())?;
+        let mut custom = fields.object("custom")?.ok_or_else(|| fields.refuse("custom", "it is missing"))?;
+        let name = custom.required_string("name")?;
+        *tool = customs.add(&name, &mut custom)?;
+    }
     let choice = tools::choice(fields)?;
     let parallel = fields.boolean("parallel_tool_calls")?.unwrap_or(true);
-    tools::offer(tools, choice, !parallel)
+    Ok((tools::offer(tools, choice, !parallel)?, customs))
 }
 
 /// The form that the answer must have.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{self, Meta};
 use crate::content::{Call, Content, Gathered};
+use crate::custom::{Customs, InputText};
 use crate::error::ApiError;
 use crate::figures::{figures, foretoken, timings};
 use crate::replies::{End, EndReason, Progress, Step};
@@ -31,6 +32,7 @@ pub(crate) struct Writer {
     id: String,
     meta: Meta,
     options: Options,
+    customs: Customs,
     choices: Vec<Choice>,
 }
 
@@ -39,16 +41,24 @@ pub(crate) struct Writer {
 struct Choice {
     reply: Gathered,
     logprobs: Vec<TokenLogprobs>,
-    /// The names of its calls; the last may still be written.
-    calls: Vec<String>,
+    /// Its calls; the last may still be written.
+    calls: Vec<WrittenCall>,
     end: Option<End>,
+}
+
+/// A call as it is told.
+#[derive(Debug)]
+struct WrittenCall {
+    id: String,
+    /// Where the tool takes a text: what reads it.
+    input: Option<InputText>,
 }
 
 impl Writer {
     /// For so many replies.
-    pub(crate) fn new(meta: Meta, options: Options, choices: usize) -> Self {
+    pub(crate) fn new(meta: Meta, options: Options, customs: Customs, choices: usize) -> Self {
         let choices = std::iter::repeat_with(Choice::default).take(choices).collect();
-        Self { id: random_name("chatcmpl-"), meta, options, choices }
+        Self { id: random_name("chatcmpl-"), meta, options, customs, choices }
     }
 
     /// A step has written something: an event for each stretch of one kind.
@@ -86,15 +96,24 @@ impl Writer {
                 Content::Thinking(text) => json!({"reasoning_content": text, "reasoning": text}),
                 Content::Answer(text) => json!({"content": text}),
                 Content::Call { name } => {
-                    choice.calls.push(random_name("call_"));
-                    let (at, id) = (choice.calls.len() - 1, choice.calls.last());
-                    let function = json!({"name": name, "arguments": ""});
-                    json!({"tool_calls": [{"index": at, "id": id, "type": "function", "function": function}]})
+                    let (at, id) = (choice.calls.len(), random_name("call_"));
+                    let input = self.customs.has(name).then(InputText::default);
+                    let mut call =
+                        call(&id, name, if input.is_some() { Said::Input("") } else { Said::Arguments("") });
+                    call["index"] = at.into();
+                    choice.calls.push(WrittenCall { id, input });
+                    json!({"tool_calls": [call]})
                 }
                 // Neither id nor name come again: some clients would take them for those of another call.
                 Content::Arguments(json) => {
                     let at = choice.calls.len().saturating_sub(1);
-                    json!({"tool_calls": [{"index": at, "function": {"arguments": json}}]})
+                    match choice.calls.last_mut().and_then(|call| call.input.as_mut()) {
+                        None => json!({"tool_calls": [{"index": at, "function": {"arguments": json}}]}),
+                        Some(input) => match input.push(json) {
+                            more if more.is_empty() => continue,
+                            more => json!({"tool_calls": [{"index": at, "custom": {"input": more}}]}),
+                        },
+                    }
                 }
                 Content::CallEnd { .. } => continue,
             };
@@ -181,11 +200,13 @@ impl answer::Writer for Writer {
 
 fn message(choice: &Choice) -> Value {
     let (thinking, text) = (choice.reply.thinking(), choice.reply.text());
-    let call = |(call, id): (&Call, &String)| {
-        let function = json!({"name": call.name, "arguments": call.arguments});
-        json!({"id": id, "type": "function", "function": function})
-    };
-    let calls: Vec<Value> = choice.reply.calls().zip(&choice.calls).map(call).collect();
+    let written = choice.reply.calls().zip(&choice.calls);
+    let calls: Vec<Value> = written
+        .map(|(Call { name, arguments }, WrittenCall { id, input })| match input {
+            None => call(id, name, Said::Arguments(arguments)),
+            Some(_) => call(id, name, Said::Input(&InputText::default().push(arguments))),
+        })
+        .collect();
     let content = if text.is_empty() && !calls.is_empty() { Value::Null } else { text.into() };
     let mut message = json!({"role": "assistant", "content": content, "refusal": null});
     if !thinking.is_empty() {
@@ -196,6 +217,21 @@ fn message(choice: &Choice) -> Value {
         message["tool_calls"] = calls.into();
     }
     message
+}
+
+/// What a tool is called with: JSON, or a text.
+enum Said<'a> {
+    Arguments(&'a str),
+    Input(&'a str),
+}
+
+fn call(id: &str, name: &str, said: Said<'_>) -> Value {
+    match said {
+        Said::Arguments(json) => {
+            json!({"id": id, "type": "function", "function": {"name": name, "arguments": json}})
+        }
+        Said::Input(text) => json!({"id": id, "type": "custom", "custom": {"name": name, "input": text}}),
+    }
 }
 
 /// Why there is no answer.

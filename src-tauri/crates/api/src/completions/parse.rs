@@ -67,7 +67,10 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<CompletionReques
     ignored.splice(0..0, fields.left());
     let ask = Ask { model, input, tools: Tools::default(), settings, logprobs, choices };
     let options = Options { include_usage, logprobs: logprobs.is_some() };
-    Ok(CompletionRequest { asked: Asked { ask, stream, ignored, warnings: Vec::new() }, options })
+    Ok(CompletionRequest {
+        asked: Asked { ask, stream, ignored, only_in_tags: Vec::new(), warnings: Vec::new() },
+        options,
+    })
 }
 
 /// One prompt: a text, or the ids of its tokens; either may be the only element of a list.

@@ -55,7 +55,10 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<MessagesRequest,
     ignored.splice(0..0, fields.left());
     let ask =
         Ask { model, input: Input::Chat(chat), tools: offer.tools, settings, logprobs: None, choices: 1 };
-    Ok(MessagesRequest { asked: Asked { ask, stream, ignored, warnings }, hides_thinking })
+    Ok(MessagesRequest {
+        asked: Asked { ask, stream, ignored, only_in_tags: Vec::new(), warnings },
+        hides_thinking,
+    })
 }
 
 /// The chat and the tools of a request, which the count of its tokens needs too.

@@ -4,7 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
-use super::tools::{INPUT, flat};
+use super::tools::flat;
+use crate::custom;
 use crate::error::ApiError;
 use crate::fields::{Fields, invalid, kind};
 use crate::parts::{self, LEFT_OUT};
@@ -60,7 +61,7 @@ pub(super) fn read(turns: &mut Turns, input: Value, ignored: &mut Vec<String>) -
                 let namespace = fields.string("namespace")?;
                 let name = flat(namespace.as_deref(), &fields.required_string("name")?);
                 let input = fields.string("input")?.unwrap_or_default();
-                call(turns, &mut fields, name, Map::from_iter([(INPUT.to_owned(), input.into())]))?;
+                call(turns, &mut fields, name, custom::arguments(input))?;
             }
             Some("function_call_output" | "custom_tool_call_output") => {
                 let id = fields.required_string("call_id")?;

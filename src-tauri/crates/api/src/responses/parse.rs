@@ -88,6 +88,8 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ResponseRequest,
         ..AskedSettings::default()
     };
     (settings.constraint.format, settings.constraint.calls) = (format, offer.calls);
+    settings.constraint.inputs = names.customs.inputs.clone();
+    let only_in_tags = names.customs.only_in_tags.clone();
     let stream = fields.boolean("stream")?.unwrap_or(false);
     if settings::own(&mut fields, headers, &mut settings, &mut ignored)? {
         ignored.push(settings::TRACE.into());
@@ -95,7 +97,7 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ResponseRequest,
     ignored.splice(0..0, fields.left());
     let ask = Ask { model, input: Input::Chat(chat), tools: offer.tools, settings, logprobs, choices: 1 };
     let echo = Echo { fields: said_again, names, logprobs: logprobs.is_some(), hidden_thinking };
-    Ok(ResponseRequest { asked: Asked { ask, stream, ignored, warnings }, echo })
+    Ok(ResponseRequest { asked: Asked { ask, stream, ignored, only_in_tags, warnings }, echo })
 }
 
 /// The chat, the tools and the form of a request, which the count of its tokens needs too.

@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::custom::Customs;
 use crate::error::ApiError;
 use crate::fields::{Fields, invalid, kind};
 use crate::tools::{self, Choice, Offer, function};
 
-/// The parameter of a free-form tool.
-pub(super) const INPUT: &str = "input";
-
 /// What the tools are to the program that sent them, by the names that the model knows them by.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Names(HashMap<String, Known>);
+pub(crate) struct Names {
+    known: HashMap<String, Known>,
+    pub(super) customs: Customs,
+}
 
 /// A tool as its program knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,14 +22,12 @@ pub(crate) struct Known {
     pub(super) name: String,
     /// The group that it is of.
     pub(super) namespace: Option<String>,
-    /// Whether it takes a text, and no JSON.
-    pub(super) is_custom: bool,
 }
 
 impl Names {
     /// The tool that the model calls so.
     pub(super) fn get(&self, name: &str) -> Option<&Known> {
-        self.0.get(name)
+        self.known.get(name)
     }
 }
 
@@ -47,8 +46,8 @@ pub(super) fn read(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<(Of
     let one_call = !fields.boolean("parallel_tool_calls")?.unwrap_or(true);
     let choice = match tools::choice(fields)? {
         // Programs may name a tool of a group by its own name, where that says which.
-        Choice::Named(name) if !names.0.contains_key(&name) => {
-            let mut known = names.0.iter().filter(|(_, known)| known.name == name);
+        Choice::Named(name) if !names.known.contains_key(&name) => {
+            let mut known = names.known.iter().filter(|(_, known)| known.name == name);
             match (known.next(), known.next()) {
                 (Some((flat, _)), None) => Choice::Named(flat.clone()),
                 _ => Choice::Named(name),
@@ -71,26 +70,19 @@ fn one(
         Value::String(kind) => kind.clone(),
         other => return Err(invalid(&format!("{place}.type"), format!("it is {}", kind(other)))),
     };
-    let is_custom = kind == "custom";
     match kind.as_str() {
         "function" | "custom" => {
             let mut fields = Fields::at(place, tool)?;
             let name = fields.required_string("name")?;
-            let (description, parameters) = if is_custom {
-                let form = fields.take("format").map_or(String::new(), |format| form_of(&format));
-                let description = fields.string("description")?.unwrap_or_default() + &form;
-                (
-                    description.into(),
-                    json!({"type": "object", "properties": {INPUT: {"type": "string"}}, "required": [INPUT]}),
-                )
-            } else {
-                let description = fields.take("description").unwrap_or_default();
-                (description, fields.take("parameters").unwrap_or_default())
-            };
             let flat = flat(namespace, &name);
-            let strict = fields.take("strict").unwrap_or_default();
-            functions.push(function(&flat.as_str().into(), &description, &parameters, &strict));
-            names.0.insert(flat, Known { name, namespace: namespace.map(str::to_owned), is_custom });
+            functions.push(if kind == "custom" {
+                names.customs.add(&flat, &mut fields)?
+            } else {
+                let mut field = |name| fields.take(name).unwrap_or_default();
+                let (description, parameters) = (field("description"), field("parameters"));
+                function(&flat.as_str().into(), &description, &parameters, &field("strict"))
+            });
+            names.known.insert(flat, Known { name, namespace: namespace.map(str::to_owned) });
         }
         "namespace" if namespace.is_none() => {
             let mut group = Fields::at(place, tool)?;
@@ -103,12 +95,4 @@ fn one(
         other => ignored.push(format!("tools:{other}")),
     }
     Ok(())
-}
-
-/// The form of a free-form tool's text, told to the model in words: it is not enforced.
-fn form_of(format: &Value) -> String {
-    match format["definition"].as_str() {
-        Some(definition) => format!("\n\nThe input has this form:\n{definition}"),
-        None => String::new(),
-    }
 }

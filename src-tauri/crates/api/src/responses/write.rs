@@ -6,12 +6,12 @@ mod tests;
 use foretoken_protocol::{ApiDialect, TokenLogprobs};
 use serde_json::{Map, Value, json};
 
-use super::input_text::InputText;
 use super::items::hidden;
 use super::parse::Echo;
 use crate::answer::{self, Meta};
 use crate::chat::chances;
 use crate::content::{Content, Gathered};
+use crate::custom::InputText;
 use crate::error::ApiError;
 use crate::figures::{foretoken, timings};
 use crate::replies::{End, EndReason, Progress};
@@ -222,7 +222,7 @@ impl Writer {
                 }
                 Content::Call { name } => {
                     self.close(out);
-                    let is_custom = self.echo.names.get(name).is_some_and(|known| known.is_custom);
+                    let is_custom = self.echo.names.customs.has(name);
                     let kind = Kind::Call {
                         call_id: random_name("call_"),
                         name: name.clone(),

@@ -15,6 +15,7 @@ mod draft_kind;
 mod draft_vocabulary;
 mod error;
 mod expected;
+mod fingerprint;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod folder;

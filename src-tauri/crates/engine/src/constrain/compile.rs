@@ -90,34 +90,31 @@ impl Compiler {
 
     fn answer(&self, asked: &Asked, tools: &Tools) -> Result<Answer, ConstraintError> {
         let form = self.form;
-        let free_calls = (!tools.is_empty()).then_some(Callable { tools, only: None, form });
+        let inputs = &asked.inputs;
+        let callable = Callable { tools, inputs, only: None, form };
+        let free_calls = (!tools.is_empty()).then_some(callable);
         let calls = match &asked.calls {
             CallRule::Free => None,
             _ if tools.is_empty() => return Err(ConstraintError::NoTools),
             CallRule::Required => free_calls,
             CallRule::Named(name) if tools.parameters(name).is_some() => {
-                Some(Callable { tools, only: Some(name), form })
+                Some(Callable { only: Some(name), ..callable })
             }
             CallRule::Named(name) => return Err(ConstraintError::UnknownTool { name: name.clone() }),
         };
+        check_lines(inputs.values())?;
+        check_lines(&asked.format)?;
         let whole = |what, grammar| self.matcher(what, grammar).map(Answer::Whole);
         match &asked.format {
-            _ if calls.is_some() => whole("call", TopLevelGrammar::from_lark(lark::answer(None, calls)?)),
-            Some(Format::JsonSchema(schema)) => {
-                whole("schema", TopLevelGrammar::from_lark(lark::answer(Some(schema), free_calls)?))
-            }
+            _ if calls.is_some() => whole("call", lark::answer(None, calls)?),
+            Some(Format::JsonSchema(schema)) => whole("schema", lark::answer(Some(schema), free_calls)?),
             Some(Format::Regex(pattern)) => {
                 whole("pattern", TopLevelGrammar::from_lark(lark::pattern(pattern)))
             }
-            Some(Format::Lark(grammar)) if grammar.lines().count() > MOST_LINES => {
-                let reason = format!("it has more than {MOST_LINES} lines.");
-                Err(ConstraintError::Grammar { what: "grammar", reason })
-            }
             Some(Format::Lark(grammar)) => whole("grammar", TopLevelGrammar::from_lark(grammar.clone())),
-            None if tools.names().any(|name| lark::is_strict(tools, name)) => {
+            None if tools.names().any(|name| callable.is_bound(name)) => {
                 let begin = self.tokenizer.token_id(CALL_TAGS[0]).ok_or(ConstraintError::CallsUnknown)?;
-                let call =
-                    self.matcher("call", TopLevelGrammar::from_lark(lark::strict_call(tools, form)?))?;
+                let call = self.matcher("call", lark::strict_call(callable)?)?;
                 Ok(Answer::Calls { begin, call })
             }
             None => Ok(Answer::Free),
@@ -152,6 +149,16 @@ impl Compiler {
         limits.step_max_items = MOST_PARSER_ITEMS;
         Ok(factory)
     }
+}
+
+/// Refuses grammars with so many lines that what refers to what may be too deep.
+fn check_lines<'a>(formats: impl IntoIterator<Item = &'a Format>) -> Result<(), ConstraintError> {
+    let is_long = |format: &Format| matches!(format, Format::Lark(text) if text.lines().count() > MOST_LINES);
+    if formats.into_iter().any(is_long) {
+        let reason = format!("it has more than {MOST_LINES} lines.");
+        return Err(ConstraintError::Grammar { what: "grammar", reason });
+    }
+    Ok(())
 }
 
 /// Finds out whether a matcher can do what is asked of it: say what may come, take a token, and be taken back.

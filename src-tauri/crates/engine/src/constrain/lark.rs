@@ -1,10 +1,15 @@
 //! Grammars of answers, in llguidance's variant of Lark: JSON of a schema, and calls of tools as the templates of the
 //! family write them and `CallParser` reads them.
 
+use std::collections::BTreeMap;
+
 use foretoken_calls::{CALL_TAGS, CallForm, Tools, Written};
+use foretoken_protocol::Format;
+use llguidance::api::{GrammarWithLexer, TopLevelGrammar};
 use serde_json::{Value, json};
 
 use super::error::ConstraintError;
+use super::within;
 
 /// The blank that a model writes between its thinking and its answer.
 const SPACE: &str = r"SPACE: /[ \t\n]{1,8}/";
@@ -22,17 +27,33 @@ const MOST_BYTES: usize = 4 << 20;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Callable<'a> {
     pub(super) tools: &'a Tools,
+    /// What the one text of some of them must be.
+    pub(super) inputs: &'a BTreeMap<String, Format>,
     /// Only this one, and once.
     pub(super) only: Option<&'a str>,
     /// How the model writes them.
     pub(super) form: CallForm,
 }
 
-/// The lines of a grammar.
+impl Callable<'_> {
+    /// Whether calls of a tool must be as its schema or its form says.
+    pub(super) fn is_bound(&self, name: &str) -> bool {
+        is_strict(self.tools, name) || self.input(name).is_some()
+    }
+
+    /// What the one text of a tool must be, as far as that can be enforced: in JSON, a text is not written as it is.
+    fn input(&self, name: &str) -> Option<&Format> {
+        let is_told = |format: &&Format| !(self.form == CallForm::Json && matches!(format, Format::Lark(_)));
+        self.inputs.get(name).filter(is_told)
+    }
+}
+
+/// The lines of a grammar, and the grammars that it refers to.
 #[derive(Debug, Default)]
 struct Rules {
     lines: Vec<String>,
     bytes: usize,
+    others: Vec<GrammarWithLexer>,
 }
 
 impl Rules {
@@ -47,13 +68,28 @@ impl Rules {
         Ok(())
     }
 
-    fn text(self) -> String {
-        self.lines.join("\n")
+    /// Adds a grammar of its own, which `@name` stands for.
+    fn refer_to(&mut self, name: &str, grammar: &str) {
+        let name = Some(name.to_owned());
+        self.others.push(GrammarWithLexer {
+            name,
+            lark_grammar: Some(grammar.to_owned()),
+            json_schema: None,
+        });
+    }
+
+    fn grammar(self) -> TopLevelGrammar {
+        let own = GrammarWithLexer::from_lark(self.lines.join("\n"));
+        let grammars = std::iter::once(own).chain(self.others).collect();
+        TopLevelGrammar { grammars, max_tokens: None }
     }
 }
 
 /// The grammar of an answer that is JSON of a schema, or calls of these tools.
-pub(super) fn answer(schema: Option<&Value>, calls: Option<Callable<'_>>) -> Result<String, ConstraintError> {
+pub(super) fn answer(
+    schema: Option<&Value>,
+    calls: Option<Callable<'_>>,
+) -> Result<TopLevelGrammar, ConstraintError> {
     let mut rules = Rules::default();
     rules.push(SPACE)?;
     let mut choices = Vec::new();
@@ -61,60 +97,80 @@ pub(super) fn answer(schema: Option<&Value>, calls: Option<Callable<'_>>) -> Res
         rules.push(format!("value: %json {}", with_space(schema.clone())))?;
         choices.push("value");
     }
-    if let Some(Callable { tools, only, form }) = calls {
+    if let Some(callable @ Callable { tools, only, .. }) = calls {
         let names: Vec<&str> = tools.names().filter(|name| only.is_none_or(|only| *name == only)).collect();
         rules.push(format!("call: {} function", text(&format!("{}\n", CALL_TAGS[0]))))?;
         rules.push(if only.is_some() { "calls: call" } else { r#"calls: call ("\n" call)*"# })?;
-        functions(&mut rules, form, tools, &names, |_| false)?;
+        functions(&mut rules, callable, &names, |_| false)?;
         choices.push("calls");
     }
     rules.push(format!("start: SPACE? ({})", choices.join(" | ")))?;
-    Ok(rules.text())
+    Ok(rules.grammar())
 }
 
 /// The grammar of an answer that a regular expression matches.
 pub(super) fn pattern(pattern: &str) -> String {
-    let pattern = pattern.replace('/', "\\/").replace('\n', "\\n");
-    format!("{SPACE}\nstart: SPACE? /{pattern}/")
+    format!("{SPACE}\nstart: SPACE? {}", literal(pattern))
 }
 
-/// The grammar of what follows the token that begins a call: strict tools are called as their schemas say.
-pub(super) fn strict_call(tools: &Tools, form: CallForm) -> Result<String, ConstraintError> {
-    let names: Vec<&str> = tools.names().collect();
+/// A regular expression as Lark writes it.
+fn literal(pattern: &str) -> String {
+    let mut literal = String::from("/");
+    let mut escaped = false;
+    for character in pattern.chars() {
+        match character {
+            '/' if !escaped => literal.push_str("\\/"),
+            // Behind a backslash a line break is itself, and so is an n without one.
+            '\n' if escaped => {
+                literal.pop();
+                literal.push_str("\\n");
+            }
+            '\n' => literal.push_str("\\n"),
+            other => literal.push(other),
+        }
+        escaped = !escaped && character == '\\';
+    }
+    literal + "/"
+}
+
+/// The grammar of what follows the token that begins a call: strict tools are called as their schemas say, and those
+/// that take a text of some form with such a one.
+pub(super) fn strict_call(callable: Callable<'_>) -> Result<TopLevelGrammar, ConstraintError> {
+    let names: Vec<&str> = callable.tools.names().collect();
     let mut rules = Rules::default();
     rules.push("start: \"\\n\" function")?;
-    functions(&mut rules, form, tools, &names, |name| !is_strict(tools, name))?;
-    Ok(rules.text())
+    functions(&mut rules, callable, &names, |name| !callable.is_bound(name))?;
+    Ok(rules.grammar())
 }
 
 /// Whether calls of a tool must be as its schema says.
-pub(super) fn is_strict(tools: &Tools, name: &str) -> bool {
+fn is_strict(tools: &Tools, name: &str) -> bool {
     tools.list().iter().any(|tool| tool["function"]["name"] == name && tool["function"]["strict"] == true)
 }
 
 /// The rules of calls of these tools, up to the end of the call; `is_free`: of whose calls only the end is known.
 fn functions(
     rules: &mut Rules,
-    form: CallForm,
-    tools: &Tools,
+    callable: Callable<'_>,
     names: &[&str],
     is_free: impl Fn(&str) -> bool,
 ) -> Result<(), ConstraintError> {
     let choices: Vec<String> = (0..names.len()).map(|index| format!("f{index}")).collect();
     rules.push(format!("function: {}", choices.join(" | ")))?;
-    match form {
-        CallForm::Tags => in_tags(rules, tools, names, is_free),
-        CallForm::Json => in_json(rules, tools, names, is_free),
+    match callable.form {
+        CallForm::Tags => in_tags(rules, callable, names, is_free),
+        CallForm::Json => in_json(rules, callable, names, is_free),
     }
 }
 
 /// The rules of calls that are JSON objects: the arguments are one of the tool's schema.
 fn in_json(
     rules: &mut Rules,
-    tools: &Tools,
+    callable: Callable<'_>,
     names: &[&str],
     is_free: impl Fn(&str) -> bool,
 ) -> Result<(), ConstraintError> {
+    let tools = callable.tools;
     let mut has_free = false;
     for (index, name) in names.iter().enumerate() {
         let begin = text(&format!("{{\"name\": \"{name}\", \"arguments\": "));
@@ -129,8 +185,15 @@ fn in_json(
         };
         if let Value::Object(fields) = &mut schema {
             fields.entry("type").or_insert_with(|| "object".into());
+            if let (Some(Format::Regex(pattern)), Some(Value::Object(properties))) =
+                (callable.input(name), fields.get_mut("properties"))
+            {
+                for property in properties.values_mut() {
+                    property["pattern"] = format!("^(?:{pattern})$").into();
+                }
+            }
         }
-        let arguments = part(&schema, &Value::Null, is_strict(tools, name));
+        let arguments = part(&schema, &Value::Null, callable.is_bound(name));
         rules.push(format!("f{index}_arguments: %json {arguments}"))?;
         rules.push(format!("f{index}: {begin} f{index}_arguments {}", text(JSON_END)))?;
     }
@@ -143,10 +206,11 @@ fn in_json(
 /// The rules of calls that are written between tags.
 fn in_tags(
     rules: &mut Rules,
-    tools: &Tools,
+    callable: Callable<'_>,
     names: &[&str],
     is_free: impl Fn(&str) -> bool,
 ) -> Result<(), ConstraintError> {
+    let tools = callable.tools;
     let (mut has_text, mut has_free) = (false, false);
     for (index, name) in names.iter().enumerate() {
         let begin = text(&format!("<function={name}>"));
@@ -170,7 +234,13 @@ fn in_tags(
             let value = match tools.written(name, key) {
                 Written::Text => {
                     has_text = true;
-                    if strict { bounded_text(rules, &rule, key, property)? } else { "any_text".into() }
+                    if let Some(format) = callable.input(name) {
+                        input_text(rules, &rule, format)?
+                    } else if strict {
+                        bounded_text(rules, &rule, key, property)?
+                    } else {
+                        "any_text".into()
+                    }
                 }
                 Written::Values { texts, json } => {
                     let mut choices: Vec<String> = texts.iter().map(|value| text(value)).collect();
@@ -200,6 +270,29 @@ fn in_tags(
         rules.push(format!("rest[suffix={}]: /(?s:.*)/", text(END)))?;
     }
     Ok(())
+}
+
+/// The rule of a text that has a form, and of the tag behind it.
+fn input_text(rules: &mut Rules, rule: &str, format: &Format) -> Result<String, ConstraintError> {
+    // The line break before the tag is none of the value's.
+    let end = text("\n</parameter>");
+    let line = match format {
+        Format::Regex(pattern) => {
+            let pattern = literal(&format!("(?:{pattern})"));
+            format!("{rule}_text[suffix={end}]: {pattern} & ~{}", within::ENDS)
+        }
+        Format::Lark(grammar) => {
+            let name = format!("{rule}_form");
+            rules.refer_to(&name, &within::call(grammar));
+            let own_line = if within::takes_breaks(grammar) { " | \"</parameter>\"" } else { "" };
+            format!("{rule}_text: @{name} ({end}{own_line})")
+        }
+        Format::JsonSchema(schema) => {
+            format!("{rule}_text: %json {} {end}", part(schema, &Value::Null, true))
+        }
+    };
+    rules.push(line)?;
+    Ok(format!("{rule}_text"))
 }
 
 /// The rule of a text that is no longer and no shorter than its schema says. What else it may ask for is refused.

@@ -12,6 +12,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod vocabulary;
+mod within;
 
 pub use compile::Compiler;
 pub use error::ConstraintError;

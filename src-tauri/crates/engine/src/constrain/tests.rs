@@ -409,6 +409,116 @@ fn strict_calls_in_json_are_of_their_schema() {
     }
 }
 
+/// Tools that take one text: the texts of each form that may be written, and those that may not.
+fn texts() -> Vec<(Format, Vec<&'static str>, Vec<&'static str>)> {
+    let patch = "start: \"*** Begin\" LF line+ \"*** End\" LF?\n\
+                 line: (\"+\" | \"-\" | \" \") /(.*)/ LF -> line // a note\n\
+                 %import common.LF";
+    let sentence = "start: WORD (\" \" WORD)* \".\"\nWORD: /[a-z]+/\n  | \"it's\"";
+    let list = "start: item item\nitem: /[a-z]+/\n%import common.WS\n%ignore WS";
+    vec![
+        (
+            Format::Regex(r"(add|drop) [a-z/]{1,6}(\n[+-][^\n]*)*".into()),
+            vec!["add a/b", "drop x\n+</b>\n-\"q\"", "add a\n+"],
+            vec!["add", "add a\n+</parameter>", "keep a", "add a\n"],
+        ),
+        (
+            Format::Lark(patch.into()),
+            vec![
+                "*** Begin\n+a < b</x>\n*** End",
+                "*** Begin\n-\n \\\"\n*** End\n",
+                "*** Begin\n+ü\n*** End",
+            ],
+            vec!["*** Begin\n*** End", "hello", "*** Begin\n+a</parameter>\n*** End", "*** Begin\n+a\n"],
+        ),
+        (Format::Lark(sentence.into()), vec!["it's so.", "a b c."], vec!["", "a b", "A b.", "a b.\n"]),
+        (Format::Lark(list.into()), vec!["a b", "a\n\nb"], vec!["a", "a b c", "a 5"]),
+        (Format::Lark("start: /[\\s\\S]+/".into()), vec!["a", "a\n\nb", "a <b>\n x"], vec!["a</tool_call>b"]),
+    ]
+}
+
+fn text_tools() -> Tools {
+    let parameters =
+        json!({"type": "object", "required": ["input"], "properties": {"input": {"type": "string"}}});
+    let tool = |name: &str| json!({"type": "function", "function": {"name": name, "parameters": parameters}});
+    Tools::new(vec![tool("edit"), tool("other")]).unwrap()
+}
+
+/// Wherever a tool that takes a text is called, the text has the tool's form; that of another tool is free.
+#[test]
+fn the_text_of_a_tool_has_its_form() {
+    let tools = text_tools();
+    for (format, right, wrong) in texts() {
+        for calls in [CallRule::Free, CallRule::Required, CallRule::Named("edit".into())] {
+            let inputs = [("edit".to_owned(), format.clone())].into();
+            let asked = Asked { calls, inputs, ..Asked::default() };
+            let constraint = compiled(&asked, &tools, Part::Answer).unwrap();
+            let takes = |name: &str, text: &str| {
+                let call = format!(
+                    "<tool_call>\n<function={name}>\n<parameter=input>\n{text}\n</parameter>\n</function>\n</tool_call>"
+                );
+                let mut state = ConstraintState::new(constraint.clone());
+                let may = TOKENIZER.encode(&call).unwrap().into_iter().all(|id| {
+                    let may = state.mask().is_none_or(|mask| mask.allows(id));
+                    state.push(id);
+                    may
+                });
+                assert!(!may || calls_in(&call, &tools)[0].arguments["input"] == text, "{call}");
+                may && state.mask().is_none_or(|mask| mask.allows(ENDS[0]))
+            };
+            for text in &right {
+                assert!(takes("edit", text), "{text:?} of {format:?}, {:?}", asked.calls);
+            }
+            for text in &wrong {
+                assert!(!takes("edit", text), "{text:?} of {format:?}, {:?}", asked.calls);
+            }
+            assert_eq!(takes("other", "any text"), !matches!(asked.calls, CallRule::Named(_)));
+        }
+    }
+}
+
+/// Within JSON a regular expression holds for the text that the JSON stands for; a grammar in Lark is left to the
+/// model.
+#[test]
+fn the_text_of_a_tool_has_its_form_in_json_where_that_can_be_said() {
+    let tools = text_tools();
+    for (format, right, wrong) in texts() {
+        let is_told = matches!(format, Format::Regex(_));
+        let inputs = [("edit".to_owned(), format.clone())].into();
+        let asked = Asked { calls: CallRule::Required, inputs, ..Asked::default() };
+        let constraint = compiled_in(CallForm::Json, &asked, &tools, Part::Answer).unwrap();
+        let takes = |text: &str| {
+            let call = json!({"name": "edit", "arguments": {"input": text}}).to_string();
+            let call = call.replacen("\":", "\": ", 2).replacen(",\"", ", \"", 1);
+            let mut state = ConstraintState::new(constraint.clone());
+            TOKENIZER.encode(&format!("<tool_call>\n{call}\n</tool_call>")).unwrap().into_iter().all(|id| {
+                let may = state.mask().is_none_or(|mask| mask.allows(id));
+                state.push(id);
+                may
+            })
+        };
+        right.iter().for_each(|text| assert!(takes(text), "{text:?} of {format:?}"));
+        // A tag within JSON is text.
+        let wrong = wrong.iter().filter(|text| !text.contains("</parameter>"));
+        wrong.for_each(|text| assert_eq!(takes(text), !is_told, "{text:?} of {format:?}"));
+    }
+}
+
+#[test]
+fn a_form_that_is_none_is_refused() {
+    let tools = text_tools();
+    for format in [
+        Format::Regex("(".into()),
+        Format::Lark("start: nothing".into()),
+        Format::Lark("start: \"a\"\n".repeat(2000)),
+        Format::Lark("start: } x".into()),
+    ] {
+        let asked = Asked { inputs: [("edit".to_owned(), format)].into(), ..Asked::default() };
+        let error = compiled(&asked, &tools, Part::Answer).unwrap_err();
+        assert!(matches!(error, ConstraintError::Grammar { .. }), "{error}");
+    }
+}
+
 /// Whatever a tool's schema holds, the grammar of its calls is one, and what it writes is read back.
 #[test]
 fn odd_schemas_of_tools_make_grammars_too() {

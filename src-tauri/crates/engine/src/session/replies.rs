@@ -9,11 +9,11 @@ use std::time::Instant;
 
 use foretoken_calls::Call;
 use foretoken_protocol::{
-    Drafting, FinishReason, GenerationSettings, LiveStats, Priority, ReplyStats, Sampling, StopScope,
-    TokenLogprob, TokenLogprobs, TokenText,
+    Drafting, Exactness, FinishReason, GenerationSettings, LiveStats, Priority, ReplyStats, Sampling,
+    StopScope, TokenLogprob, TokenLogprobs, TokenText,
 };
 
-use super::{Session, TokenPrompt};
+use super::{Session, TokenPrompt, exact};
 use crate::constrain::Constraint;
 use crate::decode::{
     Advance, DraftPlan, DrafterKind, Footprint, Recorder, RowId, RowSpec, SchedulerEvent, StepTiming,
@@ -132,6 +132,7 @@ pub(super) struct Writer {
     /// The chat that it answers, and the end of the prompt, from behind the token that begins messages.
     turn: Option<(ChatKey, Vec<u32>)>,
     drafting: Drafting,
+    exact: Exactness,
 }
 
 impl ReplyRequest {
@@ -193,7 +194,8 @@ impl Session {
         }
         self.scheduler.submit(id, spec, settings.drafting)?;
         let drafting = settings.drafting;
-        self.writing.insert(id, Writer { text, recorder, ids: Vec::new(), turn, drafting });
+        let exact = exact::promised(mlx::device(), &settings.sampling);
+        self.writing.insert(id, Writer { text, recorder, ids: Vec::new(), turn, drafting, exact });
         Ok(())
     }
 
@@ -312,6 +314,7 @@ impl Session {
         progress.extend(rest(id, &mut writer, reason != FinishReason::Stop));
         let mut stats = writer.recorder.finish(self.drafting_note(writer.drafting, &writer.recorder));
         let positions = (stats.prompt_tokens + stats.emitted) as usize;
+        stats.exact = Some(writer.exact);
         stats.chat_bytes = Footprint::of(&self.model).row(positions);
         let stop = writer.text.stop_text().map(str::to_owned);
         if let (FinishReason::Stop, None, Some(turn)) = (reason, &stop, writer.turn.take()) {

@@ -129,13 +129,12 @@ impl Supervisor {
         }
     }
 
-    /// Goes back to the model before, if there is one and it is not the one that failed.
+    /// Goes back to the model before, if there is one and it is not the one that failed. That one is tried again by
+    /// whoever asks it next.
     fn load_failed(&mut self, load: Load, error: ErrorReport) {
-        let before = self.model.take();
         if let Some(answer) = load.answer {
             let _ = answer.send(Err(error.clone()));
-            if let Some(before) = before {
-                self.model = Some(before.clone());
+            if let Some(before) = self.model.clone() {
                 return self.load(before, None);
             }
         }

@@ -87,6 +87,8 @@ fn model() -> ModelInfo {
         context_length: 4096,
         defaults: Sampling::default(),
         tools: false,
+        json_calls: false,
+        fingerprint: String::new(),
         thinking: false,
         weight_bytes: 1,
         kv_precision: KvPrecision::Full,

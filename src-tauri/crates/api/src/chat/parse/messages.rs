@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::custom;
 use crate::error::ApiError;
 use crate::fields::{Fields, invalid, kind};
 use crate::parts::{self, LEFT_OUT};
@@ -74,6 +75,11 @@ fn answer(turns: &mut Turns, fields: &mut Fields, text: String) -> Result<(), Ap
 fn call(turns: &mut Turns, place: &str, value: Value) -> Result<EarlierCall, ApiError> {
     let mut fields = Fields::at(place, value)?;
     let id = fields.required_string("id")?;
+    if let Some(mut custom) = fields.object("custom")? {
+        let name = custom.required_string("name")?;
+        let arguments = custom::arguments(custom.string("input")?.unwrap_or_default());
+        return Ok(EarlierCall { id, name, arguments });
+    }
     let mut function =
         fields.object("function")?.ok_or_else(|| fields.refuse("function", "it is missing"))?;
     let name = function.required_string("name")?;

@@ -51,9 +51,11 @@ fn a_small_request_asks_for_what_the_person_has_chosen() {
         },
         stream: false,
         ignored: Vec::new(),
+        only_in_tags: Vec::new(),
         warnings: Vec::new(),
     };
-    assert_eq!(request.unwrap(), ChatRequest { asked: expected, options: Options::default() });
+    let (options, customs) = (Options::default(), Customs::default());
+    assert_eq!(request.unwrap(), ChatRequest { asked: expected, options, customs });
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::answer::Writer as _;
 use crate::testing::{CALL, events, happens, logprobs, meta, stats, token, tools, written};
 
 fn writer(options: Options, choices: usize) -> Writer {
-    Writer { id: "chatcmpl-1".into(), ..Writer::new(meta(), options, choices) }
+    Writer { id: "chatcmpl-1".into(), ..Writer::new(meta(), options, Customs::default(), choices) }
 }
 
 fn steps() -> Vec<Vec<TokenText>> {

@@ -93,7 +93,7 @@ fn tools_of_all_kinds_are_offered_or_left_out() {
     assert_eq!(chat.tools[2]["function"]["parameters"]["required"], json!(["input"]));
     assert!(chat.tools[2]["function"]["description"].as_str().unwrap().contains("start: \"x\""));
     let names = &request.echo.names;
-    assert!(names.get("apply_patch").unwrap().is_custom && !names.get("f").unwrap().is_custom);
+    assert!(names.customs.has("apply_patch") && !names.customs.has("f"));
     assert_eq!(names.get("files__read").unwrap().namespace.as_deref(), Some("files"));
     assert_eq!(request.echo.fields["tools"], tools);
     for (choice, calls) in [

@@ -2,12 +2,12 @@
 
 use std::mem;
 
-use super::tools::INPUT;
+use super::INPUT;
 
 /// Reads the text of a JSON object's `input`, `{"input": "…"}`, as it comes in pieces. Whatever else the model has put
 /// beside it is left out.
 #[derive(Debug, Default)]
-pub(super) struct InputText {
+pub(crate) struct InputText {
     place: Place,
     key: String,
     /// Whether the character before was a backslash, in a string that is not decoded.
@@ -36,7 +36,7 @@ enum Place {
 
 impl InputText {
     /// What more JSON adds to the text.
-    pub(super) fn push(&mut self, json: &str) -> String {
+    pub(crate) fn push(&mut self, json: &str) -> String {
         let mut text = String::new();
         for character in json.chars() {
             self.place = match (self.place, character) {

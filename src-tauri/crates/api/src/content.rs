@@ -3,8 +3,12 @@
 use foretoken_calls::{CallDelta, CallDeltas, CallParser, CallPiece, Misfit, Thoughts, ThoughtsEnd, Tools};
 use foretoken_protocol::{Part, TokenText};
 
+use crate::redacted::redacted;
+
+redacted!(Content, Reader, Calls, Gathered, Block, Call);
+
 /// More of a reply.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) enum Content {
     /// Thinking.
     Thinking(String),
@@ -24,7 +28,6 @@ pub(crate) enum Content {
 }
 
 /// Tells the content of one reply.
-#[derive(Debug)]
 pub(crate) struct Reader {
     /// Where there are tools.
     calls: Option<Calls>,
@@ -32,7 +35,6 @@ pub(crate) struct Reader {
     white: String,
 }
 
-#[derive(Debug)]
 struct Calls {
     parser: CallParser,
     deltas: CallDeltas,
@@ -186,7 +188,7 @@ fn push(contents: &mut Vec<Content>, content: Content) {
 }
 
 /// A reply, gathered.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct Gathered {
     blocks: Vec<Block>,
     /// Why its calls do not fit their tools, in words.
@@ -194,7 +196,7 @@ pub(crate) struct Gathered {
 }
 
 /// A stretch of a reply that is of one kind.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) enum Block {
     Thinking(String),
     Text(String),
@@ -202,7 +204,7 @@ pub(crate) enum Block {
 }
 
 /// A call of a tool.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Call {
     pub(crate) name: String,
     /// JSON.

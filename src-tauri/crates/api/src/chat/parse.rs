@@ -13,7 +13,7 @@ use crate::answer::Asked;
 use crate::ask::{Ask, MOST_CHOICES};
 use crate::error::ApiError;
 use crate::fields::Fields;
-use crate::parts::{self, Text};
+use crate::parts;
 use crate::tools::{self, Offer};
 use crate::turns::Conversation;
 use crate::{format, settings};
@@ -37,7 +37,8 @@ pub(crate) struct ChatRequest {
 pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, ApiError> {
     let mut fields = Fields::of_body(body)?;
     let model = fields.required_string("model")?;
-    let input = input(&mut fields)?;
+    let mut ignored = Vec::new();
+    let input = input(&mut fields, &mut ignored)?;
     refuse_what_is_missing(&mut fields)?;
     let mut settings = settings::read(&mut fields)?;
     settings.constraint.format = response_format(&mut fields)?;
@@ -51,7 +52,6 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
         Some(options) => options.boolean("include_usage")?.unwrap_or(false),
         None => false,
     };
-    let mut ignored = Vec::new();
     settings.thinking = settings::thinking(&mut fields, &mut ignored)?;
     let trace = settings::own(&mut fields, headers, &mut settings, &mut ignored)?;
     ignored.splice(0..0, fields.left());
@@ -64,20 +64,23 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
 }
 
 /// The chat and the tools of a request, which other routes read too.
-pub(crate) fn input(fields: &mut Fields) -> Result<(ChatInput, Offer, Vec<&'static str>), ApiError> {
+pub(crate) fn input(
+    fields: &mut Fields,
+    ignored: &mut Vec<String>,
+) -> Result<(ChatInput, Offer, Vec<&'static str>), ApiError> {
     let given = fields.required_array("messages")?;
-    let Conversation { messages, resume, warnings } = messages::read(given)?;
-    let offer = offered(fields)?;
+    let Conversation { messages, resume, warnings } = messages::read(given, ignored)?;
+    let offer = offered(fields, ignored)?;
     let chat = ChatInput { messages, resume, tools: offer.tools.list().to_vec(), one_call: offer.one_call };
     Ok((chat, offer, warnings))
 }
 
 /// The tools of a request, in OpenAI's form.
-fn offered(fields: &mut Fields) -> Result<Offer, ApiError> {
+fn offered(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Offer, ApiError> {
     let tools = fields.array("tools")?.unwrap_or_default();
     let choice = tools::choice(fields)?;
     let parallel = fields.boolean("parallel_tool_calls")?.unwrap_or(true);
-    tools::offer(tools, choice, !parallel)
+    tools::offer(tools, choice, !parallel, ignored)
 }
 
 /// The form that the answer must have.
@@ -91,10 +94,10 @@ fn prediction(fields: &mut Fields) -> Result<Option<String>, ApiError> {
     if prediction.string("type")?.as_deref() != Some("content") {
         return Err(fields.refuse("prediction.type", "it is \"content\""));
     }
-    let Text { text, other } = parts::text("prediction.content", prediction.take("content"), "")?;
-    match other {
-        Some(kind) => Err(parts::refused("prediction.content", kind)),
-        None => Ok(Some(text).filter(|text| !text.is_empty())),
+    let predicted = parts::text("prediction.content", prediction.take("content"), "")?;
+    match predicted.unread("prediction.content") {
+        Some(error) => Err(error),
+        None => Ok(Some(predicted.text).filter(|text| !text.is_empty())),
     }
 }
 

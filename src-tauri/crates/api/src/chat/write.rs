@@ -10,9 +10,12 @@ use crate::answer::{self, Meta};
 use crate::content::{Call, Content, Gathered};
 use crate::error::ApiError;
 use crate::figures::{figures, foretoken, timings};
+use crate::redacted::redacted;
 use crate::replies::{End, EndReason, Progress, Step};
 use crate::router::random_name;
 use crate::stream::data;
+
+redacted!(Choice);
 
 /// What an answer is to tell besides its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,7 +38,7 @@ pub(crate) struct Writer {
 }
 
 /// One of the replies to a request.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Choice {
     reply: Gathered,
     logprobs: Vec<TokenLogprobs>,

@@ -13,9 +13,12 @@ use crate::answer::Asked;
 use crate::ask::{Ask, AskedSettings};
 use crate::error::ApiError;
 use crate::fields::Fields;
+use crate::redacted::redacted;
 use crate::tools::Offer;
 use crate::turns::{Conversation, Turns};
 use crate::{format, settings};
+
+redacted!(Echo, Conversed);
 
 /// What a response says again of its request.
 const SAID_AGAIN: [&str; 10] = [
@@ -39,7 +42,7 @@ pub(crate) struct ResponseRequest {
 }
 
 /// What the answer needs of its request.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct Echo {
     /// Fields that a response says again.
     pub(crate) fields: Map<String, Value>,
@@ -51,7 +54,6 @@ pub(crate) struct Echo {
 }
 
 /// The chat of a request, and what comes with it.
-#[derive(Debug)]
 pub(crate) struct Conversed {
     pub(crate) chat: ChatInput,
     pub(crate) offer: Offer,

@@ -99,8 +99,8 @@ impl TypedCall {
     /// as Python writes them. An integer whose digits a number cannot keep fits none. Of several types the first that
     /// fits is taken, a string last: beside it only `null` itself is null. Of an `enum`, the value that is written is
     /// taken. A parameter of which the schema tells no type, or one that JSON Schema does not know, is text. Of arrays
-    /// and objects only the outermost type is looked at. A value of a call in JSON is what it is, where its type is one of those that the schema
-    /// allows or the schema tells none; else it is read as the text of which it consists.
+    /// and objects only the outermost type is looked at. A value of a call in JSON is what it is, where its type is one
+    /// of those that the schema allows or the schema tells none; else it is read as the text of which it consists.
     pub fn new(call: &Call, tools: &Tools) -> Self {
         let mut misfits = Vec::new();
         let schema = tools.parameters(&call.name);

@@ -9,8 +9,8 @@ use serde_json::{Map, Number, Value};
 /// How deep they may nest.
 const DEEPEST: usize = 64;
 
-/// A text as a JSON value, where it is a literal of Python's that JSON can say, words of JSON's among them; `None` where
-/// it is anything else.
+/// A text as a JSON value, where it is a literal of Python's that JSON can say, words of JSON's among them; `None`
+/// where it is anything else.
 pub(crate) fn literal(text: &str) -> Option<Value> {
     let mut reader = Reader { rest: text.chars().peekable(), depth: 0 };
     let value = reader.value()?;

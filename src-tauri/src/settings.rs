@@ -146,13 +146,15 @@ pub(crate) fn local_api_in_bounds(settings: LocalApiSettings) -> LocalApiSetting
     }
 }
 
-/// Whether a text is an origin as browsers send it: a scheme and a host, and a port if need be.
+/// Whether a text is an origin as browsers send it: a scheme and a host, and a port if need be; or a scheme that no web
+/// page has, and `*` for all hosts.
 pub(crate) fn is_origin(text: &str) -> bool {
     let Some((scheme, host)) = text.split_once("://") else { return false };
     let is_word = |word: &str, others: &[u8]| {
         !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || others.contains(&byte))
     };
-    is_word(scheme, b"+-.") && is_word(host, b"-._:[]")
+    let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    is_word(scheme, b"+-.") && (is_word(host, b"-._:[]") || (host == "*" && !is_web))
 }
 
 /// Whether an alias has a name of its own: no name is not one, and neither are all.

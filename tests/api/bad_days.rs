@@ -111,6 +111,7 @@ fn who_waits_long_for_a_place_hears_of_it() {
     let mut waiting = chat(port, &stream(&json!({"say": ["b"]})));
     assert_eq!(waiting.status, 200);
     assert!(!holder.is_finished(), "its head has come before its turn");
+    assert_eq!(waiting.chunk().unwrap(), ": waiting\n\n");
     let events = waiting.events();
     assert_eq!(events.last(), Some(&"[DONE]".into()));
     assert!(events.iter().any(|event| event["choices"][0]["delta"]["content"] == "b"), "{events:?}");
@@ -132,10 +133,13 @@ fn an_engine_that_was_given_up_is_started_again() {
 #[test]
 fn a_silent_stream_is_kept_alive_and_a_slow_reader_loses_nothing() {
     let server = Server::scripted(&["--no-token"]);
-    let mut quiet = chat(server.port, &stream(&json!({"say": ["a"], "prefill_ms": 9000})));
+    let mut quiet = chat(
+        server.port,
+        &stream(&json!({"say": ["a"], "prefill_ms": 9000, "prompt_tokens": 25, "cached_tokens": 5})),
+    );
     let mut slow = chat(server.port, &stream(&json!({"say": ["0123456789abcdef"], "times": 3000})));
     quiet.chunk();
-    assert_eq!(quiet.chunk().unwrap(), ": keep-alive\n\n");
+    assert_eq!(quiet.chunk().unwrap(), ": reading 5/25\n\n");
     let words = |events: &[Value]| -> String {
         events.iter().filter_map(|event| event["choices"][0]["delta"]["content"].as_str()).collect()
     };

@@ -114,6 +114,30 @@ fn pages_and_other_hosts_are_refused_before_anything_is_read() {
 }
 
 #[test]
+fn what_other_servers_do_besides_is_said_to_be_not_here_whatever_is_sent() {
+    let server = Server::scripted(&["--no-token"]);
+    for path in [
+        "/v1/embeddings",
+        "/v1/moderations",
+        "/v1/audio/transcriptions",
+        "/v1/audio/speech",
+        "/v1/images/generations",
+        "/v1/images/edits",
+    ] {
+        for kind in ["application/json", "multipart/form-data; boundary=x"] {
+            let mut answer = send(server.port, "POST", path, &[("content-type", kind)], "--x--");
+            let error = answer.json()["error"].clone();
+            assert_eq!((answer.status, &error["code"]), (404, &json!("not_supported")), "{path} {kind}");
+            assert!(error["message"].as_str().unwrap().contains("not supported"), "{error}");
+            assert_eq!(answer.header("x-should-retry"), Some("false"));
+        }
+    }
+    assert_eq!(send(server.port, "POST", "/v1/audios", &[("content-type", "text/plain")], "").status, 415);
+    let closed = Server::scripted(&[]);
+    assert_eq!(send(closed.port, "POST", "/v1/embeddings", &[], "{}").status, 401, "and only to who may ask");
+}
+
+#[test]
 fn what_is_too_much_is_refused() {
     let server = Server::scripted(&["--no-token"]);
     let deep = format!("{{\"model\":\"default\",\"x\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));

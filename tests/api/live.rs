@@ -82,6 +82,9 @@ fn a_request_is_ended_by_its_id() {
     let requests = wait_for(port, "both are there", |requests| {
         requests["live"].as_array().is_some_and(|live| live.len() == 2)
     });
+    // By the name that its answer says.
+    let named = streamed.header("x-request-id").unwrap();
+    assert_eq!(requests["live"][0]["id"], named);
     for request in requests["live"].as_array().unwrap() {
         let mut cancelled = cancel(request["id"].as_str().unwrap());
         assert_eq!((cancelled.status, &cancelled.json()["id"]), (200, &request["id"]));
@@ -96,6 +99,18 @@ fn a_request_is_ended_by_its_id() {
     }
     // The engine has been told, so that another is answered at once.
     assert_eq!(chat(port, &scripted(&json!({"say": ["b"]}))).status, 200);
+}
+
+#[test]
+fn no_program_names_its_request() {
+    let server = Server::scripted(&["--no-token"]);
+    let body = scripted(&json!({"say": ["a"]})).to_string();
+    let ids = [("x-request-id", "req_mine"), ("request-id", "req_mine")];
+    let answer = send(server.port, "POST", "/v1/chat/completions", &ids, &body);
+    let named = answer.header("x-request-id").unwrap().to_owned();
+    assert!(named.starts_with("req_") && named != "req_mine", "{named}");
+    let ended = wait_for(server.port, "it has ended", |requests| requests["ended"][0].is_object());
+    assert_eq!(ended["ended"][0]["id"], named);
 }
 
 #[test]

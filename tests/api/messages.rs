@@ -1,5 +1,7 @@
 //! Anthropic's messages, and the count of their tokens, with an engine that does as it is told.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::client::{Answer, send};
@@ -64,9 +66,49 @@ fn errors_have_the_form_of_the_dialect_before_a_stream_and_in_it() {
         scripted(&json!({"say": ["a", "b", "c"], "die_at": 2, "token_ms": 20})),
         json!({"stream": true}),
     );
-    let stream = messages(server.port, &dies).text();
-    let (name, last) = events(&stream).pop().unwrap();
+    let mut stream = messages(server.port, &dies);
+    let request = stream.header("request-id").unwrap().to_owned();
+    let (name, last) = events(&stream.text()).pop().unwrap();
     assert_eq!((name.as_str(), &last["error"]["type"]), ("error", &json!("api_error")));
+    assert_eq!(last["request_id"], request);
+}
+
+#[test]
+fn a_silent_stream_is_kept_alive_by_pings() {
+    let server = Server::scripted(&["--no-token"]);
+    let slow = with(scripted(&json!({"say": ["a"], "prefill_ms": 11_500})), json!({"stream": true}));
+    let mut quiet = messages(server.port, &slow);
+    let first = quiet.chunk().unwrap();
+    let names: Vec<String> = events(&first).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["message_start", "ping"], "{first}");
+    for _ in 0..2 {
+        let begun = Instant::now();
+        assert_eq!(quiet.chunk().unwrap(), "event: ping\ndata: {\"type\":\"ping\"}\n\n");
+        let silent = begun.elapsed();
+        assert!((Duration::from_secs(3)..Duration::from_secs(8)).contains(&silent), "{silent:?}");
+    }
+    let rest = events(&quiet.text());
+    assert_eq!(rest.last().unwrap().0, "message_stop", "{rest:?}");
+}
+
+#[test]
+fn a_count_that_is_known_is_not_made_again() {
+    let server = Server::scripted(&["--no-token"]);
+    let counted = || {
+        let answer = messages(server.port, &scripted(&json!({"count_counted": true}))).json();
+        answer["content"][0]["text"].as_str().unwrap().parse::<usize>().unwrap()
+    };
+    let count = |path: &str, question: &str| {
+        let body = json!({"model": "default", "messages": [{"role": "user", "content": question}]});
+        send(server.port, "POST", path, &[], &body.to_string()).json()["input_tokens"].clone()
+    };
+    for _ in 0..3 {
+        assert_eq!(count("/v1/messages/count_tokens", "one two three"), 3);
+    }
+    assert_eq!(counted(), 1);
+    assert_eq!(count("/v1/messages/count_tokens", "one two"), 2);
+    assert_eq!(count("/v1/chat/completions/input_tokens", "one two three"), 3);
+    assert_eq!(counted(), 3);
 }
 
 #[test]

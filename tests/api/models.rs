@@ -122,6 +122,31 @@ fn a_server_of_one_model_has_no_other() {
 }
 
 #[test]
+fn a_name_that_stands_for_a_model_shows_its_entry() {
+    let server = Server::with_library(&["first", "second"], &[]);
+    let port = server.port;
+    let one = |name: &str| get(port, &format!("/v1/models/{name}"));
+    let listed = |id: &str| {
+        let list = get(port, "/v1/models").json()["data"].clone();
+        list.as_array().unwrap().iter().find(|entry| entry["id"] == id).unwrap().clone()
+    };
+    for (name, id) in [
+        ("default", "first"),
+        ("claude-haiku-4-5", "first"),
+        ("gpt-5", "first"),
+        ("first", "first"),
+        ("second", "second"),
+        ("SECOND", "second"),
+    ] {
+        assert_eq!(one(name).json(), listed(id), "{name}");
+    }
+    let mut unknown = one("llama");
+    assert_eq!((unknown.status, unknown.json()["error"]["code"].clone()), (404, json!("model_not_found")));
+    assert_eq!(chat(port, &to("second", &json!({"say": ["a"]}))).status, 200);
+    assert_eq!(one("default").json(), listed("second"), "whichever is loaded now");
+}
+
+#[test]
 fn a_model_that_nobody_asks_gives_back_its_memory_and_comes_back_for_whoever_asks() {
     let server = Server::with_library(&["first", "second"], &["--unload-after", "0.01"]);
     let port = server.port;

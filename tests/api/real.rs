@@ -1,7 +1,9 @@
 //! The server in front of the real engine with the demo model.
 
 use std::thread;
+use std::time::{Duration, Instant};
 
+use foretoken_tests::fixtures::fixture;
 use serde_json::{Value, json};
 
 use crate::client::{chat, get, send};
@@ -144,6 +146,58 @@ fn a_prompt_that_is_too_long_says_by_how_much_and_a_reply_is_gone_on_with() {
     assert!(!rest.trim_start_matches('|').is_empty());
 }
 
+/// Programs give up what takes long and ask again: what was read until then is not read a second time.
+#[test]
+fn what_was_read_of_a_prompt_before_its_program_left_is_there_for_the_next() {
+    let server = Server::real(&["--no-token"]);
+    let port = server.port;
+    let context = get(port, "/v1/models").json()["data"][0]["context_length"].as_u64().unwrap() as usize;
+    let count = |words: usize| {
+        let body = json!({"model": "default", "messages": [{"role": "user", "content": "the sea and its bells ".repeat(words)}]});
+        let counted = send(port, "POST", "/v1/chat/completions/input_tokens", &[], &body.to_string()).json();
+        (body, counted["input_tokens"].as_u64().unwrap())
+    };
+    let (_, of_ten) = count(10);
+    let (body, prompt) = count((context * 8 / 10) * 10 / of_ten as usize);
+    let asked = with(body, json!({"max_tokens": 2, "seed": 5}));
+    let stage = || get(port, "/v1/foretoken/status").json()["requests"]["live"][0]["stage"].clone();
+    let leaves = chat(port, &with(asked.clone(), json!({"stream": true})));
+    let begun = Instant::now();
+    let read = loop {
+        let done = stage()["done"].as_u64().unwrap_or_default();
+        if done > 0 && done * 10 >= prompt * 3 {
+            break done;
+        }
+        assert!(
+            begun.elapsed() < Duration::from_secs(50),
+            "it was read before anybody could leave: {}",
+            stage()
+        );
+    };
+    leaves.leave();
+    let answer = chat(port, &asked).json();
+    let cached = answer["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap();
+    assert!(read < prompt, "{read} of {prompt}");
+    assert!(cached >= read && cached < prompt, "{cached} of {read}");
+    assert_eq!(answer["usage"]["prompt_tokens"], prompt);
+}
+
+#[test]
+fn a_reply_may_be_as_long_as_the_context_leaves() {
+    let server = Server::real(&["--no-token"]);
+    let one = chat(server.port, &asked(json!({"max_tokens": 1}))).json();
+    assert_eq!(
+        (&one["usage"]["completion_tokens"], &one["choices"][0]["finish_reason"]),
+        (&json!(1), &json!("length"))
+    );
+    for beyond in [json!(-1), json!(1_000_000), json!(u64::MAX)] {
+        let fields = json!({"max_tokens": beyond, "stop": ["a", "e", "i", "o"], "reasoning_effort": "none"});
+        let mut answer = chat(server.port, &asked(fields));
+        assert_eq!(answer.status, 200, "{beyond}");
+        assert!(answer.json()["usage"]["completion_tokens"].as_u64() > Some(0), "{beyond}");
+    }
+}
+
 #[test]
 fn a_text_is_gone_on_with_and_is_the_same_with_drafts() {
     let server = Server::real(&["--no-token"]);
@@ -161,6 +215,24 @@ fn a_text_is_gone_on_with_and_is_the_same_with_drafts() {
     assert_eq!((middle.status, middle.json()["error"]["param"].clone()), (400, json!("suffix")));
     let mut odd = complete(json!({"prompt": [999_999_999]}));
     assert_eq!((odd.status, odd.json()["error"]["param"].clone()), (400, json!("prompt")));
+}
+
+#[test]
+fn a_model_that_has_the_tags_writes_what_stands_between_two_texts() {
+    let server = Server::real_with(&fixture("tiny-dense"), &["--no-token"]);
+    let complete = |fields: Value| {
+        let body = json!({"model": "default", "prompt": "def add(a, b):", "seed": 3, "max_tokens": 8});
+        let mut answer = send(server.port, "POST", "/v1/completions", &[], &with(body, fields).to_string());
+        assert_eq!(answer.status, 200);
+        answer.json()
+    };
+    let (open, between) = (complete(json!({})), complete(json!({"suffix": "return a + b"})));
+    assert_eq!(between["object"], "text_completion");
+    assert!(between["usage"]["completion_tokens"].as_u64() > Some(0), "{between}");
+    let prompt = |answer: &Value| answer["usage"]["prompt_tokens"].as_u64().unwrap();
+    assert!(prompt(&between) > prompt(&open) + 3, "both texts are read, and three tags");
+    let again = complete(json!({"suffix": "return a + b", "foretoken": {"speculation": "off"}}));
+    assert_eq!(again["choices"][0]["text"], between["choices"][0]["text"]);
 }
 
 #[test]

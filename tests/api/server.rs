@@ -45,6 +45,13 @@ impl Server {
         Self::start(REAL, arguments, false)
     }
 
+    /// In front of the real engine with the model in a folder.
+    pub(crate) fn real_with(model: &Path, arguments: &[&str]) -> Self {
+        let model = model.to_string_lossy();
+        let arguments = [&["--model", &*model], arguments].concat();
+        Self::start_in(tempfile::tempdir().unwrap(), REAL, &arguments, false)
+    }
+
     /// In front of the engine that does as it is told, with a library of the models that are called so; the first is
     /// loaded.
     pub(crate) fn with_library(names: &[&str], arguments: &[&str]) -> Self {

@@ -55,6 +55,23 @@ fn calls_come_whole_or_in_pieces_and_say_the_same() {
     assert!(events.len() > 12, "arguments come as they are written: {}", events.len());
 }
 
+#[test]
+fn one_odd_tool_does_not_end_the_turn() {
+    let server = Server::scripted(&["--no-token"]);
+    let mut tools = offered();
+    tools[0]["function"]["parameters"]["properties"]["$filter"] = json!({"type": "integer"});
+    let odd = json!({"type": "object", "properties": {"a>b": {}}});
+    let broken = json!({"type": "function", "function": {"name": "odd", "parameters": odd}});
+    tools.as_array_mut().unwrap().push(broken);
+    let call =
+        "<tool_call>\n<function=weather>\n<parameter=$filter>\n5\n</parameter>\n</function>\n</tool_call>";
+    let body = with(scripted(&json!({"say": pieces(call)})), json!({"tools": tools}));
+    let mut answer = chat(server.port, &body);
+    assert_eq!((answer.status, answer.header("foretoken-ignored")), (200, Some("tools:odd")));
+    let message = answer.json()["choices"][0]["message"].clone();
+    assert_eq!(message["tool_calls"][0]["function"]["arguments"], r#"{"$filter":5}"#, "{message}");
+}
+
 /// Models write calls in other ways, too, and some forget to close their thinking before them.
 #[test]
 fn calls_in_json_bare_ones_and_those_behind_an_open_thinking_are_calls() {

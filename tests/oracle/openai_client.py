@@ -5,8 +5,10 @@ Called with the port, in front of the engine that does as each question says.
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
-from openai import BadRequestError, InternalServerError, NotFoundError, OpenAI
+from httpx import Limits
+from openai import BadRequestError, DefaultHttpxClient, InternalServerError, NotFoundError, OpenAI
 
 
 def question(**script):
@@ -138,6 +140,26 @@ def main(port):
         except wanted as refused:
             assert refused.request_id.startswith("req_"), refused
             assert refused.response.headers["x-should-retry"] == "false", change
+
+    # More than may wait: some are told to come again, do so by themselves, and are answered.
+    statuses = []
+    patient = OpenAI(
+        base_url=f"http://localhost:{port}/v1",
+        api_key="none",
+        max_retries=6,
+        http_client=DefaultHttpxClient(
+            limits=Limits(max_connections=80),
+            event_hooks={"response": [lambda response: statuses.append(response.status_code)]},
+        ),
+    )
+
+    def ask(index):
+        script = question(say=["a"], prefill_ms=1500 if index < 4 else 0)
+        return patient.chat.completions.create(model="default", messages=script).choices[0].message.content
+
+    with ThreadPoolExecutor(60) as threads:
+        assert list(threads.map(ask, range(60))) == ["a"] * 60
+    assert 429 in statuses and statuses.count(200) == 60, statuses
 
     try:
         client.chat.completions.create(**{**asked, "messages": question(say=["a"], fail="mlx_failed")})

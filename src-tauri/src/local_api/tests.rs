@@ -10,7 +10,9 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 use super::LocalApi;
+use super::token::TokenStore;
 use crate::app::App;
+use crate::keychain::{KeychainError, SecretStore};
 use crate::testing::{Running, TIMEOUT, page, running, some_text, write};
 
 /// Settings without a token, as no test may touch the keychain of whoever runs it.
@@ -31,13 +33,36 @@ async fn counting() -> Running {
     running
 }
 
+/// A system without a keychain.
+#[derive(Debug)]
+struct NoKeychain;
+
+impl SecretStore for NoKeychain {
+    fn read(&self) -> Result<Option<String>, KeychainError> {
+        Err(KeychainError::Unavailable)
+    }
+
+    fn write(&self, _secret: &str) -> Result<(), KeychainError> {
+        Err(KeychainError::Unavailable)
+    }
+
+    fn remove(&self) -> Result<(), KeychainError> {
+        Err(KeychainError::Unavailable)
+    }
+}
+
 /// Sends a request; what comes back is still to be read.
 fn send(port: u16, method: &str, path: &str, body: &str) -> TcpStream {
+    send_with(port, method, path, "none", body)
+}
+
+/// The same with a token.
+fn send_with(port: u16, method: &str, path: &str, token: &str, body: &str) -> TcpStream {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
     stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Type: application/json\r\n\
-         Content-Length: {}\r\nConnection: close\r\nUser-Agent: curl/8.9\r\n\r\n",
+         Content-Length: {}\r\nConnection: close\r\nUser-Agent: curl/8.9\r\nx-api-key: {token}\r\n\r\n",
         body.len()
     );
     stream.write_all(head.as_bytes()).unwrap();
@@ -100,6 +125,48 @@ async fn programs_are_let_in_while_it_is_on_and_count_as_replies() {
     assert!(rest(second).await.contains("cancelled"), "its requests end with it");
     assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
     wait_for_requests(app, 0).await;
+    app.engine.shut_down();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_token_ends_what_runs_and_the_one_before_lets_nobody_in() {
+    let running = running().await;
+    let (app, port) = (&running.app, free_port());
+    let (engine, models) = (Arc::clone(&app.engine), Arc::clone(&app.models));
+    let (settings, events) = (Arc::clone(&app.settings), Arc::clone(&app.events));
+    let file = app.places.api_token.clone();
+    let tokens = Arc::new(TokenStore::new(Box::new(NoKeychain), file.clone()));
+    let replies = Arc::clone(&app.conversations.replies);
+    let local_api =
+        LocalApi { tokens, ..LocalApi::new(engine, models, settings, events, replies, file.clone()) };
+    local_api.change(LocalApiSettings { needs_token: true, ..on_at(port) }).await.unwrap();
+    let token = || fs::read_to_string(&file).unwrap().trim().to_owned();
+    let first = token();
+    write(app, 4096, endless()).await;
+    let body = json!({
+        "model": "default", "messages": [{"role": "user", "content": ENDLESS_QUESTION}],
+        "stream": true, "max_tokens": 4096,
+    });
+    let stream = send_with(port, "POST", "/v1/chat/completions", &first, &body.to_string());
+    let is_writing = || {
+        let live = local_api.shown().requests.live;
+        live.first().is_some_and(|request| request.written.tokens > 0)
+    };
+    let written = async {
+        while !is_writing() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(TIMEOUT, written).await.unwrap();
+    local_api.renew_token().await.unwrap();
+    let answer = rest(stream).await;
+    assert!(answer.contains("cancelled") && !answer.contains("[DONE]"), "{answer}");
+    assert_eq!(local_api.shown().requests.ended[0].outcome, ApiOutcome::Stopped);
+    assert_ne!(token(), first);
+    let status = |answer: String| answer.split(' ').nth(1).unwrap().to_owned();
+    assert_eq!(status(rest(send_with(port, "GET", "/v1/models", &first, "")).await), "401");
+    assert_eq!(status(rest(send_with(port, "GET", "/v1/models", &token(), "")).await), "200");
+    local_api.close().await;
     app.engine.shut_down();
 }
 

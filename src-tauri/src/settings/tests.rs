@@ -223,14 +223,15 @@ fn settings_of_the_local_api_that_cannot_be_are_put_right() {
     let file = serde_json::json!({"local_api": {
         "on": true, "port": 0, "needs_token": false, "network": true, "rows": 200,
         "aliases": [{"name": "*", "model": null}, {"name": "gpt-*", "model": "a/b"}],
-        "origins": ["https://example.com", "app://obsidian.md:1", "*", "https://a/b", "null", "://a"],
+        "origins": ["https://example.com", "app://obsidian.md:1", "vscode-webview://*", "*", "https://*", "HTTP://*", "://*",
+            "a://*.b", "https://a/b", "null", "://a"],
     }});
     let (read, _) = reading::settings_in(file.to_string().as_bytes()).unwrap();
     let settings = read.local_api;
     assert!(settings.on && settings.needs_token && settings.network);
     assert_eq!((settings.port, settings.rows), (LOCAL_API_PORT, MOST_API_ROWS));
     assert_eq!(settings.aliases, [ApiAlias { name: "gpt-*".into(), model: Some("a/b".into()) }]);
-    assert_eq!(settings.origins, ["https://example.com", "app://obsidian.md:1"]);
+    assert_eq!(settings.origins, ["https://example.com", "app://obsidian.md:1", "vscode-webview://*"]);
     let (read, _) = reading::settings_in(br#"{"local_api": {"needs_token": false, "rows": 0}}"#).unwrap();
     assert_eq!((read.local_api.needs_token, read.local_api.rows), (false, 1));
 }

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -44,6 +45,8 @@ struct Script {
     fail: Option<String>,
     /// Says how many requests were cancelled so far.
     count_cancelled: bool,
+    /// Says how many inputs it has counted so far.
+    count_counted: bool,
     /// What follows once it has called tools: one for each round of results, and the last for all later ones.
     then: Vec<Self>,
 }
@@ -66,6 +69,7 @@ impl Script {
 #[derive(Debug, Clone)]
 struct Engine {
     cancelled: Arc<Mutex<HashSet<RequestId>>>,
+    counted: Arc<AtomicUsize>,
     out: Arc<Mutex<io::Stdout>>,
 }
 
@@ -199,7 +203,11 @@ fn round(input: &Input) -> usize {
 }
 
 fn main() {
-    let engine = Engine { cancelled: Arc::default(), out: Arc::new(Mutex::new(io::stdout())) };
+    let engine = Engine {
+        cancelled: Arc::default(),
+        counted: Arc::default(),
+        out: Arc::new(Mutex::new(io::stdout())),
+    };
     engine.send(&Event::Ready { version: "0".into(), device: "cpu".into() });
     let alive = engine.clone();
     thread::spawn(move || {
@@ -221,6 +229,9 @@ fn main() {
                     let cancelled = engine.cancelled.lock().unwrap_or_else(PoisonError::into_inner);
                     script.say = vec![cancelled.len().to_string()];
                 }
+                if script.count_counted {
+                    script.say = vec![engine.counted.load(Ordering::Relaxed).to_string()];
+                }
                 let seed = settings.sampling.seed.unwrap_or_default();
                 let engine = engine.clone();
                 thread::spawn(move || {
@@ -228,6 +239,7 @@ fn main() {
                 });
             }
             Request::CountInput { id, input, .. } => {
+                engine.counted.fetch_add(1, Ordering::Relaxed);
                 let tokens = vec![question(&input).split_whitespace().count() as u32];
                 engine.send(&Event::Counted { id, tokens });
             }

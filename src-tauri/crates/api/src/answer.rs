@@ -6,16 +6,17 @@ use std::time::SystemTime;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
-use foretoken_protocol::{ApiDialect, EngineState, KvPrecision};
+use foretoken_protocol::{ApiDialect, ApiStage, EngineState, KvPrecision};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::api::Api;
 use crate::ask::Ask;
 use crate::error::ApiError;
+use crate::live::Listed;
 use crate::models::{self, ALIAS};
 use crate::replies::{Progress, Replies};
-use crate::router::json_response;
+use crate::router::{REQUEST_ID, json_response, random_name};
 use crate::stream::{Begun, KEEP_ALIVE, streamed};
 
 const IGNORED: HeaderName = HeaderName::from_static("foretoken-ignored");
@@ -42,6 +43,8 @@ pub(crate) struct Asked {
 /// What an answer says of itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Meta {
+    /// The id of the request.
+    pub(crate) request: String,
     /// Seconds since 1970.
     pub(crate) created: u64,
     pub(crate) model: String,
@@ -51,7 +54,7 @@ pub(crate) struct Meta {
 impl Meta {
     /// The fields with which an object of OpenAI's dialects begins.
     pub(crate) fn head(&self, id: &str, object: &str) -> Map<String, Value> {
-        let Self { created, model, fingerprint } = self;
+        let Self { created, model, fingerprint, .. } = self;
         let fields = [
             ("id", id.into()),
             ("object", object.into()),
@@ -77,9 +80,13 @@ pub(crate) trait Writer: Send + 'static {
     fn end(&mut self, out: &mut String);
     /// There will be no more of it.
     fn fail(&mut self, error: &ApiError, out: &mut String);
-    /// Nothing was written for a while.
-    fn keep_alive(&mut self, out: &mut String) {
-        out.push_str(": keep-alive\n\n");
+    /// Nothing was written for a while; the request is so far.
+    fn keep_alive(&mut self, stage: ApiStage, out: &mut String) {
+        match stage {
+            ApiStage::Waiting => out.push_str(": waiting\n\n"),
+            ApiStage::Reading { done, total } => out.push_str(&format!(": reading {done}/{total}\n\n")),
+            ApiStage::Writing => out.push_str(": writing\n\n"),
+        }
     }
     /// The whole answer; all replies have ended.
     fn whole(&mut self) -> Value;
@@ -98,7 +105,8 @@ pub(crate) async fn answer<W: Writer>(
         warnings.push(ALIAS);
     }
     let (client, model) = (client(headers), found.id.clone());
-    let live = api.live.begin(&client, W::DIALECT, model.clone());
+    let request = name(headers);
+    let live = api.live.begin(request.clone(), &client, W::DIALECT, model.clone());
     let mut begun: Begun = Box::pin(Replies::begin(Arc::clone(&api), ask, found, client, live));
     // What is refused is refused by its status, unless it takes so long that the client would think nobody is there.
     let replies = if stream {
@@ -109,7 +117,8 @@ pub(crate) async fn answer<W: Writer>(
     if matches!(api.engine.state(), EngineState::Ready { model, .. } if model.json_calls) {
         ignored.extend(only_in_tags);
     }
-    let mut writer = writer(Meta { created: now(), model, fingerprint: fingerprint(&api) });
+    let listed_as = Listed { live: Arc::clone(&api.live), id: request.clone() };
+    let mut writer = writer(Meta { request, created: now(), model, fingerprint: fingerprint(&api) });
     let mut response = match replies {
         Some(mut replies) if !stream => {
             let mut unused = String::new();
@@ -120,8 +129,8 @@ pub(crate) async fn answer<W: Writer>(
             }
             json_response(&writer.whole())
         }
-        Some(replies) => streamed(Box::pin(ready(Ok(replies))), writer),
-        None => streamed(begun, writer),
+        Some(replies) => streamed(Box::pin(ready(Ok(replies))), writer, listed_as),
+        None => streamed(begun, writer, listed_as),
     };
     for (name, words) in [(IGNORED, listed(&ignored)), (WARNING, listed(&warnings))] {
         if let Some(words) = words {
@@ -137,6 +146,12 @@ fn listed(words: &[impl AsRef<str>]) -> Option<HeaderValue> {
         |word: &&str| word.len() <= LONGEST_NAME && word.bytes().all(|byte| byte.is_ascii_graphic());
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).filter(is_plain).take(MOST_NAMES).collect();
     HeaderValue::try_from(words.join(", ")).ok().filter(|value| !value.is_empty())
+}
+
+/// The id under which the request came in.
+fn name(headers: &HeaderMap) -> String {
+    let id = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
+    id.map_or_else(|| random_name("req_"), str::to_owned)
 }
 
 /// Who asks, as far as that can be told: programs of one kind take turns with those of others.

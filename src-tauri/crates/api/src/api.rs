@@ -7,6 +7,7 @@ use foretoken_protocol::EngineState;
 use tokio::sync::Semaphore;
 
 use crate::admission::Admission;
+use crate::counted::Counted;
 use crate::guard::{Access, Guard};
 use crate::live::Live;
 use crate::models::Models;
@@ -37,6 +38,8 @@ pub struct Api {
     pub(crate) admission: Arc<Admission>,
     /// Places for requests whose tokens are counted.
     pub(crate) counts: Semaphore,
+    /// What was counted before.
+    pub(crate) counted: Counted,
     pub(crate) guard: Guard,
     /// The requests that are there.
     pub(crate) live: Arc<Live>,
@@ -57,7 +60,8 @@ impl Api {
         let admission = Arc::new(Admission::new(limits.rows, limits.queue));
         let counts = Semaphore::new(COUNTS_AT_ONCE);
         let guard = Guard::new(port, access);
-        Self { engine, models, admission, counts, guard, live, switching: tokio::sync::Mutex::default() }
+        let (counted, switching) = (Counted::default(), tokio::sync::Mutex::default());
+        Self { engine, models, admission, counts, counted, guard, live, switching }
     }
 
     /// The folder of the model that answers, or will once it is loaded.

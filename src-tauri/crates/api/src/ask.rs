@@ -3,8 +3,12 @@
 use foretoken_calls::Tools;
 use foretoken_protocol::{AcceptanceRule, Constraint, Drafting, GenerationSettings, Input};
 
+use crate::redacted::redacted;
+
+redacted!(Ask, AskedSettings);
+
 /// A request for replies.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Ask {
     /// The model, as the program names it.
     pub(crate) model: String,
@@ -31,7 +35,7 @@ impl Ask {
 pub(crate) const MOST_CHOICES: u8 = 4;
 
 /// The settings that a request names. What is `None` is as the model or the person who owns the machine has it.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct AskedSettings {
     pub(crate) temperature: Option<f32>,
     pub(crate) top_p: Option<f32>,

@@ -9,6 +9,8 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use self::parse::ChatRequest;
+#[cfg(test)]
+pub(crate) use self::parse::parse;
 pub(crate) use self::parse::{input, response_format};
 use self::write::Writer;
 pub(crate) use self::write::{chances, error_body, finite};

@@ -9,6 +9,8 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use self::parse::CompletionRequest;
+#[cfg(test)]
+pub(crate) use self::parse::parse;
 use self::write::Writer;
 use crate::answer;
 use crate::api::Api;

@@ -3,8 +3,12 @@
 use foretoken_calls::{CallDelta, CallDeltas, CallParser, CallPiece, Misfit, Thoughts, ThoughtsEnd, Tools};
 use foretoken_protocol::{Part, TokenText};
 
+use crate::redacted::redacted;
+
+redacted!(Content, Reader, Calls, Gathered, Block, Call);
+
 /// More of a reply.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) enum Content {
     /// Thinking.
     Thinking(String),
@@ -27,7 +31,6 @@ pub(crate) enum Content {
 const TAG: &str = "<function=";
 
 /// Tells the content of one reply.
-#[derive(Debug)]
 pub(crate) struct Reader {
     /// Where there are tools.
     calls: Option<Calls>,
@@ -35,7 +38,6 @@ pub(crate) struct Reader {
     white: String,
 }
 
-#[derive(Debug)]
 struct Calls {
     parser: CallParser,
     deltas: CallDeltas,
@@ -211,7 +213,7 @@ fn push(contents: &mut Vec<Content>, content: Content) {
 }
 
 /// A reply, gathered.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct Gathered {
     blocks: Vec<Block>,
     /// Why its calls do not fit their tools, in words.
@@ -219,7 +221,7 @@ pub(crate) struct Gathered {
 }
 
 /// A stretch of a reply that is of one kind.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) enum Block {
     Thinking(String),
     Text(String),
@@ -227,7 +229,7 @@ pub(crate) enum Block {
 }
 
 /// A call of a tool.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Call {
     pub(crate) name: String,
     /// JSON.

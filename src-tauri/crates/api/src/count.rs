@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
-use foretoken_protocol::{ChatInput, EngineState, Input};
+use foretoken_protocol::{ApiDialect, ChatInput, EngineState, Input};
 use serde_json::json;
 
 use crate::api::Api;
@@ -21,40 +21,45 @@ const COUNTING: &str = "counting";
 
 /// Answers `POST /v1/chat/completions/input_tokens`.
 pub(crate) async fn chat(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
-    let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
+    let body = body::read(request.into_body()).await?;
+    let mut fields = Fields::of_body(&body)?;
     let AskedThinking { on, template } = crate::settings::thinking(&mut fields, &mut Vec::new())?;
-    let mut chat = crate::chat::input(&mut fields)?.chat;
+    let mut chat = crate::chat::input(&mut fields, &mut Vec::new())?.chat;
     chat.template = template;
     format::tell(&mut chat, crate::chat::response_format(&mut fields)?.as_ref());
-    let tokens = count(&api, &mut fields, chat, on).await?;
+    let tokens = count(&api, ApiDialect::Chat, &body, &mut fields, chat, on).await?;
     Ok(json_response(&json!({"object": "response.input_tokens", "input_tokens": tokens})))
 }
 
 /// Answers `POST /v1/responses/input_tokens`.
 pub(crate) async fn responses(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
-    let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
+    let body = body::read(request.into_body()).await?;
+    let mut fields = Fields::of_body(&body)?;
     let AskedThinking { on, template } = crate::responses::effort(&mut fields, &mut Vec::new())?;
     let mut chat = crate::responses::input(&mut fields, &mut Vec::new())?.chat;
     chat.template = template;
-    let tokens = count(&api, &mut fields, chat, on).await?;
+    let tokens = count(&api, ApiDialect::Responses, &body, &mut fields, chat, on).await?;
     Ok(json_response(&json!({"object": "response.input_tokens", "input_tokens": tokens})))
 }
 
 /// Answers `POST /v1/messages/count_tokens`.
 pub(crate) async fn messages(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
-    let mut fields = Fields::of_body(&body::read(request.into_body()).await?)?;
+    let body = body::read(request.into_body()).await?;
+    let mut fields = Fields::of_body(&body)?;
     let mut settings = AskedSettings::default();
     let (mut chat, ..) = crate::messages::input(&mut fields, &mut Vec::new())?;
     crate::messages::thinking(&mut fields, &mut settings, &mut chat.template, &mut Vec::new())?;
     let thinking = settings.thinking;
     format::tell(&mut chat, settings.constraint.format.as_ref());
-    let tokens = count(&api, &mut fields, chat, thinking).await?;
+    let tokens = count(&api, ApiDialect::Messages, &body, &mut fields, chat, thinking).await?;
     Ok(json_response(&json!({"input_tokens": tokens})))
 }
 
-/// The tokens of a chat as a reply would be written behind it.
+/// The tokens of a chat as a reply would be written behind it. What was counted before is not rendered again.
 async fn count(
     api: &Arc<Api>,
+    dialect: ApiDialect,
+    body: &[u8],
     fields: &mut Fields,
     chat: ChatInput,
     thinking: Option<bool>,
@@ -74,11 +79,18 @@ async fn count(
     let settled = state.wait_for(settled).await.map(|state| state.clone());
     let Ok(EngineState::Ready { model, .. }) = settled else { return Err(ApiError::NoModelLoaded) };
     let thinking = thinking.unwrap_or_else(|| api.models.settings(&model).thinking);
+    let key = api.counted.key((dialect as u8, body, &model.path, thinking));
+    if let Some(tokens) = api.counted.get(key) {
+        return Ok(tokens);
+    }
     // A burst of them is counted a few at a time, so that nobody's answer waits for a processor.
     let _place = api.counts.acquire().await;
     let counted = api.engine.count_input(Input::Chat(chat), thinking).await;
     let counted = counted.map_err(|error| refusal(&error, None))?;
     // Another one knows other tokens.
-    let is_same = api.current_model().as_ref() == Some(&found.folder);
-    is_same.then_some(counted).ok_or(ApiError::ModelBusy { name: found.id })
+    if api.current_model().as_ref() != Some(&found.folder) {
+        return Err(ApiError::ModelBusy { name: found.id });
+    }
+    api.counted.remember(key, counted);
+    Ok(counted)
 }

@@ -11,13 +11,16 @@ pub(crate) use self::input_text::InputText;
 use crate::error::ApiError;
 use crate::fields::Fields;
 use crate::format;
+use crate::redacted::redacted;
 use crate::tools::function;
+
+redacted!(Customs);
 
 /// The parameter of a free-form tool.
 const INPUT: &str = "input";
 
 /// The free-form tools of a request, by the names that the model knows them by.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct Customs {
     /// What the text of those must be that say so.
     pub(crate) inputs: BTreeMap<String, Format>,

@@ -52,6 +52,11 @@ pub(crate) enum ApiError {
     /// There is no such route.
     #[error("There is no {method} {path} here.")]
     NoRoute { method: String, path: String },
+    /// It is a route of the dialect, for what there is not here.
+    #[error(
+        "{path} is not supported: this server writes text, with the models that are here, and does nothing else."
+    )]
+    NotOffered { path: String },
     /// There is no such request.
     #[error("There is no request {id:?} here. It may have ended.")]
     NoRequest { id: String },
@@ -120,6 +125,7 @@ impl ApiError {
             Self::Forbidden { .. } => StatusCode::FORBIDDEN,
             Self::NotStored { field: None }
             | Self::NoRoute { .. }
+            | Self::NotOffered { .. }
             | Self::NoRequest { .. }
             | Self::NoModel { .. } => StatusCode::NOT_FOUND,
             Self::TooSlow { .. } => StatusCode::REQUEST_TIMEOUT,
@@ -156,6 +162,7 @@ impl ApiError {
             Self::Unauthorized => ("authentication_error", "invalid_api_key"),
             Self::Forbidden { .. } => ("permission_error", "forbidden"),
             Self::NoRoute { .. } | Self::NoRequest { .. } => ("not_found_error", "not_found"),
+            Self::NotOffered { .. } => ("not_found_error", "not_supported"),
             Self::NoModel { .. } => ("not_found_error", "model_not_found"),
             Self::TooSlow { .. } => (INVALID, "request_timeout"),
             Self::TooLarge { .. } => (INVALID, "request_too_large"),

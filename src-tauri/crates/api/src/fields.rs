@@ -6,9 +6,11 @@ use std::ops::RangeInclusive;
 use serde_json::{Map, Value};
 
 use crate::error::ApiError;
+use crate::redacted::redacted;
+
+redacted!(Fields);
 
 /// An object of a request.
-#[derive(Debug)]
 pub(crate) struct Fields {
     /// Where it stands in the request, up to and with the dot before its fields.
     place: String,

@@ -130,7 +130,7 @@ impl Guard {
         if !is_open(method, uri.path()) {
             self.check_token(headers, now)?;
         }
-        if method == Method::POST {
+        if method == Method::POST && is_offered(uri.path()) {
             check_body(headers)?;
         }
         Ok(())
@@ -167,8 +167,8 @@ impl Guard {
         let mut origins = headers.get_all(ORIGIN).iter();
         let (origin, second) = (origins.next(), origins.next());
         if let Some(origin) = origin {
-            let is_listed = |listed: &String| listed.as_bytes().eq_ignore_ascii_case(origin.as_bytes());
-            if second.is_none() && self.access.origins.iter().any(is_listed) {
+            let is_here = |listed: &String| is_listed(listed, origin.as_bytes());
+            if second.is_none() && self.access.origins.iter().any(is_here) {
                 return Ok(Some(origin));
             }
         } else if !headers.get_all(FETCH_SITE).iter().any(|site| site == "cross-site" || site == "same-site")
@@ -232,6 +232,31 @@ fn bearers(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
 /// What says nothing but that the server runs.
 fn is_open(method: &Method, path: &str) -> bool {
     (method == Method::GET || method == Method::HEAD) && (path == "/" || path == "/health")
+}
+
+/// Whether a route may have a body to read. Those of the dialects that are not here have others than JSON, and say that
+/// they are not whatever comes.
+fn is_offered(path: &str) -> bool {
+    let is_below = |folder: &str| path.starts_with(folder);
+    !(path == "/v1/embeddings"
+        || path == "/v1/moderations"
+        || is_below("/v1/audio/")
+        || is_below("/v1/images/"))
+}
+
+/// Whether an origin is on a list. `SCHEME://*` there is all of a scheme that only apps have: each window of an editor
+/// has an origin of its own.
+fn is_listed(listed: &str, origin: &[u8]) -> bool {
+    if listed.as_bytes().eq_ignore_ascii_case(origin) {
+        return true;
+    }
+    let Some(scheme) = listed.strip_suffix('*').filter(|scheme| scheme.ends_with("://")) else {
+        return false;
+    };
+    let is_of_nobody = ["http://", "https://", "://"].iter().any(|web| web.eq_ignore_ascii_case(scheme));
+    !is_of_nobody
+        && origin.len() > scheme.len()
+        && origin.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme.as_bytes()))
 }
 
 /// What the answer to a page that may connect says.

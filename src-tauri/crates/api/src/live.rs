@@ -15,7 +15,6 @@ use tokio::sync::watch;
 use crate::error::ApiError;
 use crate::metrics::Metrics;
 use crate::program;
-use crate::router::random_name;
 
 /// How many requests are remembered that have ended.
 const MOST_ENDED: usize = 50;
@@ -53,6 +52,22 @@ pub(crate) struct LiveRequest {
     id: String,
     stopped: watch::Receiver<bool>,
     outcome: ApiOutcome,
+}
+
+/// Where a request is listed.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) live: Arc<Live>,
+    pub(crate) id: String,
+}
+
+impl Listed {
+    /// How far it is; it waits where it is not there yet, or not any more.
+    pub(crate) fn stage(&self) -> ApiStage {
+        let state = self.live.lock();
+        let entry = state.live.iter().find(|entry| entry.request.id == self.id);
+        entry.map_or(ApiStage::Waiting, |entry| entry.request.stage)
+    }
 }
 
 impl Live {
@@ -97,14 +112,14 @@ impl Live {
         }
     }
 
-    /// Lists a request that a program with this user agent has sent.
+    /// Lists a request of this id that a program with this user agent has sent.
     pub(crate) fn begin(
         self: &Arc<Self>,
+        id: String,
         user_agent: &str,
         dialect: ApiDialect,
         model: String,
     ) -> LiveRequest {
-        let id = random_name("req_");
         let (stop, stopped) = watch::channel(false);
         let request = ApiRequest {
             id: id.clone(),
@@ -261,9 +276,10 @@ mod tests {
     use foretoken_protocol::{LiveStats, Part, PositionStats, TokenText};
 
     use super::*;
+    use crate::router::random_name;
 
     fn begin(live: &Arc<Live>) -> LiveRequest {
-        live.begin("curl/8.9.1", ApiDialect::Chat, "a/b".into())
+        live.begin(random_name("req_"), "curl/8.9.1", ApiDialect::Chat, "a/b".into())
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 
+#[cfg(test)]
+pub(crate) use self::parse::parse;
 pub(crate) use self::parse::{input, thinking};
 use self::write::Writer;
 pub(crate) use self::write::error_body;

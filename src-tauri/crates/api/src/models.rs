@@ -106,6 +106,14 @@ pub(crate) struct Found {
 
 /// The model that a program names, if it can answer. What names whichever is loaded means the one that is so now.
 pub(crate) fn find(api: &Api, named: &str) -> Result<Found, ApiError> {
+    let found = meant(api, named)?;
+    // What cannot be loaded does not have to wait to hear that.
+    check(api, &found)?;
+    Ok(found)
+}
+
+/// The model that a program means, whether or not it can answer now.
+fn meant(api: &Api, named: &str) -> Result<Found, ApiError> {
     let current = api.current_model();
     let models = offered(&*api.models);
     let whichever = |is_alias| {
@@ -117,7 +125,7 @@ pub(crate) fn find(api: &Api, named: &str) -> Result<Found, ApiError> {
     };
     let one =
         |model: &Offered, is_alias| Ok(Found { id: model.id.clone(), folder: model.path.clone(), is_alias });
-    let found = if named.eq_ignore_ascii_case(DEFAULT) {
+    if named.eq_ignore_ascii_case(DEFAULT) {
         whichever(false)
     } else if let Some(model) = called(&models, named, current.as_deref()) {
         one(model, false)
@@ -131,10 +139,7 @@ pub(crate) fn find(api: &Api, named: &str) -> Result<Found, ApiError> {
         let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
         let hint = format!("There are {} and {DEFAULT:?}, the one that is loaded.", ids.join(", "));
         Err(ApiError::NoModel { name: named.to_owned(), hint })
-    }?;
-    // What cannot be loaded does not have to wait to hear that.
-    check(api, &found)?;
-    Ok(found)
+    }
 }
 
 /// Refuses a model that is not loaded and cannot be now.
@@ -207,13 +212,14 @@ pub(crate) fn list(api: &Api) -> Value {
     })
 }
 
-/// The answer to `GET /v1/models/{id}`.
+/// The answer to `GET /v1/models/{id}`, where any name may stand that a request can have: the entry of the model that
+/// it means.
 pub(crate) fn one(api: &Api, named: &str) -> Result<Value, ApiError> {
-    let models = offered(&*api.models);
-    called(&models, named, None).map(|model| entry(api, model)).ok_or_else(|| ApiError::NoModel {
-        name: named.to_owned(),
-        hint: "GET /v1/models lists those that are here.".into(),
-    })
+    let Found { id, folder, .. } = meant(api, named)?;
+    let listed = offered(&*api.models).into_iter().find(|model| model.path == folder);
+    // One that was loaded from elsewhere is known by its folder alone.
+    let model = listed.unwrap_or_else(|| Offered { name: id.clone(), id, path: folder, created: 0 });
+    Ok(entry(api, &model))
 }
 
 fn entry(api: &Api, model: &Offered) -> Value {

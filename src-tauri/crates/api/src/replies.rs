@@ -19,6 +19,9 @@ use crate::content::{Content, Reader};
 use crate::error::ApiError;
 use crate::live::LiveRequest;
 use crate::models::{self, Found};
+use crate::redacted::redacted;
+
+redacted!(Step, EndReason);
 
 /// What happens to a reply once the engine has taken it on.
 #[derive(Debug)]
@@ -40,7 +43,7 @@ pub(crate) struct PromptSize {
 }
 
 /// What a step adds to a reply.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Step {
     pub(crate) contents: Vec<Content>,
     pub(crate) tokens: Vec<TokenText>,
@@ -59,7 +62,7 @@ pub(crate) struct End {
 }
 
 /// Why a reply ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum EndReason {
     /// The model was done.
     Done,

@@ -11,6 +11,8 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use self::parse::ResponseRequest;
+#[cfg(test)]
+pub(crate) use self::parse::parse;
 pub(crate) use self::parse::{effort, input};
 use self::write::Writer;
 use crate::answer::answer as write_answer;

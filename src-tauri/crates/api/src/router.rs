@@ -9,7 +9,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use serde_json::{Value, json};
 
 use crate::api::Api;
@@ -24,7 +24,8 @@ use crate::models;
 use crate::responses;
 use crate::status;
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Names a request in its answer, and to those who handle it: what its program has set there is not taken over.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const ANTHROPIC_REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
@@ -52,6 +53,10 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
         .route("/v1/messages/count_tokens", post(count::messages))
         .route("/v1/foretoken/status", get(status::status))
         .route("/v1/foretoken/cancel/{request}", post(status::cancel))
+        .route("/v1/embeddings", any(not_offered))
+        .route("/v1/moderations", any(not_offered))
+        .route("/v1/audio/{*rest}", any(not_offered))
+        .route("/v1/images/{*rest}", any(not_offered))
         .fallback(no_route)
         .method_not_allowed_fallback(no_route)
         .layer(from_fn_with_state(Arc::clone(&api), admit))
@@ -59,7 +64,11 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
 }
 
 /// Lets through what the guard lets through, and names each request.
-async fn admit(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
+async fn admit(State(api): State<Arc<Api>>, mut request: Request, next: Next) -> Response {
+    let name = random_name("req_");
+    let id = HeaderValue::try_from(&name).ok();
+    request.headers_mut().remove(REQUEST_ID);
+    request.headers_mut().extend(id.clone().map(|id| (REQUEST_ID, id)));
     let is_messages = request.uri().path().starts_with("/v1/messages");
     let admitted = api.guard.admit(request.method(), request.uri(), request.headers(), Instant::now());
     let (mut response, origin) = match admitted {
@@ -73,8 +82,7 @@ async fn admit(State(api): State<Arc<Api>>, request: Request, next: Next) -> Res
         }
     };
     response.headers_mut().extend(origin.map(cors).unwrap_or_default());
-    let name = random_name("req_");
-    if let Ok(id) = HeaderValue::try_from(&name) {
+    if let Some(id) = id {
         response.headers_mut().insert(REQUEST_ID, id.clone());
         response.headers_mut().insert(ANTHROPIC_REQUEST_ID, id);
     }
@@ -112,6 +120,11 @@ async fn one_model(State(api): State<Arc<Api>>, Path(id): Path<String>) -> Resul
 
 async fn no_route(request: Request) -> ApiError {
     ApiError::NoRoute { method: request.method().to_string(), path: request.uri().path().to_owned() }
+}
+
+/// Answers whoever asks for what other servers have and this one has not.
+async fn not_offered(request: Request) -> ApiError {
+    ApiError::NotOffered { path: request.uri().path().to_owned() }
 }
 
 /// An answer of JSON.

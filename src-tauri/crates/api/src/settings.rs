@@ -16,6 +16,8 @@ const MOST_BIASED: usize = 1024;
 /// What a request may say of speculation in headers, for programs that can only add those.
 const SPECULATION: &str = "foretoken-speculation";
 const ACCEPTANCE: &str = "foretoken-acceptance";
+const THINKING_BUDGET: &str = "foretoken-thinking-budget";
+const PRIORITY: &str = "foretoken-priority";
 
 /// What asks of each token whether it was drafted, for dialects that have no place to tell it.
 pub(crate) const TRACE: &str = "foretoken.trace";
@@ -181,6 +183,14 @@ pub(crate) fn own(
     if let Some(value) = header(ACCEPTANCE) {
         settings.acceptance = Some(acceptance(ACCEPTANCE, &value)?);
     }
+    if let Some(value) = header(THINKING_BUDGET) {
+        let budget = value.parse::<u64>();
+        let budget = budget.map_err(|_| invalid(THINKING_BUDGET, "it is no whole number from 0 on"))?;
+        settings.constraint.thinking_budget = Some(u32::try_from(budget).unwrap_or(u32::MAX));
+    }
+    if let Some(value) = header(PRIORITY) {
+        settings.in_background = background(PRIORITY, &value)?;
+    }
     let Some(mut own) = fields.object("foretoken")? else { return Ok(false) };
     if let Some(value) = own.take("speculation") {
         settings.drafting = Some(drafting(&own.name("speculation"), value)?);
@@ -197,13 +207,9 @@ pub(crate) fn own(
         }
         settings.constraint.format = Some(format::grammar(grammar)?);
     }
-    settings.in_background = match own.string("priority")?.as_deref() {
-        None | Some("normal") => false,
-        Some("background") => true,
-        Some(other) => {
-            return Err(own.refuse("priority", format!("it is {other:?}, not normal or background")));
-        }
-    };
+    if let Some(value) = own.string("priority")? {
+        settings.in_background = background(&own.name("priority"), &value)?;
+    }
     let trace = own.boolean("trace")?.unwrap_or(false);
     ignored.extend(own.left());
     Ok(trace)
@@ -240,6 +246,15 @@ fn drafting(field: &str, value: Value) -> Result<Drafting, ApiError> {
         _ => {}
     }
     Err(invalid(field, format!("it is not \"auto\", \"off\", 1 to {MAX_DEPTH}, or an object with a drafter")))
+}
+
+/// Whether other programs come first.
+fn background(field: &str, value: &str) -> Result<bool, ApiError> {
+    match value {
+        "normal" => Ok(false),
+        "background" => Ok(true),
+        other => Err(invalid(field, format!("it is {other:?}, not normal or background"))),
+    }
 }
 
 fn acceptance(field: &str, value: &str) -> Result<AcceptanceRule, ApiError> {

@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::answer::Writer;
 use crate::error::ApiError;
+use crate::live::Listed;
 use crate::replies::{Progress, Replies};
 
 /// How long a stream is silent at most.
@@ -48,10 +49,10 @@ enum Piece {
 }
 
 /// The answer as it is written.
-pub(crate) fn streamed(begun: Begun, writer: impl Writer) -> Response {
+pub(crate) fn streamed(begun: Begun, writer: impl Writer, listed_as: Listed) -> Response {
     // One piece at a time: what comes while the client takes none is sent together.
     let (sender, receiver) = mpsc::channel(1);
-    tokio::spawn(StreamWriter::new(begun, writer).run(sender));
+    tokio::spawn(StreamWriter::new(begun, writer, listed_as).run(sender));
     let pieces = stream::unfold(Some(receiver), async |receiver| {
         let mut receiver = receiver?;
         match receiver.recv().await {
@@ -76,6 +77,8 @@ struct StreamWriter<W> {
     begun: Option<Begun>,
     replies: Option<Replies>,
     writer: W,
+    /// Knows how far the request is.
+    listed_as: Listed,
     /// What the client has not taken.
     unsent: String,
     /// When something was written last, and when the client took something last.
@@ -84,9 +87,10 @@ struct StreamWriter<W> {
 }
 
 impl<W: Writer> StreamWriter<W> {
-    fn new(begun: Begun, writer: W) -> Self {
+    fn new(begun: Begun, writer: W, listed_as: Listed) -> Self {
         let now = Instant::now();
-        Self { begun: Some(begun), replies: None, writer, unsent: String::new(), written: now, taken: now }
+        let (replies, unsent) = (None, String::new());
+        Self { begun: Some(begun), replies, writer, listed_as, unsent, written: now, taken: now }
     }
 
     async fn run(mut self, pieces: mpsc::Sender<Piece>) {
@@ -103,7 +107,8 @@ impl<W: Writer> StreamWriter<W> {
                     self.taken = Instant::now();
                 }
                 () = sleep_until(self.written + KEEP_ALIVE), if self.unsent.is_empty() => {
-                    self.write(|writer, out| writer.keep_alive(out));
+                    let stage = self.listed_as.stage();
+                    self.write(|writer, out| writer.keep_alive(stage, out));
                 }
                 () = sleep_until(self.taken + CLIENT_PATIENCE), if !self.unsent.is_empty() => return,
                 () = pieces.closed() => return,

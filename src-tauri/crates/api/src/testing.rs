@@ -17,7 +17,7 @@ pub(crate) const CALL: &str = "<tool_call>\n<function=f>\n<parameter=text>\na\n<
                                </parameter>\n</function>\n</tool_call>";
 
 pub(crate) fn meta() -> Meta {
-    Meta { created: 9, model: "m".into(), fingerprint: "f".into() }
+    Meta { request: "req_1".into(), created: 9, model: "m".into(), fingerprint: "f".into() }
 }
 
 pub(crate) fn stats() -> ReplyStats {

@@ -7,6 +7,9 @@ use serde_json::{Map, Value, json};
 use crate::error::ApiError;
 use crate::fields::invalid;
 use crate::guard::too_deep;
+use crate::redacted::redacted;
+
+redacted!(Turns, Conversation, Answer, EarlierCall, OpenCall);
 
 /// That a call has no result, and its place says so.
 const NO_RESULT: &str = "result-missing";
@@ -17,7 +20,7 @@ const BROKEN_ARGUMENTS: &str = "broken-arguments";
 const MISSING: &str = "[no result]";
 
 /// Turns as the engine takes them, in the making.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Turns {
     messages: Vec<ChatMessage>,
     /// The calls of the last answer, until something else than a result follows.
@@ -28,7 +31,6 @@ pub(crate) struct Turns {
 }
 
 /// What the engine is asked with.
-#[derive(Debug)]
 pub(crate) struct Conversation {
     pub(crate) messages: Vec<ChatMessage>,
     /// The last turn, where that is the model's: it is gone on with.
@@ -37,7 +39,7 @@ pub(crate) struct Conversation {
 }
 
 /// What the model wrote in an earlier turn.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) thinking: String,
@@ -45,14 +47,12 @@ pub(crate) struct Answer {
 }
 
 /// A call in an earlier turn.
-#[derive(Debug)]
 pub(crate) struct EarlierCall {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) arguments: Map<String, Value>,
 }
 
-#[derive(Debug)]
 struct OpenCall {
     id: String,
     result: Option<String>,

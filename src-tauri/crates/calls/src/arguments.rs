@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::parser::{Argument, Call, ValueForm};
+use crate::python;
 use crate::tools::Tools;
 
 /// A call with its arguments as the tool's schema reads them.
@@ -94,11 +95,12 @@ impl TypedCall {
     /// Reads a call by the schema of its tool.
     ///
     /// Between tags, a string is the text as it is. Integers, numbers, booleans, null, arrays and objects are read as
-    /// JSON, where `True`, `False` and `None` count, as the templates of the family write them. Of several types the
-    /// first that fits is taken, a string last; of an `enum`, the value that is written. A parameter of which the
-    /// schema tells no type, or one that JSON Schema does not know, is text. Of arrays and objects only the outermost
-    /// type is looked at. A value of a call in JSON is what it is, where its type is one of those that the schema
-    /// allows or the schema tells none; else it is read as the text of which it consists.
+    /// JSON, where `True`, `False` and `None` count, as the templates of the family write them; arrays and objects also
+    /// as Python writes them. An integer whose digits a number cannot keep fits none. Of several types the first that
+    /// fits is taken, a string last: beside it only `null` itself is null. Of an `enum`, the value that is written is
+    /// taken. A parameter of which the schema tells no type, or one that JSON Schema does not know, is text. Of arrays
+    /// and objects only the outermost type is looked at. A value of a call in JSON is what it is, where its type is one
+    /// of those that the schema allows or the schema tells none; else it is read as the text of which it consists.
     pub fn new(call: &Call, tools: &Tools) -> Self {
         let mut misfits = Vec::new();
         let schema = tools.parameters(&call.name);
@@ -249,7 +251,13 @@ impl<'a> Schema<'a> {
             ValueForm::Json => json(text),
         };
         let fits = is.and_then(|value: Value| types.iter().find_map(|one| one.fitting(&value)));
-        fits.or_else(|| types.iter().find_map(|one| one.read(text))).ok_or_else(|| Misfit::Type {
+        // Where any text may stand, other spellings of null may be meant as texts.
+        let has_text = types.last().is_some_and(|one| one.is_any_text());
+        let read = |one: &Type<'a>| match one {
+            Type::Null if has_text => (text == "null").then_some(Value::Null),
+            one => one.read(text),
+        };
+        fits.or_else(|| types.iter().find_map(read)).ok_or_else(|| Misfit::Type {
             parameter: name.into(),
             expected: in_words(&types),
             came: text.into(),
@@ -284,6 +292,14 @@ impl<'a> Schema<'a> {
 
     /// Adds the types that a schema allows, in its order. `visits` counts the schemas looked at.
     fn collect(&self, schema: &'a Value, depth: usize, visits: &mut usize, types: &mut Vec<Type<'a>>) {
+        self.collect_own(schema, depth, visits, types);
+        // As OpenAPI says it.
+        if schema["nullable"] == true && types.len() < MOST_TYPES {
+            types.push(Type::Null);
+        }
+    }
+
+    fn collect_own(&self, schema: &'a Value, depth: usize, visits: &mut usize, types: &mut Vec<Type<'a>>) {
         let part = |key: &str| schema.get(key);
         *visits += 1;
         if types.len() >= MOST_TYPES || *visits > MOST_VISITS {
@@ -304,8 +320,18 @@ impl<'a> Schema<'a> {
         } else if let Some(Value::Array(schemas)) = part("anyOf").or_else(|| part("oneOf")) {
             let left = schemas.iter().take(MOST_VISITS);
             left.for_each(|schema| self.collect(schema, depth - 1, visits, types));
-        } else if let Some(schema) = part("allOf").and_then(|all| all.get(0)) {
-            self.collect(schema, depth - 1, visits, types);
+        } else if let Some(Value::Array(schemas)) = part("allOf") {
+            // A value has to be of all of them, so the first that tells a type tells enough.
+            let mut told = vec![Type::Any];
+            for schema in schemas.iter().take(MOST_VISITS) {
+                let mut one = Vec::new();
+                self.collect(schema, depth - 1, visits, &mut one);
+                if !one.iter().all(|one| matches!(one, Type::Any)) {
+                    told = one;
+                    break;
+                }
+            }
+            types.extend(told);
         } else {
             types.push(Type::Any);
         }
@@ -360,8 +386,8 @@ impl<'a> Type<'a> {
             Self::Number => json(text).filter(Value::is_number),
             Self::Boolean => json(text).filter(Value::is_boolean),
             Self::Null => json(text).filter(Value::is_null),
-            Self::Array => json(text).filter(Value::is_array),
-            Self::Object => json(text).filter(Value::is_object),
+            Self::Array => json_or_python(text).filter(Value::is_array),
+            Self::Object => json_or_python(text).filter(Value::is_object),
             Self::Of(values) => values.iter().find(|value| is_written(value, text)).cloned(),
         }
     }
@@ -397,6 +423,10 @@ pub(crate) fn json(text: &str) -> Option<Value> {
     }
 }
 
+fn json_or_python(text: &str) -> Option<Value> {
+    json(text).or_else(|| python::literal(text))
+}
+
 /// A number without a fraction as an integer: 5.0 is one. Not one whose digits were lost when it was read.
 fn integer(value: &Value) -> Option<Value> {
     if value.is_i64() || value.is_u64() {
@@ -428,6 +458,7 @@ fn is_written(value: &Value, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -488,6 +519,111 @@ mod tests {
         }
     }
 
+    /// The spellings that models have for values, row by row: the schema, what was written, what it is.
+    #[test]
+    fn each_spelling_is_read_by_its_schema() {
+        let maybe_text = || json!({"type": ["string", "null"]});
+        let maybe = |kind: &str| json!({"anyOf": [{"type": kind}, {"type": "null"}]});
+        let of = |kind: &str| json!({"type": kind});
+        let nullable = |kind: &str| json!({"type": kind, "nullable": true});
+        for (schema, text, is) in [
+            // A text is what stands there.
+            (of("string"), "null", json!("null")),
+            (of("string"), "None", json!("None")),
+            (of("string"), "true", json!("true")),
+            (of("string"), "5", json!("5")),
+            (of("string"), "{'a': 1}", json!("{'a': 1}")),
+            (of("string"), "'x'", json!("'x'")),
+            // Beside a text, only null itself is null.
+            (maybe_text(), "null", json!(null)),
+            (maybe_text(), "None", json!("None")),
+            (maybe_text(), "Null", json!("Null")),
+            (maybe_text(), "NULL", json!("NULL")),
+            (maybe_text(), " null", json!(" null")),
+            (maybe_text(), "null\n", json!("null\n")),
+            (maybe_text(), "\"null\"", json!("\"null\"")),
+            (maybe_text(), "", json!("")),
+            (maybe("string"), "null", json!(null)),
+            (maybe("string"), "None", json!("None")),
+            (nullable("string"), "null", json!(null)),
+            (nullable("string"), "None", json!("None")),
+            (nullable("string"), "x", json!("x")),
+            (json!({"type": ["integer", "string", "null"]}), "None", json!("None")),
+            (json!({"type": ["integer", "string", "null"]}), "null", json!(null)),
+            (json!({"type": ["integer", "string", "null"]}), "7", json!(7)),
+            // Beside anything else, Python's word is null, too.
+            (maybe("integer"), "None", json!(null)),
+            (maybe("integer"), "null", json!(null)),
+            (maybe("array"), "None", json!(null)),
+            (maybe("object"), "{'a': None}", json!({"a": null})),
+            (nullable("integer"), "null", json!(null)),
+            (nullable("integer"), "None", json!(null)),
+            (nullable("integer"), "3", json!(3)),
+            (nullable("boolean"), "False", json!(false)),
+            (nullable("array"), "null", json!(null)),
+            (json!({"type": "integer", "nullable": false}), "3", json!(3)),
+            (json!({"enum": ["a", "b"], "nullable": true}), "null", json!(null)),
+            (json!({"enum": ["a", "b"], "nullable": true}), "a", json!("a")),
+            // True and false have two spellings each.
+            (of("boolean"), "true", json!(true)),
+            (of("boolean"), "True", json!(true)),
+            (of("boolean"), "false", json!(false)),
+            (of("boolean"), " False\n", json!(false)),
+            // Integers keep their digits.
+            (of("integer"), "0", json!(0)),
+            (of("integer"), "-0", json!(0)),
+            (of("integer"), "9007199254740993", json!(9_007_199_254_740_993_u64)),
+            (of("integer"), "18446744073709551615", json!(u64::MAX)),
+            (of("integer"), "-9223372036854775808", json!(i64::MIN)),
+            (of("integer"), "1e3", json!(1000)),
+            (of("integer"), "2.0", json!(2)),
+            (of("number"), "2", json!(2)),
+            (of("number"), "2.0", json!(2.0)),
+            (of("number"), "-0.5", json!(-0.5)),
+            (of("number"), "1e-3", json!(0.001)),
+            // Lists and objects are JSON, else Python's.
+            (of("array"), "[]", json!([])),
+            (of("array"), "[\"True\", 'None']", json!(["True", "None"])),
+            (of("array"), "['a', 'b']", json!(["a", "b"])),
+            (of("array"), "['it\\'s', \"a 'b'\"]", json!(["it's", "a 'b'"])),
+            (of("array"), "[True, False, None]", json!([true, false, null])),
+            (of("array"), "[[1, 2], ['x']]", json!([[1, 2], ["x"]])),
+            (of("array"), "[1, 2,]", json!([1, 2])),
+            (of("object"), "{}", json!({})),
+            (of("object"), "{'a': True, 'b': None}", json!({"a": true, "b": null})),
+            (of("object"), "{'a': {'b': ['c', False]}}", json!({"a": {"b": ["c", false]}})),
+            (of("object"), "{\"a\": True}", json!({"a": true})),
+            (of("object"), "{'z': 1, 'a': 2}", json!({"z": 1, "a": 2})),
+            (of("object"), "{'path': 'C:\\\\x', 'n': -1.5}", json!({"path": "C:\\x", "n": -1.5})),
+            (json!({"type": ["array", "object"]}), "{'a': []}", json!({"a": []})),
+            (json!({"type": ["object", "string"]}), "{'a': 1}", json!({"a": 1})),
+            (json!({"type": ["object", "string"]}), "{'a': 1", json!("{'a': 1")),
+            // Of all that must be so, the first that tells a type.
+            (json!({"allOf": [{"description": "x"}, {"type": "integer"}]}), "5", json!(5)),
+            (json!({"allOf": [{"minimum": 1}, {"maximum": 9}, {"type": "number"}]}), "5", json!(5)),
+            (json!({"allOf": [{}, {"$ref": "#/$defs/Unit"}]}), "C", json!("C")),
+            (json!({"allOf": [{}, {"anyOf": [{"type": "boolean"}, {"type": "null"}]}]}), "None", json!(null)),
+            (json!({"allOf": [{"type": "array"}, {"minItems": 1}]}), "[1]", json!([1])),
+            (json!({"allOf": [{"minLength": 1}, {}]}), "5", json!("5")),
+            (json!({"allOf": []}), "5", json!("5")),
+            (json!({"allOf": [{"type": "integer"}], "nullable": true}), "null", json!(null)),
+            // A value of a list is the one whose text is equal.
+            (json!({"enum": ["1", 1]}), "1", json!("1")),
+            (json!({"enum": ["None", null]}), "None", json!("None")),
+            (json!({"enum": ["null"]}), "null", json!("null")),
+            (json!({"const": true}), "True", json!(true)),
+            // Nothing told is text.
+            (json!({}), "null", json!("null")),
+            (json!({}), "{'a': 1}", json!("{'a': 1}")),
+            (json!({"description": "x"}), "5", json!("5")),
+            (json!({"nullable": true}), "null", json!(null)),
+            (json!({"nullable": true}), "5", json!("5")),
+        ] {
+            let value = read(&schema, text).unwrap_or_else(|told| panic!("{schema} {text:?}: {told}"));
+            assert_eq!(value.to_string(), is.to_string(), "{schema} {text:?}");
+        }
+    }
+
     #[test]
     fn what_does_not_fit_is_said_and_kept() {
         for (schema, text, told) in [
@@ -504,7 +640,7 @@ mod tests {
             (json!({"type": "boolean"}), "yes", "a: expected true or false, came \"yes\""),
             (json!({"type": "boolean"}), "1", "a: expected true or false, came \"1\""),
             (json!({"type": "null"}), "", "a: expected null, came \"\""),
-            (json!({"type": "array"}), "['x']", "a: expected a JSON array, came \"['x']\""),
+            (json!({"type": "array"}), "['x'", "a: expected a JSON array, came \"['x'\""),
             (json!({"type": "object"}), "[1]", "a: expected a JSON object, came \"[1]\""),
             (json!({"type": ["integer", "null"]}), "x", "a: expected an integer or null, came \"x\""),
             (json!({"enum": ["C", 1]}), "c", "a: expected \"C\" or 1, came \"c\""),
@@ -552,6 +688,73 @@ mod tests {
         assert_eq!(tools.written("f", "count"), values(&["null"], true));
         assert_eq!(tools.written("f", "list"), values(&[], true));
         assert_eq!(tools.written("g", "text"), Written::Text);
+    }
+
+    /// A value as the templates write it: texts as they are, objects and lists as JSON, others as Python's `str`.
+    fn rendered(value: &Value) -> String {
+        match value {
+            Value::String(text) => text.clone(),
+            Value::Null => "None".into(),
+            Value::Bool(is) => if *is { "True" } else { "False" }.into(),
+            value => value.to_string(),
+        }
+    }
+
+    /// A value as Python's `repr` writes it.
+    fn in_python(value: &Value) -> String {
+        match value {
+            Value::String(text) => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+            Value::Array(values) => {
+                format!("[{}]", values.iter().map(in_python).collect::<Vec<_>>().join(", "))
+            }
+            Value::Object(fields) => {
+                let pair = |(key, value): (&String, &Value)| {
+                    format!("{}: {}", in_python(&Value::from(key.as_str())), in_python(value))
+                };
+                format!("{{{}}}", fields.iter().map(pair).collect::<Vec<_>>().join(", "))
+            }
+            value => rendered(value),
+        }
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let text = "[a-z '\"\\\\<>/{}é🦀\n]{0,8}|null|None|True|5";
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            text.prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 3, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                prop::collection::vec((text, inner), 0..3)
+                    .prop_map(|fields| Value::from(fields.into_iter().collect::<Map<_, _>>())),
+            ]
+        })
+    }
+
+    proptest! {
+        /// What a template writes of arguments reads back as these arguments, and so does Python's way of writing them.
+        #[test]
+        fn arguments_come_back_as_they_were(value in value()) {
+            let name = match &value {
+                Value::Null => "null",
+                Value::Bool(_) => "boolean",
+                Value::Number(_) => "integer",
+                Value::String(_) => "string",
+                Value::Array(_) => "array",
+                Value::Object(_) => "object",
+            };
+            let schema = json!({"type": name});
+            prop_assert_eq!(read(&schema, &rendered(&value)), Ok(value.clone()));
+            if !value.is_string() {
+                prop_assert_eq!(read(&schema, &in_python(&value)), Ok(value.clone()));
+                let nullable = json!({"type": name, "nullable": true});
+                prop_assert_eq!(read(&nullable, &rendered(&value)), Ok(value));
+            }
+        }
     }
 
     #[test]

@@ -215,7 +215,8 @@ mod tests {
             (&[("count", "5"), ("text", "a")], r#"{"count":5,"text":"a"}"#, 0),
             (&[("list", "[1, 2"), ("maybe", "null")], r#"{"list":"[1, 2","maybe":null}"#, 1),
             (&[("text", "a"), ("text", "b"), ("count", "1")], r#"{"text":"a","count":1}"#, 1),
-            (&[("other \"x\"", "a")], r"{}", 1),
+            (&[("other \"x\"", "a")], r#"{"other \"x\"":"a"}"#, 0),
+            (&[("other <x", "a")], r"{}", 1),
         ] {
             let found = read(&[call(arguments)]);
             assert_eq!(found, [("f".into(), json.into(), false, misfits)], "{arguments:?}");

@@ -6,13 +6,16 @@ mod deltas;
 mod form;
 mod json;
 mod parser;
+mod python;
 mod thoughts;
 mod tools;
 
 pub use arguments::{Misfit, TypedCall, Written};
 pub use deltas::{CallDelta, CallDeltas};
 pub use form::CallForm;
-pub use parser::{Argument, CALL_TAGS, Call, CallParser, CallPiece, TAG_TOKENS, ValueForm, is_name};
+pub use parser::{
+    Argument, CALL_TAGS, Call, CallParser, CallPiece, TAG_TOKENS, ValueForm, is_name, is_parameter_name,
+};
 pub use thoughts::{Thoughts, ThoughtsEnd};
 pub use tools::{Tools, ToolsError};
 

@@ -164,10 +164,9 @@ impl CallPiece {
 /// ends behind its object, or is broken where that cannot go on. Between tags, a value ends at the
 /// `</parameter>` behind which another tag of the call stands: any other is content. Where it is missing, the value
 /// ends before a `</tool_call>` behind which another call or the end of the answer stands, with or without
-/// `</function>` before it, or before a line that begins with `<parameter=NAME>`; the call says so. One line break
-/// behind the opening tag and one before the tag that ends the value are not part of it. Names are of up to 256 of
-/// `A-Z`, `a-z`, `0-9`, `_`, `.` and `-`; tags with more than 1,024 bytes of white space between them do not belong
-/// together.
+/// `</function>` before it, or before a line that begins with `<parameter=NAME>`; the call says so. Names of tools are
+/// of up to 256 of `A-Z`, `a-z`, `0-9`, `_`, `.` and `-`, those of parameters of up to 256 bytes without angle brackets
+/// and control characters; tags with more than 1,024 bytes of white space between them do not belong together.
 ///
 /// The answer has to end where something other than white space or another call follows a call, and at a line outside
 /// of calls that begins with `<tool_response>`: results are not the model's to write.
@@ -514,7 +513,7 @@ pub(crate) fn first(text: &str, look: impl Fn(usize) -> Match) -> (usize, Match)
 /// `<tool_call>` and `<function=NAME>`, or the beginning of a JSON object.
 pub(crate) fn opening(text: &str) -> Match {
     let Match::Whole(call) = literal(text, CALL) else { return literal(text, CALL) };
-    match behind_blank(&text[call..], |next| first_of([named(next, FUNCTION), literal(next, "{")])) {
+    match behind_blank(&text[call..], |next| first_of([named(next, FUNCTION, in_name), literal(next, "{")])) {
         Match::Whole(tag) => Match::Whole(call + tag),
         other => other,
     }
@@ -522,7 +521,7 @@ pub(crate) fn opening(text: &str) -> Match {
 
 /// Any tag that can follow another one in a call.
 fn tag_in_call(text: &str) -> Match {
-    first_of([named(text, PARAMETER), literal(text, FUNCTION_END), literal(text, CALL_END)])
+    first_of([named(text, PARAMETER, in_parameter), literal(text, FUNCTION_END), literal(text, CALL_END)])
 }
 
 /// What ends a value; `over`: no more text comes.
@@ -535,7 +534,12 @@ fn value_end(text: &str, begins_line: bool, over: bool) -> Match {
         before(text, PARAMETER_END, tag_in_call),
         before(text, FUNCTION_END, call_end),
         call_end(text),
-        if begins_line { named(text, PARAMETER) } else { Match::No },
+        // Here the tag alone says that the value has ended: prose between angle brackets does not.
+        if begins_line {
+            named(text, PARAMETER, |c| in_parameter(c) && !c.is_whitespace())
+        } else {
+            Match::No
+        },
     ])
 }
 
@@ -569,8 +573,8 @@ fn literal(text: &str, tag: &str) -> Match {
     }
 }
 
-/// `tag`, a name and `>`.
-fn named(text: &str, tag: &str) -> Match {
+/// `tag`, a name of these characters and `>`.
+fn named(text: &str, tag: &str, in_name: impl Fn(char) -> bool) -> Match {
     let Match::Whole(from) = literal(text, tag) else { return literal(text, tag) };
     let name = &text[from..];
     match name.find(|c| !in_name(c)) {
@@ -584,16 +588,27 @@ fn named(text: &str, tag: &str) -> Match {
 
 /// The name in a tag that [`named`] has found.
 fn name_in(tag: &str) -> String {
-    tag.rsplit('=').next().unwrap_or_default().trim_end_matches('>').to_owned()
+    let (_, name) = tag.split_once('=').unwrap_or_default();
+    name.strip_suffix('>').unwrap_or(name).to_owned()
 }
 
-/// Whether tools and parameters can be called so.
+/// Whether tools can be called so.
 pub fn is_name(text: &str) -> bool {
     (1..=MOST_NAME).contains(&text.len()) && text.chars().all(in_name)
 }
 
+/// Whether parameters can be called so: whatever their tag can hold.
+pub fn is_parameter_name(text: &str) -> bool {
+    (1..=MOST_NAME).contains(&text.len()) && text.chars().all(in_parameter)
+}
+
 fn in_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+}
+
+/// Line breaks and special tokens end the name of a parameter.
+fn in_parameter(c: char) -> bool {
+    !c.is_control() && !matches!(c, '<' | '>')
 }
 
 /// The first that is whole, else an open one.

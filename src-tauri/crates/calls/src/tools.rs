@@ -2,9 +2,9 @@
 
 use std::mem;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::parser::is_name;
+use crate::parser::{is_name, is_parameter_name};
 
 /// Tools that a model may call, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -110,12 +110,33 @@ pub enum ToolsError {
 }
 
 impl ToolsError {
+    /// The tool that a model cannot be told of as it is, where nothing else of the list is wrong.
+    pub fn tool(&self) -> Option<&str> {
+        match self {
+            Self::NameInvalid { name: tool, .. }
+            | Self::WrongType { tool, .. }
+            | Self::ParametersType { tool, .. }
+            | Self::ParameterInvalid { tool, .. } => Some(tool),
+            Self::NotJson { .. }
+            | Self::NotAList { .. }
+            | Self::NotAnObject { .. }
+            | Self::BareFunction { .. }
+            | Self::OtherType { .. }
+            | Self::FunctionMissing { .. }
+            | Self::NameMissing { .. }
+            | Self::NameTwice { .. } => None,
+        }
+    }
+
     /// What to do.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::BareFunction { .. } => "Write {\"type\": \"function\", \"function\": …} around it.",
-            Self::NameInvalid { .. } | Self::ParameterInvalid { .. } => {
+            Self::NameInvalid { .. } => {
                 "Names are of A-Z, a-z, 0-9, \"_\", \".\" and \"-\", 1 to 256 of them."
+            }
+            Self::ParameterInvalid { .. } => {
+                "Names of parameters are 1 to 256 bytes without \"<\", \">\" and line breaks."
             }
             Self::NameTwice { .. } => "Give each tool a name of its own.",
             Self::WrongType { .. } | Self::ParametersType { .. } => {
@@ -147,16 +168,42 @@ impl Tools {
 
     /// Of these entries.
     pub fn new(list: Vec<Value>) -> Result<Self, ToolsError> {
-        let mut tools = Self::default();
+        let (tools, left_out) = Self::usable(list)?;
+        left_out.into_iter().next().map_or(Ok(tools), Err)
+    }
+
+    /// Of those of these entries of which a model can be told, and why it cannot be of the others.
+    pub fn usable(list: Vec<Value>) -> Result<(Self, Vec<ToolsError>), ToolsError> {
+        let (mut tools, mut left_out) = (Self::default(), Vec::new());
+        let mut entries = Vec::new();
         for (i, tool) in list.into_iter().enumerate() {
-            let tool = checked(tool, i + 1)?;
+            let tool = match checked(tool, i + 1) {
+                Ok(tool) => tool,
+                Err(error) if error.tool().is_some() => {
+                    left_out.push(error);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             let name = name_of(&tool);
             if let Some(first) = tools.names().position(|other| other == name) {
-                return Err(ToolsError::NameTwice { name: name.into(), first: first + 1, second: i + 1 });
+                return Err(ToolsError::NameTwice {
+                    name: name.into(),
+                    first: entries[first],
+                    second: i + 1,
+                });
             }
             tools.0.push(tool);
+            entries.push(i + 1);
         }
-        Ok(tools)
+        Ok((tools, left_out))
+    }
+
+    /// Only those of these names.
+    #[must_use]
+    pub fn only(mut self, names: &[String]) -> Self {
+        self.0.retain(|tool| names.iter().any(|name| name == name_of(tool)));
+        self
     }
 
     /// Whether there are none.
@@ -208,6 +255,14 @@ fn checked(tool: Value, entry: usize) -> Result<Value, ToolsError> {
     let name = name.clone();
     // A null here is how some writers leave the key out.
     function.retain(|key, value| !(value.is_null() && matches!(key.as_str(), "description" | "parameters")));
+    if let Some(parameters) = function.get_mut("parameters") {
+        list_to_object(parameters);
+        if let Value::Object(parameters) = parameters {
+            parameters
+                .retain(|key, value| !(value.is_null() && matches!(key.as_str(), "type" | "properties")));
+            parameters.get_mut("properties").into_iter().for_each(list_to_object);
+        }
+    }
     check_function(&name, function)?;
     *function = in_order(&["name", "description", "parameters"], mem::take(function));
     Ok(Value::Object(in_order(&["type", "function"], tool)))
@@ -225,17 +280,29 @@ fn check_function(name: &str, function: &Map<String, Value>) -> Result<(), Tools
     if !parameters.is_object() {
         return wrong("parameters", "an object", parameters);
     }
-    if let Some(found) = parameters.get("type").filter(|found| *found != "object") {
+    if let Some(found) = parameters.get("type").filter(|found| !may_be_object(found)) {
         return Err(ToolsError::ParametersType { tool: tool(), found: found.clone() });
     }
     match parameters.get("properties") {
         None => Ok(()),
-        Some(Value::Object(properties)) => match properties.keys().find(|key| !is_name(key)) {
+        Some(Value::Object(properties)) => match properties.keys().find(|key| !is_parameter_name(key)) {
             None => Ok(()),
             Some(key) => Err(ToolsError::ParameterInvalid { tool: tool(), parameter: key.clone() }),
         },
         Some(properties) => wrong("properties", "an object", properties),
     }
+}
+
+/// Puts an empty object in the place of an empty list: some languages do not tell the two apart.
+fn list_to_object(value: &mut Value) {
+    if value.as_array().is_some_and(Vec::is_empty) {
+        *value = json!({});
+    }
+}
+
+/// Whether a type is that of objects, or one of several that are.
+fn may_be_object(kind: &Value) -> bool {
+    kind == "object" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "object"))
 }
 
 /// The object with these keys before all others.
@@ -260,8 +327,6 @@ fn kind(value: &Value) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     const WEATHER: &str = r#"{"function": {"strict": true, "parameters": {"required": ["b"], "type": "object",
@@ -300,6 +365,53 @@ mod tests {
     }
 
     #[test]
+    fn parameters_are_called_and_typed_as_programs_do() {
+        for parameters in [
+            json!({"type": "object", "properties": {"$filter": {}, "@type": {}, "filter[x]": {}, "größe": {}, "a b": {}}}),
+            json!({"type": ["object", "null"], "properties": {"a": {}}}),
+            json!({"properties": {"a": {}}}),
+            json!({"type": "object"}),
+            json!({"$ref": "#/$defs/x", "$defs": {"x": {"type": "object"}}}),
+        ] {
+            let tools = json!([{"type": "function", "function": {"name": "f", "parameters": parameters}}]);
+            assert_eq!(json!(Tools::parse(&tools.to_string()).unwrap().list()), tools);
+        }
+        let with = |parameters: &str| {
+            let tools = format!(
+                r#"[{{"type": "function", "function": {{"name": "f", "parameters": {parameters}}}}}]"#
+            );
+            Tools::parse(&tools).unwrap().parameters("f").unwrap().clone()
+        };
+        assert_eq!(
+            with(r#"{"type": "object", "properties": []}"#),
+            json!({"type": "object", "properties": {}})
+        );
+        assert_eq!((with(r#"{"type": null, "properties": null}"#), with("[]")), (json!({}), json!({})));
+    }
+
+    #[test]
+    fn one_odd_tool_leaves_the_others_alone() {
+        let tool = |name: &str, parameters: Value| json!({"type": "function", "function": {"name": name, "parameters": parameters}});
+        let list = vec![
+            tool("a", json!({})),
+            tool("b", json!({"properties": {"<": {}}})),
+            tool("c d", json!({})),
+            tool("e", json!({"type": "array"})),
+            tool("f", json!({})),
+        ];
+        let (tools, left_out) = Tools::usable(list.clone()).unwrap();
+        assert_eq!(tools.names().collect::<Vec<_>>(), ["a", "f"]);
+        assert_eq!(left_out.iter().filter_map(ToolsError::tool).collect::<Vec<_>>(), ["b", "c d", "e"]);
+        assert_eq!(Tools::new(list.clone()), Err(left_out[0].clone()));
+        let twice = [list, vec![tool("f", json!({}))]].concat();
+        assert_eq!(
+            Tools::usable(twice),
+            Err(ToolsError::NameTwice { name: "f".into(), first: 5, second: 6 })
+        );
+        assert_eq!(tools.only(&["f".into(), "x".into()]).names().collect::<Vec<_>>(), ["f"]);
+    }
+
+    #[test]
     fn each_mistake_is_named() {
         let function = |function: &str| format!(r#"[{{"type": "function", "function": {function}}}]"#);
         let with = |parameters: &str| function(&format!(r#"{{"name": "f", "parameters": {parameters}}}"#));
@@ -330,14 +442,10 @@ mod tests {
             ),
             (with("5"), "\"parameters\" of \"f\" is a number, not an object"),
             (with(r#"{"type": "array"}"#), "the parameters of \"f\" have the type \"array\", not \"object\""),
-            (with(r#"{"properties": []}"#), "\"properties\" of \"f\" is an array, not an object"),
+            (with(r#"{"properties": [1]}"#), "\"properties\" of \"f\" is an array, not an object"),
             (
-                with(r#"{"properties": {"a": {}, "$filter": {}}}"#),
-                "the parameter \"$filter\" of \"f\" has a name that a model cannot write",
-            ),
-            (
-                with(r#"{"properties": {"größe": {}}}"#),
-                "the parameter \"größe\" of \"f\" has a name that a model cannot write",
+                with(r#"{"properties": {"a": {}, "a>b": {}}}"#),
+                "the parameter \"a>b\" of \"f\" has a name that a model cannot write",
             ),
         ] {
             let error = Tools::parse(&list).unwrap_err();

@@ -48,7 +48,8 @@ struct Arguments {
     /// Gives back the memory when nobody has asked for so many minutes; 0 never does. The next request takes it again.
     #[arg(long, default_value = "30", value_name = "MINUTES", value_parser = minutes)]
     unload_after: Duration,
-    /// The origin of a page that may use the model from a browser: a scheme and a host. May come again.
+    /// The origin of a page that may use the model from a browser: a scheme and a host, or a scheme that only apps have
+    /// and `*`, such as vscode-webview://*. May come again.
     #[arg(long = "origin", value_name = "ORIGIN")]
     origins: Vec<String>,
     /// The library's folder. Without it, the library is the app's.

@@ -14,11 +14,14 @@ use crate::ask::{Ask, MOST_CHOICES};
 use crate::custom::Customs;
 use crate::error::ApiError;
 use crate::fields::Fields;
-use crate::parts::{self, Text};
+use crate::parts;
+use crate::redacted::redacted;
 use crate::settings::AskedThinking;
 use crate::tools::{self, Offer};
 use crate::turns::Conversation;
 use crate::{format, settings};
+
+redacted!(Conversed);
 
 /// Fields that would change the answer and are not there, and a hint for whoever sends them.
 const NOT_THERE: [(&str, &str); 4] = [
@@ -37,7 +40,6 @@ pub(crate) struct ChatRequest {
 }
 
 /// The chat of a request, and what comes with it.
-#[derive(Debug)]
 pub(crate) struct Conversed {
     pub(crate) chat: ChatInput,
     pub(crate) offer: Offer,
@@ -49,7 +51,8 @@ pub(crate) struct Conversed {
 pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, ApiError> {
     let mut fields = Fields::of_body(body)?;
     let model = fields.required_string("model")?;
-    let Conversed { mut chat, offer, customs, warnings } = input(&mut fields)?;
+    let mut ignored = Vec::new();
+    let Conversed { mut chat, offer, customs, warnings } = input(&mut fields, &mut ignored)?;
     refuse_what_is_missing(&mut fields)?;
     let mut settings = settings::read(&mut fields)?;
     settings.constraint.format = response_format(&mut fields)?;
@@ -63,7 +66,6 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
         Some(options) => options.boolean("include_usage")?.unwrap_or(false),
         None => false,
     };
-    let mut ignored = Vec::new();
     let AskedThinking { on, template } = settings::thinking(&mut fields, &mut ignored)?;
     settings.thinking = on;
     let trace = settings::own(&mut fields, headers, &mut settings, &mut ignored)?;
@@ -79,17 +81,17 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
 }
 
 /// The chat and the tools of a request, which other routes read too.
-pub(crate) fn input(fields: &mut Fields) -> Result<Conversed, ApiError> {
+pub(crate) fn input(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Conversed, ApiError> {
     let given = fields.required_array("messages")?;
-    let Conversation { messages, resume, warnings } = messages::read(given)?;
-    let (offer, customs) = offered(fields)?;
+    let Conversation { messages, resume, warnings } = messages::read(given, ignored)?;
+    let (offer, customs) = offered(fields, ignored)?;
     let tools = offer.tools.list().to_vec();
     let chat = ChatInput { messages, resume, tools, one_call: offer.one_call, ..ChatInput::default() };
     Ok(Conversed { chat, offer, customs, warnings })
 }
 
 /// The tools of a request, in OpenAI's form.
-fn offered(fields: &mut Fields) -> Result<(Offer, Customs), ApiError> {
+fn offered(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<(Offer, Customs), ApiError> {
     let mut customs = Customs::default();
     let mut tools = fields.array("tools")?.unwrap_or_default();
     for (index, tool) in tools.iter_mut().enumerate().filter(|(_, tool)| tool["type"] == "custom") {
@@ -100,7 +102,7 @@ fn offered(fields: &mut Fields) -> Result<(Offer, Customs), ApiError> {
     }
     let choice = tools::choice(fields)?;
     let parallel = fields.boolean("parallel_tool_calls")?.unwrap_or(true);
-    Ok((tools::offer(tools, choice, !parallel)?, customs))
+    Ok((tools::offer(tools, choice, !parallel, ignored)?, customs))
 }
 
 /// The form that the answer must have.
@@ -114,10 +116,10 @@ fn prediction(fields: &mut Fields) -> Result<Option<String>, ApiError> {
     if prediction.string("type")?.as_deref() != Some("content") {
         return Err(fields.refuse("prediction.type", "it is \"content\""));
     }
-    let Text { text, other } = parts::text("prediction.content", prediction.take("content"), "")?;
-    match other {
-        Some(kind) => Err(parts::refused("prediction.content", kind)),
-        None => Ok(Some(text).filter(|text| !text.is_empty())),
+    let predicted = parts::text("prediction.content", prediction.take("content"), "")?;
+    match predicted.unread("prediction.content") {
+        Some(error) => Err(error),
+        None => Ok(Some(predicted.text).filter(|text| !text.is_empty())),
     }
 }
 

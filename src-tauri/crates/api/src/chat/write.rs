@@ -11,9 +11,12 @@ use crate::content::{Call, Content, Gathered};
 use crate::custom::{Customs, InputText};
 use crate::error::ApiError;
 use crate::figures::{figures, foretoken, timings};
+use crate::redacted::redacted;
 use crate::replies::{End, EndReason, Progress, Step};
 use crate::router::random_name;
 use crate::stream::data;
+
+redacted!(Choice);
 
 /// What an answer is to tell besides its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,7 +40,7 @@ pub(crate) struct Writer {
 }
 
 /// One of the replies to a request.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Choice {
     reply: Gathered,
     logprobs: Vec<TokenLogprobs>,

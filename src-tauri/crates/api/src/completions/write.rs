@@ -11,9 +11,12 @@ use crate::chat::{error_body, finite};
 use crate::content::{Content, Gathered};
 use crate::error::ApiError;
 use crate::figures::{figures, foretoken, timings};
+use crate::redacted::redacted;
 use crate::replies::{End, EndReason, Progress};
 use crate::router::random_name;
 use crate::stream::data;
+
+redacted!(Choice);
 
 /// What an answer is to tell besides its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,7 +36,7 @@ pub(crate) struct Writer {
     choices: Vec<Choice>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Choice {
     reply: Gathered,
     /// Characters of its text.

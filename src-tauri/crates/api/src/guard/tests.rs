@@ -118,6 +118,22 @@ fn pages_get_in_only_from_the_list() {
         panic!()
     };
     assert_eq!(cors(origin.unwrap())[ACCESS_CONTROL_ALLOW_ORIGIN], "app://obsidian.md");
+    for (listed, origin, is_in) in [
+        ("vscode-webview://*", "vscode-webview://1a2b3c", true),
+        ("vscode-webview://*", "VSCODE-webview://1a2b3c", true),
+        ("vscode-webview://*", "vscode-webview://", false),
+        ("vscode-webview://*", "vscode-webviews://1a2b3c", false),
+        ("vscode-webview://*", "https://vscode-webview", false),
+        ("vscode-webview*", "vscode-webview://1a2b3c", false),
+        ("https://*", "https://evil.example", false),
+        ("HTTP://*", "http://evil.example", false),
+        ("*", "https://evil.example", false),
+        ("://*", "://x", false),
+    ] {
+        let access = Access { origins: vec![listed.into()], ..Access::default() };
+        let status = get(&Guard::new(PORT, access), &[("origin", origin)]);
+        assert_eq!(status == 200, is_in, "{listed} {origin}");
+    }
     let none = headers(&[]);
     let Ok(Admitted::Request { origin }) = guard.admit(&method, &uri, &none, Instant::now()) else {
         panic!()

@@ -11,7 +11,7 @@ use crate::answer::Asked;
 use crate::ask::{Ask, AskedSettings};
 use crate::error::ApiError;
 use crate::fields::{Fields, invalid, kind};
-use crate::parts::{self, LEFT_OUT};
+use crate::parts;
 use crate::tools::{self, Choice, Offer, function};
 use crate::turns::{Answer, Conversation, EarlierCall, Turns};
 use crate::{format, settings};
@@ -71,7 +71,7 @@ pub(crate) fn input(
         return Err(ApiError::NotStored { field: Some(THREAD.into()) });
     }
     let mut turns = Turns::default();
-    if let Some(text) = instructions(fields.take("system"), ignored)? {
+    if let Some(text) = instructions(&mut turns, fields.take("system"), ignored)? {
         turns.system(text);
     }
     let mut unread = None;
@@ -81,9 +81,13 @@ pub(crate) fn input(
         let place = message.name("content");
         let content = message.take("content").ok_or_else(|| message.refuse("content", "it is missing"))?;
         match role.as_str() {
-            "assistant" => assistant(&mut turns, &place, content)?,
-            "user" => unread = user(&mut turns, &place, content)?,
-            "system" => turns.system(parts::text(&place, Some(content), "\n")?.text),
+            "assistant" => assistant(&mut turns, &place, content, ignored)?,
+            "user" => unread = user(&mut turns, &place, content, ignored)?,
+            "system" => {
+                let text = parts::text(&place, Some(content), "\n")?;
+                text.left_out(&mut turns, ignored);
+                turns.system(text.text);
+            }
             other => return Err(message.refuse("role", format!("it is {other:?}, not user or assistant"))),
         }
     }
@@ -96,13 +100,19 @@ pub(crate) fn input(
 }
 
 /// The instructions, without the line that changes each time.
-fn instructions(system: Option<Value>, ignored: &mut Vec<String>) -> Result<Option<String>, ApiError> {
+fn instructions(
+    turns: &mut Turns,
+    system: Option<Value>,
+    ignored: &mut Vec<String>,
+) -> Result<Option<String>, ApiError> {
     let texts = match system {
         None => return Ok(None),
         Some(Value::Array(blocks)) => {
             let mut texts = Vec::new();
             for (index, block) in blocks.into_iter().enumerate() {
-                texts.push(parts::part(&format!("system[{index}]"), block)?.text);
+                let text = parts::part(&format!("system[{index}]"), block)?;
+                text.left_out(turns, ignored);
+                texts.push(text.text);
             }
             texts
         }
@@ -125,7 +135,12 @@ fn instructions(system: Option<Value>, ignored: &mut Vec<String>) -> Result<Opti
 }
 
 /// Text, thinking and calls of an earlier answer.
-fn assistant(turns: &mut Turns, place: &str, content: Value) -> Result<(), ApiError> {
+fn assistant(
+    turns: &mut Turns,
+    place: &str,
+    content: Value,
+    ignored: &mut Vec<String>,
+) -> Result<(), ApiError> {
     let Value::Array(blocks) = content else {
         let text = parts::text(place, Some(content), "")?.text;
         turns.answer(Answer { text, ..Answer::default() });
@@ -150,14 +165,11 @@ fn assistant(turns: &mut Turns, place: &str, content: Value) -> Result<(), ApiEr
                 };
                 answer.calls.push(EarlierCall { id, name, arguments });
             }
-            // Of the provider's own tools, which nobody runs here.
-            "server_tool_use" | "web_search_tool_result" | "web_fetch_tool_result" => turns.warn(LEFT_OUT),
+            // Those of the provider's own tools, which nobody runs here, among them.
             _ => {
                 let text = parts::part(&place, block)?;
-                if text.other.is_some() {
-                    turns.warn(LEFT_OUT);
-                }
-                texts.push(text.text);
+                text.left_out(turns, ignored);
+                texts.extend((!text.is_unknown()).then_some(text.text));
             }
         }
     }
@@ -167,7 +179,12 @@ fn assistant(turns: &mut Turns, place: &str, content: Value) -> Result<(), ApiEr
 }
 
 /// Text and results of calls; says what of the text would have to be seen.
-fn user(turns: &mut Turns, place: &str, content: Value) -> Result<Option<ApiError>, ApiError> {
+fn user(
+    turns: &mut Turns,
+    place: &str,
+    content: Value,
+    ignored: &mut Vec<String>,
+) -> Result<Option<ApiError>, ApiError> {
     let Value::Array(blocks) = content else {
         turns.user(parts::text(place, Some(content), "")?.text);
         return Ok(None);
@@ -180,19 +197,15 @@ fn user(turns: &mut Turns, place: &str, content: Value) -> Result<Option<ApiErro
             let mut fields = Fields::at(&place, block)?;
             let id = fields.required_string("tool_use_id")?;
             let result = parts::text(&fields.name("content"), fields.take("content"), "\n")?;
-            if result.other.is_some() {
-                turns.warn(LEFT_OUT);
-            }
+            result.left_out(turns, ignored);
             let failed = fields.boolean("is_error")?.unwrap_or(false);
             let text = if failed { format!("Error: {}", result.text) } else { result.text };
             turns.result(&fields.name("tool_use_id"), &id, text)?;
         } else {
             let text = parts::part(&place, block)?;
-            if let Some(kind) = text.other {
-                turns.warn(LEFT_OUT);
-                unread = Some(parts::refused(&place, kind));
-            }
-            texts.push(text.text);
+            text.left_out(turns, ignored);
+            unread = text.unread(&place).or(unread);
+            texts.extend((!text.is_unknown()).then_some(text.text));
         }
     }
     if !texts.is_empty() || !has_results {
@@ -234,7 +247,7 @@ fn offered(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Offer, ApiE
             }
         }
     };
-    tools::offer(functions, choice, one_call)
+    tools::offer(functions, choice, one_call, ignored)
 }
 
 /// Whether the model is to think and how much, the form of its answer, and whether the thinking is kept to itself.

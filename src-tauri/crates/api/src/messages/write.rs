@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use foretoken_protocol::ApiDialect;
+use foretoken_protocol::{ApiDialect, ApiStage};
 use serde_json::{Value, json};
 
 use super::parse::THREAD;
@@ -179,10 +179,10 @@ impl answer::Writer for Writer {
     }
 
     fn fail(&mut self, error: &ApiError, out: &mut String) {
-        named(out, "error", &error_of(error));
+        named(out, "error", &error_body(error, &self.meta.request));
     }
 
-    fn keep_alive(&mut self, out: &mut String) {
+    fn keep_alive(&mut self, _stage: ApiStage, out: &mut String) {
         named(out, "ping", &json!({"type": "ping"}));
     }
 

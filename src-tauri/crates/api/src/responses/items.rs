@@ -8,7 +8,7 @@ use super::tools::flat;
 use crate::custom;
 use crate::error::ApiError;
 use crate::fields::{Fields, invalid, kind};
-use crate::parts::{self, LEFT_OUT};
+use crate::parts;
 use crate::turns::{Answer, EarlierCall, Turns};
 
 /// What begins thinking that this server has hidden.
@@ -38,7 +38,7 @@ pub(super) fn read(turns: &mut Turns, input: Value, ignored: &mut Vec<String>) -
     for (index, item) in items.into_iter().enumerate() {
         let mut fields = Fields::at(&format!("input[{index}]"), item)?;
         match fields.string("type")?.as_deref() {
-            None | Some("message") => unread = message(turns, &mut fields, unread)?,
+            None | Some("message") => unread = message(turns, &mut fields, unread, ignored)?,
             Some("reasoning") => {
                 let thinking = thinking(&mut fields)?;
                 turns.answer(Answer { thinking, ..Answer::default() });
@@ -66,9 +66,7 @@ pub(super) fn read(turns: &mut Turns, input: Value, ignored: &mut Vec<String>) -
             Some("function_call_output" | "custom_tool_call_output") => {
                 let id = fields.required_string("call_id")?;
                 let output = parts::text(&fields.name("output"), fields.take("output"), "\n")?;
-                if output.other.is_some() {
-                    turns.warn(LEFT_OUT);
-                }
+                output.left_out(turns, ignored);
                 turns.result(&fields.name("call_id"), &id, output.text)?;
             }
             Some("item_reference") => return Err(ApiError::NotStored { field: Some(fields.name("type")) }),
@@ -95,18 +93,18 @@ fn message(
     turns: &mut Turns,
     fields: &mut Fields,
     unread: Option<ApiError>,
+    ignored: &mut Vec<String>,
 ) -> Result<Option<ApiError>, ApiError> {
     let role = fields.required_string("role")?;
     let place = fields.name("content");
     let content = parts::text(&place, fields.take("content"), "")?;
-    if content.other.is_some() {
-        turns.warn(LEFT_OUT);
-    }
+    content.left_out(turns, ignored);
     match role.as_str() {
         "system" | "developer" => turns.system(content.text),
         "user" => {
+            let unread = content.unread(&place);
             turns.user(content.text);
-            return Ok(content.other.map(|kind| parts::refused(&place, kind)));
+            return Ok(unread);
         }
         "assistant" => turns.answer(Answer { text: content.text, ..Answer::default() }),
         other => {

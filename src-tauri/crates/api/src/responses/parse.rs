@@ -13,10 +13,13 @@ use crate::answer::Asked;
 use crate::ask::{Ask, AskedSettings};
 use crate::error::ApiError;
 use crate::fields::Fields;
+use crate::redacted::redacted;
 use crate::settings::AskedThinking;
 use crate::tools::Offer;
 use crate::turns::{Conversation, Turns};
 use crate::{format, settings};
+
+redacted!(Echo, Conversed);
 
 /// What a response says again of its request.
 const SAID_AGAIN: [&str; 10] = [
@@ -40,7 +43,7 @@ pub(crate) struct ResponseRequest {
 }
 
 /// What the answer needs of its request.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct Echo {
     /// Fields that a response says again.
     pub(crate) fields: Map<String, Value>,
@@ -52,7 +55,6 @@ pub(crate) struct Echo {
 }
 
 /// The chat of a request, and what comes with it.
-#[derive(Debug)]
 pub(crate) struct Conversed {
     pub(crate) chat: ChatInput,
     pub(crate) offer: Offer,

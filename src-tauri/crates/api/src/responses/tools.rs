@@ -25,6 +25,19 @@ pub(crate) struct Known {
 }
 
 impl Names {
+    /// What the model calls the tool of this name. Programs may name a tool of a group by its own name, where that says
+    /// which.
+    fn known_as(&self, name: String) -> String {
+        if self.known.contains_key(&name) {
+            return name;
+        }
+        let mut known = self.known.iter().filter(|(_, known)| known.name == name);
+        match (known.next(), known.next()) {
+            (Some((flat, _)), None) => flat.clone(),
+            _ => name,
+        }
+    }
+
     /// The tool that the model calls so.
     pub(super) fn get(&self, name: &str) -> Option<&Known> {
         self.known.get(name)
@@ -45,17 +58,14 @@ pub(super) fn read(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<(Of
     }
     let one_call = !fields.boolean("parallel_tool_calls")?.unwrap_or(true);
     let choice = match tools::choice(fields)? {
-        // Programs may name a tool of a group by its own name, where that says which.
-        Choice::Named(name) if !names.known.contains_key(&name) => {
-            let mut known = names.known.iter().filter(|(_, known)| known.name == name);
-            match (known.next(), known.next()) {
-                (Some((flat, _)), None) => Choice::Named(flat.clone()),
-                _ => Choice::Named(name),
-            }
+        Choice::Named(name) => Choice::Named(names.known_as(name)),
+        Choice::Allowed { names: allowed, required } => {
+            let allowed = allowed.into_iter().map(|name| names.known_as(name)).collect();
+            Choice::Allowed { names: allowed, required }
         }
         choice => choice,
     };
-    Ok((tools::offer(functions, choice, one_call)?, names))
+    Ok((tools::offer(functions, choice, one_call, ignored)?, names))
 }
 
 fn one(

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use foretoken_protocol::{ApiDialect, TokenLogprobs};
+use foretoken_protocol::{ApiDialect, ApiStage, TokenLogprobs};
 use serde_json::{Map, Value, json};
 
 use super::items::hidden;
@@ -14,9 +14,12 @@ use crate::content::{Content, Gathered};
 use crate::custom::InputText;
 use crate::error::ApiError;
 use crate::figures::{foretoken, timings};
+use crate::redacted::redacted;
 use crate::replies::{End, EndReason, Progress};
 use crate::router::random_name;
 use crate::stream::named;
+
+redacted!(Kind);
 
 /// In how many silences the response is said to be in progress: some programs count events alone.
 const SILENCES: u32 = 3;
@@ -48,7 +51,6 @@ struct Item {
     status: &'static str,
 }
 
-#[derive(Debug)]
 enum Kind {
     Reasoning {
         text: String,
@@ -421,7 +423,7 @@ impl answer::Writer for Writer {
         self.event("failed", json!({"response": response}), out);
     }
 
-    fn keep_alive(&mut self, out: &mut String) {
+    fn keep_alive(&mut self, _stage: ApiStage, out: &mut String) {
         self.silences += 1;
         if self.silences < SILENCES {
             return out.push_str(": keep-alive\n\n");

@@ -216,6 +216,24 @@ fn names_and_white_space_have_a_most() {
     };
     assert_eq!([open(256, 1024), open(257, 0), open(1, 1025)], [1, 0, 0]);
     assert!(is_name(&"a".repeat(256)) && !is_name(&"a".repeat(257)));
+    assert!(is_parameter_name(&"é".repeat(128)) && !is_parameter_name(&"é".repeat(129)));
+}
+
+#[test]
+fn parameters_may_be_called_as_their_tag_can_hold() {
+    let names = ["$filter", "@type", "filter[x]", "a b", "größe", "a=b", "x:y/z", "\"q\"", "名前"];
+    assert!(names.iter().all(|name| is_parameter_name(name)));
+    let all: Vec<(&str, &str)> = names.iter().map(|name| (*name, "x\ny")).collect();
+    let whole = call("f", &all);
+    assert_eq!(read(&written(&whole)), (String::new(), vec![whole]));
+    for name in ["", "a>b", "a<b", "a\nb", "a\u{7}"] {
+        assert!(!is_parameter_name(name), "{name:?}");
+    }
+    // A line of a value that has no closing tag ends it by a name, and not by prose.
+    let open = within("<parameter=a>\nx\n<parameter=$top>\ny\n</parameter>\n");
+    assert_eq!(open, Call { unclosed: vec!["a".into()], ..call("f", &[("a", "x"), ("$top", "y")]) });
+    let prose = within("<parameter=a>\nx\n<parameter=of a kind>\ny\n</parameter>\n");
+    assert_eq!(prose, call("f", &[("a", "x\n<parameter=of a kind>\ny")]));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use foretoken_calls::{CallForm, CallParser, CallPiece, Tools, TypedCall};
 use foretoken_protocol::{CallRule, Constraint as Asked, Format, Part};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::text::testing::TOKENIZER;
@@ -368,6 +368,34 @@ fn texts_in_calls_are_read_as_they_were_written() {
     // Of a tool that is not strict only the end is known, and that is not the first </function>.
     let free = "<tool_call>\n<function=g>\n<parameter=code>\nf() { </function> }\n</parameter>\n</function>\n</tool_call>";
     assert!(takes(&Asked::default(), free) && takes(&named("g"), free));
+}
+
+/// Whatever a parameter may be called, its tag is in the grammar.
+#[test]
+fn parameters_of_any_name_are_bound() {
+    let names = ["$filter", "größe", "filter[x]", "a \"b\"", "c\\d"];
+    let properties: Map<String, Value> =
+        names.iter().map(|name| ((*name).to_owned(), json!({"type": "integer"}))).collect();
+    let parameters = json!({"type": "object", "required": names, "properties": properties});
+    let function = json!({"name": "f", "strict": true, "parameters": parameters});
+    let tools = Tools::new(vec![json!({"type": "function", "function": function})]).unwrap();
+    let asked = Asked { calls: CallRule::Named("f".into()), ..Asked::default() };
+    let call = |value: &str| {
+        let arguments: String =
+            names.iter().map(|name| format!("<parameter={name}>\n{value}\n</parameter>\n")).collect();
+        format!("<tool_call>\n<function=f>\n{arguments}</function>\n</tool_call>")
+    };
+    let takes = |text: &str| {
+        let mut state = ConstraintState::new(compiled(&asked, &tools, Part::Answer).unwrap());
+        TOKENIZER.encode(text).unwrap().into_iter().all(|id| {
+            let may = state.mask().is_none_or(|mask| mask.allows(id));
+            state.push(id);
+            may
+        })
+    };
+    assert!(takes(&call("5")) && !takes(&call("x")));
+    let read = &calls_in(&call("5"), &tools)[0];
+    assert!(read.misfits.is_empty() && names.iter().all(|name| read.arguments[*name] == 5), "{read:?}");
 }
 
 /// Of a strict tool the arguments are of its schema in JSON, too; of another one only the end is known.

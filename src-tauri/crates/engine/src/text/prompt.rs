@@ -522,6 +522,23 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_between_two_texts_is_asked_for_by_tags() {
+        let prompter = with_tools("tests/fixtures/tiny-dense/chat_template.jinja");
+        let tokenizer = prompter.tokenizer();
+        let input =
+            |suffix: &str| Input::Text { text: "def f(<|fim_middle|>".into(), suffix: Some(suffix.into()) };
+        let prompt = prompter.input(&input("):\n"), false).unwrap();
+        let [before, behind, middle] = FILL_IN.map(|tag| tokenizer.token_id(tag).unwrap());
+        // What looks like a tag in the texts is text.
+        let [prefix, suffix] =
+            ["def f(<|fim_middle|>", "):\n"].map(|text| tokenizer.encode_text(text).unwrap());
+        assert_eq!(prompt.ids, [&[before][..], &prefix, &[behind], &suffix, &[middle]].concat());
+        assert_eq!(prompt.stop_ids, [before, behind, middle]);
+        let refused = self::prompter(demo()).input(&input(")"), false);
+        assert!(matches!(refused, Err(TextError::NoFillIn)), "the demo model has none of them");
+    }
+
+    #[test]
     fn control_tokens_in_tools_calls_and_results_stay_text() {
         for template in ["tests/fixtures/tiny-dense", "src-tauri/resources/demo-model/training"] {
             let prompter = with_tools(&format!("{template}/chat_template.jinja"));

@@ -5,14 +5,14 @@ use serde_json::Value;
 use crate::custom;
 use crate::error::ApiError;
 use crate::fields::{Fields, invalid, kind};
-use crate::parts::{self, LEFT_OUT};
+use crate::parts;
 use crate::turns::{Answer, Conversation, EarlierCall, Turns};
 
 /// That a message had the name of who wrote it, which templates have no place for.
 const NAME: &str = "name-left-out";
 
 /// Reads the messages of a request.
-pub(super) fn read(values: Vec<Value>) -> Result<Conversation, ApiError> {
+pub(super) fn read(values: Vec<Value>, ignored: &mut Vec<String>) -> Result<Conversation, ApiError> {
     let mut turns = Turns::default();
     // What the last user message has that is no text: there it would be the question.
     let mut unread = None;
@@ -26,15 +26,13 @@ pub(super) fn read(values: Vec<Value>) -> Result<Conversation, ApiError> {
         let content = fields.take("content");
         let is_missing = content.is_none();
         let content = parts::text(&place, content, "")?;
-        if content.other.is_some() {
-            turns.warn(LEFT_OUT);
-        }
+        content.left_out(&mut turns, ignored);
         match role.as_str() {
             "assistant" => answer(&mut turns, &mut fields, content.text)?,
             _ if is_missing => return Err(invalid(&place, "it is missing")),
             "system" | "developer" => turns.system(content.text),
             "user" => {
-                unread = content.other.map(|kind| parts::refused(&place, kind));
+                unread = content.unread(&place);
                 turns.user(content.text);
             }
             "tool" => {

@@ -171,7 +171,7 @@ fn values_that_cannot_be_are_refused_by_name() {
         (json!({"tools": [{}]}), "tools"),
         (json!({"tools": {}}), "tools"),
         (json!({"tools": vec![function("f"); 129]}), "tools"),
-        (json!({"tools": [function("a b")]}), "tools"),
+        (json!({"tools": [function("f"), function("f")]}), "tools"),
         (json!({"tool_choice": "any"}), "tool_choice"),
         (json!({"parallel_tool_calls": 1}), "parallel_tool_calls"),
         (json!({"messages": [{"role": "tool", "content": "a"}]}), "messages[0].tool_call_id"),
@@ -220,6 +220,50 @@ fn what_binds_the_answer_is_passed_on_and_the_model_is_told_of_a_schema() {
     let regex = bound(json!({"foretoken": {"grammar": {"regex": "a+"}}}));
     assert_eq!(regex.format, Some(Format::Regex("a+".into())));
     assert!(bound(json!({"logit_bias": {}, "response_format": {"type": "text"}, "tools": tools})).is_none());
+}
+
+#[test]
+fn one_odd_tool_is_left_out_and_named() {
+    let mut odd = function("odd");
+    odd["function"]["parameters"]["properties"] = json!({"a>b": {"type": "string"}});
+    let mut filter = function("filter");
+    filter["function"]["parameters"]["properties"] = json!({"$filter": {"type": "string"}, "größe": {}});
+    let tools = json!([function("f"), odd, function("a b"), filter]);
+    let Asked { ask, ignored, .. } = read(json!({"tools": tools, "store": true})).unwrap().asked;
+    assert_eq!(ask.tools.names().collect::<Vec<_>>(), ["f", "filter"]);
+    assert_eq!(ignored, ["store", "tools:odd", "tools:a?b"]);
+    let named = json!({"type": "function", "function": {"name": "odd"}});
+    assert_eq!(
+        refused(json!({"tools": tools, "tool_choice": named})),
+        ("tool_choice".into(), "invalid_value")
+    );
+}
+
+#[test]
+fn of_all_tools_only_those_are_offered_that_are_allowed() {
+    let tools = json!([function("f"), function("g"), function("a b"), function("h")]);
+    let allowed = |mode: &str, names: &[&str]| {
+        let tools: Vec<Value> =
+            names.iter().map(|name| json!({"type": "function", "function": {"name": name}})).collect();
+        json!({"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": tools}})
+    };
+    let with = |choice: Value| read(json!({"tools": tools, "tool_choice": choice}));
+    for (mode, calls) in [("auto", CallRule::Free), ("required", CallRule::Required)] {
+        let ask = with(allowed(mode, &["h", "f", "a b"])).unwrap().asked.ask;
+        assert_eq!(ask.tools.names().collect::<Vec<_>>(), ["f", "h"]);
+        assert_eq!(ask.settings.constraint.calls, calls);
+        let Input::Chat(chat) = ask.input else { panic!("it is a chat") };
+        assert_eq!(chat.tools.len(), 2);
+    }
+    for choice in [
+        allowed("any", &["f"]),
+        allowed("auto", &["x"]),
+        allowed("required", &[]),
+        json!({"type": "allowed_tools"}),
+    ] {
+        assert!(with(choice.clone()).is_err(), "{choice}");
+    }
+    assert!(with(allowed("auto", &[])).unwrap().asked.ask.tools.is_empty());
 }
 
 #[test]
@@ -341,6 +385,13 @@ fn speculation_is_set_in_the_body_or_by_headers() {
     let by_header = parse(body.to_string().as_bytes(), &headers).unwrap().asked.ask.settings;
     assert_eq!(by_header.drafting, Some(Drafting::Fixed { depth: 2 }));
     assert_eq!(by_header.acceptance, Some(AcceptanceRule::Coupled));
+    headers.insert("foretoken-thinking-budget", HeaderValue::from_static("700"));
+    headers.insert("foretoken-priority", HeaderValue::from_static("background"));
+    let by_header = parse(body.to_string().as_bytes(), &headers).unwrap().asked.ask.settings;
+    assert_eq!((by_header.constraint.thinking_budget, by_header.in_background), (Some(700), true));
+    body["foretoken"] = json!({"thinking_budget": 5, "priority": "normal"});
+    let by_body = parse(body.to_string().as_bytes(), &headers).unwrap().asked.ask.settings;
+    assert_eq!((by_body.constraint.thinking_budget, by_body.in_background), (Some(5), false));
     body["foretoken"] = json!({"speculation": "off", "trace": true});
     let by_body = parse(body.to_string().as_bytes(), &headers).unwrap();
     let drafting = by_body.asked.ask.settings.drafting;
@@ -351,6 +402,10 @@ fn speculation_is_set_in_the_body_or_by_headers() {
             parse(body.to_string().as_bytes(), &headers).unwrap_err().field(),
             Some("foretoken-speculation")
         );
+    }
+    for (name, odd) in [("foretoken-thinking-budget", "-1"), ("foretoken-priority", "urgent")] {
+        let headers = HeaderMap::from_iter([(name.parse().unwrap(), HeaderValue::from_static(odd))]);
+        assert_eq!(parse(body.to_string().as_bytes(), &headers).unwrap_err().field(), Some(name));
     }
 }
 
@@ -404,6 +459,25 @@ fn an_image_of_an_earlier_turn_does_not_end_the_chat() {
         {"role": "assistant", "content": [{"type": "image_url"}]},
     ]));
     assert_eq!(warnings, ["image-left-out"], "of a reply that is gone on with, too");
+}
+
+#[test]
+fn parts_of_unknown_types_are_left_out_of_what_was_said_before() {
+    let odd = json!({"type": "odd", "id": 5});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let asked = read(json!({"messages": [
+        {"role": "system", "content": [text("S"), odd]},
+        {"role": "user", "content": [text("A"), odd, text("B")]},
+        {"role": "assistant", "content": [{"type": "strange"}, text("Yes")],
+            "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "1", "content": [{"type": "resource"}]},
+        {"role": "user", "content": "And?"},
+    ]}));
+    let Asked { ask, ignored, .. } = asked.unwrap().asked;
+    let Input::Chat(chat) = ask.input else { panic!("it is a chat") };
+    let texts: Vec<&str> = chat.messages.iter().map(ChatMessage::content).collect();
+    assert_eq!(texts, ["S", "AB", "Yes", "", "And?"]);
+    assert_eq!(ignored, ["content:odd", "content:strange", "content:resource"]);
 }
 
 fn function(name: &str) -> Value {

@@ -143,6 +143,49 @@ fn tools_of_the_provider_are_left_out_and_named() {
 }
 
 #[test]
+fn one_odd_tool_is_left_out_and_named() {
+    let with = |key: &str| json!({"type": "object", "properties": {key: {"type": "string"}}});
+    let (chat, asked) = chat(json!({"tools": [
+        {"type": "bash_20250124", "name": "bash"},
+        {"name": "mcp__x__list", "input_schema": with("$filter")},
+        {"name": "odd", "input_schema": with("a\nb")},
+    ]}));
+    assert_eq!(chat.tools.len(), 1);
+    assert_eq!(asked.ignored, ["tools:bash_20250124", "tools:odd"]);
+}
+
+#[test]
+fn blocks_of_unknown_types_are_left_out_of_what_was_said_before() {
+    let kinds =
+        ["server_tool_use", "mcp_tool_use", "mcp_tool_result", "code_execution_tool_result", "compaction"];
+    let mut blocks: Vec<Value> =
+        kinds.iter().map(|kind| json!({"type": kind, "id": "x", "content": []})).collect();
+    blocks.push(json!({"type": "text", "text": "Yes"}));
+    blocks.push(json!({"type": "tool_use", "id": "t", "name": "f", "input": {}}));
+    let reference = json!({"type": "tool_reference", "tool_name": "g"});
+    let found = json!({"type": "search_result", "title": "T"});
+    let text = json!({"type": "text", "text": "One"});
+    let result = json!({"type": "tool_result", "tool_use_id": "t", "content": [reference, text, found]});
+    let upload = json!({"type": "container_upload", "file_id": "f"});
+    let before =
+        [json!({"role": "user", "content": [upload, text]}), json!({"role": "assistant", "content": blocks})];
+    let with = |last: Value| {
+        let mut messages = before.to_vec();
+        messages.push(json!({"role": "user", "content": last}));
+        json!({"messages": messages})
+    };
+    let (chat, asked) = chat(with(json!([result])));
+    let texts: Vec<&str> = chat.messages.iter().map(ChatMessage::content).collect();
+    assert_eq!(texts, ["One", "Yes", "One"]);
+    let left_out = ["container_upload"].iter().chain(&kinds).chain(&["tool_reference", "search_result"]);
+    assert_eq!(asked.ignored, left_out.map(|kind| format!("content:{kind}")).collect::<Vec<_>>());
+    // What is to be answered is refused where it has something that would have to be seen.
+    let error = read(with(json!([result, upload]))).unwrap_err();
+    assert_eq!(error.field(), Some("messages[2].content[1].type"));
+    assert!(error.to_string().contains("container_upload"), "{error}");
+}
+
+#[test]
 fn what_cannot_be_is_refused_by_name() {
     let message = |role: &str, content: Value| json!({"messages": [{"role": role, "content": content}]});
     for (fields, field) in [
@@ -166,7 +209,7 @@ fn what_cannot_be_is_refused_by_name() {
         (json!({"thinking": {"type": "deep"}}), "thinking.type"),
         (json!({"tool_choice": {"type": "any"}}), "tool_choice"),
         (json!({"tool_choice": {"type": "maybe"}}), "tool_choice.type"),
-        (json!({"tools": [{"name": "a b"}]}), "tools"),
+        (json!({"tools": [{"name": "a"}, {"name": "a"}]}), "tools"),
         (json!({"output_config": {"format": {"type": "json_schema"}}}), "output_config.format.schema"),
     ] {
         assert_eq!(refused(fields.clone()), field, "{fields}");

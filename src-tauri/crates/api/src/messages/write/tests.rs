@@ -1,5 +1,6 @@
 use foretoken_calls::Tools;
 use foretoken_protocol::{Part, TokenText};
+use proptest::prelude::*;
 
 use super::*;
 use crate::testing::{CALL, events, happens, meta, token, tools, written};
@@ -125,4 +126,61 @@ fn an_error_is_told_in_its_own_form() {
     answer::Writer::fail(&mut writer(false), &ApiError::EngineStopped, &mut out);
     let all = events(&out);
     assert_eq!((all[0].0, &all[0].1["error"]["type"]), (Some("error"), &json!("api_error")));
+}
+
+proptest! {
+    /// However a reply is cut into steps, its events make up the message, and no block is open while another is.
+    #[test]
+    fn a_stream_says_what_the_whole_says(
+        tokens in prop::collection::vec(("\\PC{0,3}|\n", any::<bool>()), 0..20),
+        cuts in prop::collection::vec(0_usize..20, 0..5),
+        calls in 0_usize..3,
+        hides_thinking in any::<bool>(),
+    ) {
+        let mut tokens: Vec<TokenText> = tokens
+            .iter()
+            .map(|(text, thinks)| token(if *thinks { Part::Thinking } else { Part::Answer }, text))
+            .collect();
+        tokens.extend((0..calls).map(|_| token(Part::Answer, &format!("\n{CALL}"))));
+        let mut ends: Vec<usize> = cuts.into_iter().map(|cut| cut.min(tokens.len())).collect();
+        ends.extend([0, tokens.len()]);
+        ends.sort_unstable();
+        let steps: Vec<Vec<TokenText>> = ends.windows(2).map(|step| tokens[step[0]..step[1]].to_vec()).collect();
+        let (stream, whole) = written(writer(hides_thinking), happens(&tools(), &steps, EndReason::Done));
+        let mut content: Vec<Value> = Vec::new();
+        let (mut json, mut open) = (String::new(), None);
+        for (name, event) in events(&stream) {
+            prop_assert_eq!(name, event["type"].as_str());
+            let index = event["index"].as_u64();
+            match name {
+                Some("content_block_start") => {
+                    prop_assert_eq!((open, index), (None, Some(content.len() as u64)));
+                    open = index;
+                    json.clear();
+                    content.push(event["content_block"].clone());
+                }
+                Some("content_block_delta") => {
+                    prop_assert!(open.is_some() && open == index);
+                    let (delta, block) = (&event["delta"], content.last_mut().unwrap());
+                    for key in ["text", "thinking", "signature"] {
+                        if let Some(more) = delta[key].as_str() {
+                            let before = block[key].as_str().unwrap_or_default();
+                            block[key] = format!("{before}{more}").into();
+                        }
+                    }
+                    json.push_str(delta["partial_json"].as_str().unwrap_or_default());
+                }
+                Some("content_block_stop") => {
+                    prop_assert!(open.is_some() && open == index);
+                    open = None;
+                    if !json.is_empty() {
+                        content.last_mut().unwrap()["input"] = serde_json::from_str(&json).unwrap();
+                    }
+                }
+                _ => prop_assert!(open.is_none()),
+            }
+        }
+        // Each has names of its own for its calls.
+        prop_assert_eq!(json!(content), whole["content"].clone());
+    }
 }

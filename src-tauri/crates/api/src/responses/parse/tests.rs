@@ -105,6 +105,12 @@ fn tools_of_all_kinds_are_offered_or_left_out() {
         let asked = read(json!({"tools": tools, "tool_choice": choice})).unwrap().asked;
         assert_eq!(asked.ask.settings.constraint.calls, calls);
     }
+    let allowed = json!({"type": "allowed_tools", "mode": "required", "tools": [
+        {"type": "function", "name": "read"}, {"type": "mcp", "server_label": "x"},
+    ]});
+    let asked = read(json!({"tools": tools, "tool_choice": allowed})).unwrap().asked.ask;
+    assert_eq!(asked.tools.names().collect::<Vec<_>>(), ["files__read"]);
+    assert_eq!(asked.settings.constraint.calls, CallRule::Required);
     let group = |name: &str| json!({"type": "namespace", "name": name, "tools": [{"type": "function", "name": "read"}]});
     let two = json!({"tools": [group("a"), group("b")], "tool_choice": {"type": "function", "name": "read"}});
     assert_eq!(refused(two), ("tool_choice".to_owned(), "invalid_value"));

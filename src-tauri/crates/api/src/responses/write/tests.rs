@@ -175,11 +175,11 @@ fn failures_and_silences_are_events_too() {
     let mut writer = writer(Echo::default());
     let mut out = String::new();
     for _ in 0..SILENCES {
-        writer.keep_alive(&mut out);
+        writer.keep_alive(ApiStage::Waiting, &mut out);
     }
     writer.begin(&mut out);
     for _ in 0..SILENCES {
-        writer.keep_alive(&mut out);
+        writer.keep_alive(ApiStage::Waiting, &mut out);
     }
     writer.fail(&ApiError::EngineStopped, &mut out);
     let comments = out.matches(": keep-alive\n\n").count();
@@ -202,7 +202,7 @@ fn a_silence_in_the_middle_takes_nothing_back() {
             .filter(|progress| matches!(progress, Progress::Step(_)))
             .for_each(|progress| writer.progress(0, progress, &mut out));
         for _ in 0..SILENCES {
-            writer.keep_alive(&mut out);
+            writer.keep_alive(ApiStage::Waiting, &mut out);
         }
         let events_alone = out.replace(": keep-alive\n\n", "");
         let (name, event) = events(&events_alone).pop().unwrap();

@@ -330,7 +330,9 @@ mod tests {
         let mut speed = Speed::default();
         for _ in 0..60 {
             let plain = StepShape { rows: 3, width: 3, longest: 1, ..StepShape::default() };
-            (0..RECENT).for_each(|_| drop(speed.observe(&mut cost, plain, Some(16.0))));
+            for _ in 0..RECENT {
+                speed.observe(&mut cost, plain, Some(16.0));
+            }
             speed.observe(&mut cost, shape, Some(25.0 + 3.0 * 2.0 + 2.0 * 2.3));
         }
         assert!((1.95..2.01).contains(&cost.padding.unwrap()), "{:?}", cost.padding);

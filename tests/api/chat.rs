@@ -88,7 +88,8 @@ fn models_have_names_and_no_folders() {
     assert_eq!(list["data"][0]["context_length"], 1000);
     assert!(!list.to_string().contains("/demo-model"));
     assert_eq!(get(server.port, "/v1/models/CHECKPOINT").json(), list["data"][0]);
-    assert_eq!(get(server.port, "/v1/models/gpt-4").status, 404);
+    assert_eq!(get(server.port, "/v1/models/gpt-4").json(), list["data"][0]);
+    assert_eq!(get(server.port, "/v1/models/nobody").status, 404);
     for name in ["default", "Checkpoint"] {
         let body = with(scripted(&json!({"say": ["a"]})), json!({"model": name}));
         assert_eq!(chat(server.port, &body).json()["model"], "checkpoint");
@@ -151,6 +152,6 @@ fn what_is_refused_says_which_field_and_comes_before_any_stream() {
     assert_eq!(long.json()["error"]["message"], message);
     let mut broken = send(server.port, "POST", "/v1/chat/completions", &[], "{\"model\":");
     assert_eq!((broken.status, broken.json()["error"]["code"].clone()), (400, json!("invalid_json")));
-    let mut nowhere = get(server.port, "/v1/embeddings");
+    let mut nowhere = get(server.port, "/v1/nowhere");
     assert_eq!((nowhere.status, nowhere.json()["error"]["code"].clone()), (404, json!("not_found")));
 }

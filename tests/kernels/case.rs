@@ -8,7 +8,7 @@ use crate::program::{Build, Choice, Order, Outcome, Program, size_of};
 
 /// Elements of a buffer.
 #[derive(Debug, Clone)]
-pub enum Values {
+pub(crate) enum Values {
     /// Numbers that the buffer's type has.
     Floats(Vec<f64>),
     Ints(Vec<i32>),
@@ -17,41 +17,41 @@ pub enum Values {
 
 /// What an output must be: off by no more than so many units of its type's last place, and so much of the largest.
 #[derive(Debug, Clone)]
-pub struct Expected {
-    pub values: Vec<f64>,
-    pub ulps: f64,
-    pub of_largest: f64,
+pub(crate) struct Expected {
+    pub(crate) values: Vec<f64>,
+    pub(crate) ulps: f64,
+    pub(crate) of_largest: f64,
 }
 
 /// One case.
 #[derive(Debug, Clone)]
-pub struct Case {
-    pub kernel: &'static Kernel,
-    pub name: String,
-    pub choice: Choice,
+pub(crate) struct Case {
+    pub(crate) kernel: &'static Kernel,
+    pub(crate) name: String,
+    pub(crate) choice: Choice,
     /// `tokens` and `rows`.
-    pub counts: Vec<(&'static str, i32)>,
-    pub inputs: Vec<Values>,
+    pub(crate) counts: Vec<(&'static str, i32)>,
+    pub(crate) inputs: Vec<Values>,
     /// For each output, by definition in f64.
-    pub expected: Vec<Expected>,
+    pub(crate) expected: Vec<Expected>,
     /// For each output, by the engine's operations; none where a test of the layer compares them.
-    pub operations: Vec<Expected>,
+    pub(crate) operations: Vec<Expected>,
 }
 
 impl Expected {
     /// f32 numbers.
-    pub fn floats(values: Vec<f64>) -> Self {
+    pub(crate) fn floats(values: Vec<f64>) -> Self {
         Self { values, ulps: 0.0, of_largest: 1e-6 }
     }
 
     /// Numbers of the activations' type that are rounded once, or more often with no cancellation behind it.
-    pub fn activations(values: Vec<f64>, dtype: Dtype) -> Self {
+    pub(crate) fn activations(values: Vec<f64>, dtype: Dtype) -> Self {
         let of_largest = if dtype == Dtype::Float32 { 1e-6 } else { 0.0 };
         Self { values, ulps: 2.0, of_largest }
     }
 
     /// These and no others.
-    pub fn exactly(values: Vec<f64>) -> Self {
+    pub(crate) fn exactly(values: Vec<f64>) -> Self {
         Self { values, ulps: 0.0, of_largest: 0.0 }
     }
 
@@ -72,25 +72,12 @@ impl Expected {
 
 impl Case {
     /// The bytes of the inputs.
-    pub fn bytes(&self) -> Vec<Vec<u8>> {
-        let dtype = |scalar| if scalar == Scalar::Activation { self.choice.dtype } else { Dtype::Float32 };
-        let inputs = self.inputs.iter().zip(self.kernel.inputs);
-        inputs
-            .map(|(values, input)| match (values, input.scalar) {
-                (Values::Floats(values), scalar @ (Scalar::Activation | Scalar::Float)) => {
-                    numbers::bytes(values, dtype(scalar))
-                }
-                (Values::Ints(values), Scalar::Int) => values.iter().flat_map(|x| x.to_ne_bytes()).collect(),
-                (Values::Uints(values), Scalar::Uint) => {
-                    values.iter().flat_map(|x| x.to_ne_bytes()).collect()
-                }
-                _ => panic!("{}: {} has another type", self.name, input.name),
-            })
-            .collect()
+    pub(crate) fn bytes(&self) -> Vec<Vec<u8>> {
+        bytes_of(self.kernel, self.choice.dtype, &self.inputs)
     }
 
     /// Runs it and fails with what is wrong: the program's end, what it reported, or numbers.
-    pub fn judge(&self, program: &Program, order: Order) -> Result<(), String> {
+    pub(crate) fn judge(&self, program: &Program, order: Order) -> Result<(), String> {
         let outcome = program.run(&self.choice, &self.counts, &self.bytes(), order)?;
         if let Some(problem) = outcome.problems.first() {
             return Err(problem.clone());
@@ -107,7 +94,7 @@ impl Case {
     }
 
     /// The numbers of an output, and the type whose last places count.
-    pub fn numbers(&self, outcome: &Outcome, output: usize) -> (Vec<f64>, Dtype) {
+    pub(crate) fn numbers(&self, outcome: &Outcome, output: usize) -> (Vec<f64>, Dtype) {
         let (bytes, scalar) = (&outcome.outputs[output], self.kernel.outputs[output].scalar);
         match scalar {
             Scalar::Activation => {
@@ -123,8 +110,22 @@ impl Case {
     }
 }
 
+/// The bytes of a kernel's inputs.
+pub(crate) fn bytes_of(kernel: &Kernel, dtype: Dtype, inputs: &[Values]) -> Vec<Vec<u8>> {
+    let inputs = inputs.iter().zip(kernel.inputs);
+    inputs
+        .map(|(values, input)| match (values, input.scalar) {
+            (Values::Floats(values), Scalar::Activation) => numbers::bytes(values, dtype),
+            (Values::Floats(values), Scalar::Float) => numbers::bytes(values, Dtype::Float32),
+            (Values::Ints(values), Scalar::Int) => values.iter().flat_map(|n| n.to_ne_bytes()).collect(),
+            (Values::Uints(values), Scalar::Uint) => values.iter().flat_map(|n| n.to_ne_bytes()).collect(),
+            _ => panic!("{}'s {} has another type", kernel.name, input.name),
+        })
+        .collect()
+}
+
 /// In order and shuffled, each with every order of `simd_sum`.
-pub const ORDERS: [Order; 9] = {
+pub(crate) const ORDERS: [Order; 9] = {
     let seeds = [0, 7, 12345];
     let mut orders = [Order { seed: 0, sum: 0 }; 9];
     let mut i = 0;
@@ -136,7 +137,7 @@ pub const ORDERS: [Order; 9] = {
 };
 
 /// Runs all cases of a kernel: in every order as it is written, and in two in each other build.
-pub fn agree(cases: &[Case]) {
+pub(crate) fn agree(cases: &[Case]) {
     let kernel = cases[0].kernel;
     let mut choices: Vec<Choice> = Vec::new();
     for case in cases {

@@ -6,7 +6,7 @@ use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::model::{DeltaDims, DeltaNet, Matrix, Packed};
 use foretoken_tests::rng::Rng;
 
-use crate::case::Values;
+use crate::case::bytes_of;
 use crate::cases::gdn_step::{self, Dims, Tokens};
 use crate::cases::rows::{Row, plan, row_of, tokens};
 use crate::numbers::{array, bytes, from_bytes, host, rounded};
@@ -43,18 +43,6 @@ impl Compiled {
     }
 }
 
-fn as_bytes(kernel: &Kernel, dtype: Dtype, values: &[Values]) -> Vec<Vec<u8>> {
-    let inputs = values.iter().zip(kernel.inputs);
-    inputs
-        .map(|(values, input)| match values {
-            Values::Floats(values) if size_of(input.scalar, dtype) == 2 => bytes(values, dtype),
-            Values::Floats(values) => bytes(values, Dtype::Float32),
-            Values::Ints(values) => values.iter().flat_map(|n| n.to_ne_bytes()).collect(),
-            Values::Uints(values) => values.iter().flat_map(|n| n.to_ne_bytes()).collect(),
-        })
-        .collect()
-}
-
 /// Reads each row's tokens in steps of these numbers of tokens, of which so many are kept and the others are not the
 /// row's: its outputs and its last state, as bytes.
 fn read(
@@ -84,7 +72,7 @@ fn read(
         let drained = tokens(&rows) == 0 && at.iter().all(|&at| at == LENGTH);
         let tape_of = [&tape[0][..], &tape[1], &tape[2]];
         let inputs =
-            as_bytes(&GDN_STEP, dtype, &gdn_step::inputs(&new, &rows, &vec![0.0; state_size], tape_of));
+            bytes_of(&GDN_STEP, dtype, &gdn_step::inputs(&new, &rows, &vec![0.0; state_size], tape_of));
         let inputs: Vec<Vec<u8>> = inputs
             .into_iter()
             .enumerate()

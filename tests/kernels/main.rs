@@ -6,6 +6,7 @@
 
 mod case;
 mod cases;
+mod front_end;
 mod layer;
 mod mutants;
 mod numbers;

@@ -109,7 +109,13 @@ fn of_gdn_prepare_are_found() {
                 0,
                 Numbers,
             ),
-            ("token >= first ?", "token > first ?", "the first new token is not read", 0, Numbers),
+            (
+                "token >= first ?",
+                "token > first ?",
+                "the first new token is not read",
+                0,
+                Report("but there are only"),
+            ),
             ("row[3] - row[2]", "row[3] - row[2] - 1", "the tail keeps one token less", 0, Numbers),
             ("h += 32", "h += 64", "gates that are never written", 3, Report("never written")),
             ("unit < Hk ? inv * inv : inv", "inv", "queries scaled as keys", 0, Numbers),
@@ -162,11 +168,11 @@ fn of_add_norm_are_found() {
                 Report("sums["),
             ),
             (
-                BARRIER,
-                "if (lane == 0) threadgroup_barrier(mem_flags::mem_threadgroup);",
+                "float values[TIMES][4];",
+                "float values[TIMES][4]; if (lane < 4) threadgroup_barrier(mem_flags::mem_threadgroup);",
                 "a barrier in divergent flow",
                 0,
-                Report("while others wait"),
+                Report("waits for ever"),
             ),
             (
                 "lane < THREADS / 32 ? float(sums[lane]) : 0.0f",
@@ -240,7 +246,7 @@ fn of_router_are_found() {
             ("NORMALIZE ? score / total : score", "score", "not made to add up", 0, Numbers),
             ("if (i * 32 + lane == chosen)", "if (i * 32 == chosen)", "an expert twice", 0, Numbers),
             ("if (lane < K) {", "{", "lanes without a place write", 0, Report("ids[")),
-            (": -2.0f;", ": 0.0f;", "experts that there are not", 4, Numbers),
+            (": -2.0f;", ": 0.0f;", "experts that there are not", 8, Numbers),
         ],
     );
 }

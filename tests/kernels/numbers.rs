@@ -13,14 +13,14 @@ fn precision(dtype: Dtype) -> (i32, i32) {
 }
 
 /// The distance of neighbouring numbers of the type around x.
-pub fn ulp(x: f64, dtype: Dtype) -> f64 {
+pub(crate) fn ulp(x: f64, dtype: Dtype) -> f64 {
     let (bits, least) = precision(dtype);
     let exponent = if x == 0.0 { least } else { x.abs().log2().floor() as i32 };
     2f64.powi((exponent - bits + 1).max(least))
 }
 
 /// The number of the type that is nearest to x, of two as near the even one.
-pub fn rounded(x: f64, dtype: Dtype) -> f64 {
+pub(crate) fn rounded(x: f64, dtype: Dtype) -> f64 {
     if !x.is_finite() {
         return x;
     }
@@ -29,28 +29,28 @@ pub fn rounded(x: f64, dtype: Dtype) -> f64 {
 }
 
 /// An array of numbers that the type has.
-pub fn array(values: &[f64], shape: &[i32], dtype: Dtype) -> Array {
+pub(crate) fn array(values: &[f64], shape: &[i32], dtype: Dtype) -> Array {
     let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
     Array::from_slice(&values, shape).unwrap().astype(dtype).unwrap()
 }
 
 /// The numbers as the bytes of the type.
-pub fn bytes(values: &[f64], dtype: Dtype) -> Vec<u8> {
+pub(crate) fn bytes(values: &[f64], dtype: Dtype) -> Vec<u8> {
     array(values, &[values.len() as i32], dtype).to_bytes().unwrap()
 }
 
 /// The numbers of an array of floats.
-pub fn host(array: &Array) -> Vec<f64> {
+pub(crate) fn host(array: &Array) -> Vec<f64> {
     let values = array.astype(Dtype::Float32).unwrap().to_vec::<f32>().unwrap();
     values.into_iter().map(f64::from).collect()
 }
 
 /// The numbers that bytes of the type hold.
-pub fn from_bytes(bytes: &[u8], dtype: Dtype, size: usize) -> Vec<f64> {
+pub(crate) fn from_bytes(bytes: &[u8], dtype: Dtype, size: usize) -> Vec<f64> {
     host(&Array::from_bytes(bytes, &[(bytes.len() / size) as i32], dtype).unwrap())
 }
 
-pub fn sigmoid(x: f64) -> f64 {
+pub(crate) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 

@@ -32,7 +32,7 @@ const FLAGS: [&str; 7] =
 
 /// How a program is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Build {
+pub(crate) enum Build {
     /// As the text says, operation by operation.
     Plain,
     /// Optimised, products and sums joined wherever the compiler likes; variables without a value hold a pattern.
@@ -69,34 +69,34 @@ impl Build {
 
 /// The orders in which a dispatch runs.
 #[derive(Debug, Clone, Copy)]
-pub struct Order {
+pub(crate) struct Order {
     /// 0: threads and threadgroups in order; else in an order drawn from it.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// In which order `simd_sum` adds: 0 pairwise, 1 up, 2 down.
-    pub sum: u32,
+    pub(crate) sum: u32,
 }
 
 /// Template arguments of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// Of the activations.
-    pub dtype: Dtype,
+    pub(crate) dtype: Dtype,
     /// The kernel's integers, in its order.
-    pub integers: Vec<i32>,
+    pub(crate) integers: Vec<i32>,
 }
 
 /// What a run gave.
 #[derive(Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// What the shim reported, a line each.
-    pub problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
     /// The bytes of each output.
-    pub outputs: Vec<Vec<u8>>,
+    pub(crate) outputs: Vec<Vec<u8>>,
 }
 
 /// A kernel, compiled.
 #[derive(Debug)]
-pub struct Program {
+pub(crate) struct Program {
     kernel: &'static Kernel,
     choices: Vec<Choice>,
     file: PathBuf,
@@ -105,7 +105,7 @@ pub struct Program {
 
 impl Program {
     /// Compiles a kernel with another header and text than its own; fails with the compiler's words.
-    pub fn of_text(
+    pub(crate) fn of_text(
         kernel: &'static Kernel,
         [header, text]: [&str; 2],
         choices: Vec<Choice>,
@@ -127,13 +127,13 @@ impl Program {
     }
 
     /// Compiles a kernel.
-    pub fn new(kernel: &'static Kernel, choices: Vec<Choice>, build: Build) -> Self {
+    pub(crate) fn new(kernel: &'static Kernel, choices: Vec<Choice>, build: Build) -> Self {
         Self::of_text(kernel, [kernel.header, kernel.text], choices, build)
             .unwrap_or_else(|words| panic!("{words}"))
     }
 
     /// Runs the kernel on the bytes of its inputs; fails if the program does not come to its end.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         choice: &Choice,
         counts: &[(&'static str, i32)],
@@ -197,7 +197,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 }
 
 /// Bytes of an element.
-pub fn size_of(scalar: Scalar, dtype: Dtype) -> usize {
+pub(crate) fn size_of(scalar: Scalar, dtype: Dtype) -> usize {
     match (scalar, dtype) {
         (Scalar::Activation, Dtype::Bfloat16 | Dtype::Float16) => 2,
         _ => 4,
@@ -205,7 +205,7 @@ pub fn size_of(scalar: Scalar, dtype: Dtype) -> usize {
 }
 
 /// The name of a type in the language.
-pub fn type_name(scalar: Scalar, dtype: Dtype) -> &'static str {
+pub(crate) fn type_name(scalar: Scalar, dtype: Dtype) -> &'static str {
     match (scalar, dtype) {
         (Scalar::Int, _) => "int",
         (Scalar::Uint, _) => "uint",

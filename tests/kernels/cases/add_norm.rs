@@ -40,7 +40,7 @@ fn case(rng: &mut Rng, [tokens, width, threads]: [usize; 3], dtype: Dtype) -> Ca
 }
 
 /// All cases.
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut rng = Rng::new(4);
     // Fewer threads than channels / 4, as many, and more than the last of them need.
     let sizes = [[3, 256, 64], [1, 1024, 64], [2, 296, 96], [1, 100, 32]];

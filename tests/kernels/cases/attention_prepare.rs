@@ -96,7 +96,7 @@ fn case(rng: &mut Rng, dims: Dims, positions: &[i32], dtype: Dtype) -> Case {
 }
 
 /// All cases.
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let dims = |hq, hkv, d, rope| Dims { hq, hkv, d, rope };
     let mut rng = Rng::new(5);
     let mut cases = Vec::new();

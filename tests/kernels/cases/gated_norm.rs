@@ -47,7 +47,7 @@ fn case(rng: &mut Rng, [tokens, heads, dim]: [usize; 3], dtype: Dtype) -> Case {
 }
 
 /// All cases.
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut rng = Rng::new(3);
     let sizes = [[3, 4, 32], [1, 10, 64], [2, 8, 128]];
     DTYPES.into_iter().flat_map(|dtype| sizes.map(|sizes| case(&mut rng, sizes, dtype))).collect()

@@ -112,7 +112,7 @@ fn case(rng: &mut Rng, name: &str, dims: Dims, dtype: Dtype, of_rows: &[Row]) ->
 }
 
 /// All cases.
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let dims = |hk, hv, dk, dv| Dims { hk, hv, dk, dv };
     let mut cases = Vec::new();
     let mut rng = Rng::new(2);

@@ -12,27 +12,27 @@ use crate::program::Choice;
 
 /// Sizes of the recurrence: key heads, value heads, their sizes, and how many value rows a simdgroup has.
 #[derive(Debug, Clone, Copy)]
-pub struct Dims {
-    pub hk: usize,
-    pub hv: usize,
-    pub dk: usize,
-    pub dv: usize,
-    pub rows: usize,
+pub(crate) struct Dims {
+    pub(crate) hk: usize,
+    pub(crate) hv: usize,
+    pub(crate) dk: usize,
+    pub(crate) dv: usize,
+    pub(crate) rows: usize,
 }
 
 /// What the recurrence reads of some tokens.
 #[derive(Debug, Clone, Default)]
-pub struct Tokens {
-    pub q: Vec<f64>,
-    pub k: Vec<f64>,
-    pub v: Vec<f64>,
-    pub decay: Vec<f64>,
-    pub beta: Vec<f64>,
+pub(crate) struct Tokens {
+    pub(crate) q: Vec<f64>,
+    pub(crate) k: Vec<f64>,
+    pub(crate) v: Vec<f64>,
+    pub(crate) decay: Vec<f64>,
+    pub(crate) beta: Vec<f64>,
 }
 
 impl Tokens {
     /// Random ones: unit keys, unit queries over √Dk, decays between those that wipe and those that keep.
-    pub fn random(rng: &mut Rng, count: usize, dims: Dims, dtype: Dtype) -> Self {
+    pub(crate) fn random(rng: &mut Rng, count: usize, dims: Dims, dtype: Dtype) -> Self {
         let mut made = Self::default();
         for _ in 0..count * dims.hk {
             made.q.extend(unit(rng, dims.dk, (dims.dk as f64).powf(-0.5), dtype));
@@ -48,7 +48,7 @@ impl Tokens {
     }
 
     /// Some of them, which stand at `at` and behind it.
-    pub fn some(&self, at: usize, count: usize, dims: Dims) -> Self {
+    pub(crate) fn some(&self, at: usize, count: usize, dims: Dims) -> Self {
         let cut = |values: &[f64], size: usize| values[at * size..(at + count) * size].to_vec();
         Self {
             q: cut(&self.q, dims.hk * dims.dk),
@@ -60,7 +60,7 @@ impl Tokens {
     }
 
     /// Puts others behind them.
-    pub fn extend(&mut self, other: Self) {
+    pub(crate) fn extend(&mut self, other: Self) {
         self.q.extend(other.q);
         self.k.extend(other.k);
         self.v.extend(other.v);
@@ -76,13 +76,13 @@ fn unit(rng: &mut Rng, size: usize, length: f64, dtype: Dtype) -> Vec<f64> {
 }
 
 /// Template arguments for these sizes.
-pub fn choice(dims: Dims, dtype: Dtype) -> Choice {
+pub(crate) fn choice(dims: Dims, dtype: Dtype) -> Choice {
     let integers = [dims.hk, dims.hv, dims.dk, dims.dv, dims.rows].map(|n| n as i32);
     Choice { dtype, integers: integers.into() }
 }
 
 /// The kernel's inputs, in its order. `tape`: k and decay of the step before, and its delta.
-pub fn inputs(new: &Tokens, rows: &[Row], state: &[f64], tape: [&[f64]; 3]) -> Vec<Values> {
+pub(crate) fn inputs(new: &Tokens, rows: &[Row], state: &[f64], tape: [&[f64]; 3]) -> Vec<Values> {
     let [old_k, old_decay, old_delta] = tape.map(|values| Values::Floats(values.to_vec()));
     let [q, k, v, decay, beta] =
         [&new.q, &new.k, &new.v, &new.decay, &new.beta].map(|values| Values::Floats(values.clone()));
@@ -154,7 +154,7 @@ fn definition(
 }
 
 /// All cases.
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let dims = |hk, hv, dk, dv, rows| Dims { hk, hv, dk, dv, rows };
     let mut cases = Vec::new();
     let mut rng = Rng::new(1);

@@ -1,14 +1,14 @@
 //! The cases of each kernel.
 
-pub mod add_norm;
-pub mod attention_prepare;
-pub mod gated_norm;
-pub mod gdn_prepare;
-pub mod gdn_step;
-pub mod moe_combine;
-pub mod router;
-pub mod rows;
-pub mod top_k;
+pub(crate) mod add_norm;
+pub(crate) mod attention_prepare;
+pub(crate) mod gated_norm;
+pub(crate) mod gdn_prepare;
+pub(crate) mod gdn_step;
+pub(crate) mod moe_combine;
+pub(crate) mod router;
+pub(crate) mod rows;
+pub(crate) mod top_k;
 
 use foretoken_engine::mlx::Dtype;
 use foretoken_tests::rng::Rng;

@@ -47,7 +47,7 @@ fn case(rng: &mut Rng, [tokens, width, chosen]: [usize; 3], dtype: Dtype) -> Cas
 }
 
 /// All cases.
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut rng = Rng::new(6);
     let sizes = [[3, 64, 8], [1, 300, 10], [2, 512, 3]];
     DTYPES.into_iter().flat_map(|dtype| sizes.map(|sizes| case(&mut rng, sizes, dtype))).collect()

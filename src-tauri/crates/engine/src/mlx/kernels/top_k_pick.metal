@@ -6,7 +6,8 @@ struct Picked {
 /// Takes the largest value out of those of a threadgroup of 256 threads, with the lowest id among equals; a value whose
 /// id is NONE is not there. `tops` and `firsts` are 8 places of shared memory.
 template <int N, typename Floats, typename Uints>
-inline Picked pick(thread const float (&values)[N], thread uint (&ids)[N], Floats tops, Uints firsts, uint lane, uint simd) {
+inline Picked pick(thread const float (&values)[N], thread uint (&ids)[N], Floats tops, Uints firsts, uint lane,
+                   uint simd) {
   float top = -INFINITY;
   for (int i = 0; i < N; ++i)
     if (ids[i] != NONE) top = max(top, values[i]);

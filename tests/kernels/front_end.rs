@@ -142,3 +142,23 @@ fn what_mlx_makes_of_the_texts_has_the_types_of_metal() {
         assert!(!clang.errors(&text).is_empty(), "{mistake}");
     }
 }
+
+/// A pipeline in the middle of a chat would make somebody wait: neither rows nor tokens change a text. With fewer than
+/// eight value heads they would, where one token is few numbers.
+#[test]
+fn a_kernel_is_compiled_once_for_a_model() {
+    let few_and_many = [
+        [cases::gdn_step::of_steps(1, 1), cases::gdn_step::of_steps(1, 4), cases::gdn_step::of_steps(33, 2)],
+        [
+            cases::gdn_prepare::of_steps(1, 1),
+            cases::gdn_prepare::of_steps(1, 4),
+            cases::gdn_prepare::of_steps(33, 2),
+        ],
+        [1, 2, 40].map(cases::gated_norm::of_tokens),
+        [1, 2, 40].map(cases::attention_prepare::of_tokens),
+    ];
+    for cases in few_and_many {
+        let texts = texts(&cases.each_ref().map(|case| question(case, case.kernel.text)));
+        assert!(texts[1..].iter().all(|text| *text == texts[0]), "{}", cases[0].kernel.name);
+    }
+}

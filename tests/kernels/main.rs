@@ -6,6 +6,7 @@
 
 mod case;
 mod cases;
+mod changes;
 mod front_end;
 mod layer;
 mod mutants;

@@ -95,6 +95,12 @@ fn case(rng: &mut Rng, dims: Dims, positions: &[i32], dtype: Dtype) -> Case {
     }
 }
 
+/// So many tokens.
+pub(crate) fn of_tokens(tokens: usize) -> Case {
+    let positions: Vec<i32> = (0..tokens as i32).collect();
+    case(&mut Rng::new(1), Dims { hq: 2, hkv: 1, d: 32, rope: 32 }, &positions, Dtype::Bfloat16)
+}
+
 /// All cases.
 pub(crate) fn cases() -> Vec<Case> {
     let dims = |hq, hkv, d, rope| Dims { hq, hkv, d, rope };

@@ -46,6 +46,11 @@ fn case(rng: &mut Rng, [tokens, heads, dim]: [usize; 3], dtype: Dtype) -> Case {
     }
 }
 
+/// So many tokens.
+pub(crate) fn of_tokens(tokens: usize) -> Case {
+    case(&mut Rng::new(1), [tokens, 8, 32], Dtype::Bfloat16)
+}
+
 /// All cases.
 pub(crate) fn cases() -> Vec<Case> {
     let mut rng = Rng::new(3);

@@ -111,6 +111,13 @@ fn case(rng: &mut Rng, name: &str, dims: Dims, dtype: Dtype, of_rows: &[Row]) ->
     }
 }
 
+/// A step of so many rows with so many tokens each.
+pub(crate) fn of_steps(rows: usize, tokens: usize) -> Case {
+    let dims = Dims { hk: 2, hv: 8, dk: 32, dv: 32 };
+    let rows: Vec<Row> = (0..rows).map(|slot| Row { new: tokens, taped: tokens, kept: 1, slot }).collect();
+    case(&mut Rng::new(1), "a step", dims, Dtype::Bfloat16, &rows)
+}
+
 /// All cases.
 pub(crate) fn cases() -> Vec<Case> {
     let dims = |hk, hv, dk, dv| Dims { hk, hv, dk, dv };

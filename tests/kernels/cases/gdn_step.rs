@@ -153,6 +153,13 @@ fn definition(
     [y, delta, states]
 }
 
+/// A step of so many rows with so many tokens each.
+pub(crate) fn of_steps(rows: usize, tokens: usize) -> Case {
+    let dims = Dims { hk: 2, hv: 8, dk: 32, dv: 32, rows: 4 };
+    let rows: Vec<Row> = (0..rows).map(|slot| Row { new: tokens, taped: tokens, kept: 1, slot }).collect();
+    case(&mut Rng::new(1), "a step", dims, Dtype::Bfloat16, &rows)
+}
+
 /// All cases.
 pub(crate) fn cases() -> Vec<Case> {
     let dims = |hk, hv, dk, dv, rows| Dims { hk, hv, dk, dv, rows };

@@ -6,7 +6,6 @@
 
 mod case;
 mod cases;
-mod changes;
 mod front_end;
 mod layer;
 mod mutants;

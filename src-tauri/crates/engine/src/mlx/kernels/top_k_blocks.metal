@@ -14,7 +14,7 @@ float values[16];
 uint names[16];
 for (int i = 0; i < 16; ++i) {
   const uint id = block * 4096 + i * 256 + me;
-  names[i] = id < uint(V) ? id : NONE;
+  names[i] = id < uint(V) ? id : NO_ID;
   values[i] = id < uint(V) ? static_cast<float>(x[id]) : -INFINITY;
 }
 float most = -INFINITY;

@@ -14,7 +14,7 @@ float candidates[EACH];
 uint names[EACH];
 for (int i = 0; i < EACH; ++i) {
   const int at = i * 256 + me;
-  names[i] = at < BLOCKS * K ? block_ids[t * BLOCKS * K + at] : NONE;
+  names[i] = at < BLOCKS * K ? block_ids[t * BLOCKS * K + at] : NO_ID;
   candidates[i] = at < BLOCKS * K ? block_values[t * BLOCKS * K + at] : -INFINITY;
 }
 float most = -INFINITY;

@@ -1,6 +1,6 @@
-//! Kernels as programs of this machine: their texts through the machine's C++ compiler with the headers of `msl/`, one
-//! program for all choices of a kernel's template arguments. A program runs one of them once and ends, so that what
-//! traps ends nothing but itself.
+//! Kernels as programs of this machine: their texts through GCC with the headers of `msl/`, one program for all choices
+//! of a kernel's template arguments. A program runs one of them once and ends, so that what traps ends nothing but
+//! itself.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -115,11 +115,10 @@ impl Program {
         let source = folder.path().join("kernel.cpp");
         std::fs::write(&source, source_of(kernel, header, text, &choices)).unwrap();
         let file = folder.path().join("kernel");
-        let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
         let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/msl");
-        let mut command = Command::new(compiler);
+        let mut command = Command::new("g++");
         command.args(FLAGS).args(build.flags()).arg("-I").arg(headers).arg(source).arg("-o").arg(&file);
-        let done = command.output().expect("there is a C++ compiler, as for MLX");
+        let done = command.output().expect("there is GCC");
         match done.status.success() {
             true => Ok(Self { kernel, choices, file, _folder: folder }),
             false => Err(String::from_utf8_lossy(&done.stderr).into_owned()),

@@ -261,7 +261,7 @@ fn of_top_k_are_found() {
         &[
             ("first = min(first, ids[i])", "first = ids[i]", "the last of equals", 1, Numbers),
             (SECOND, "return {", "written while others read", 0, Report("still reads")),
-            ("id < uint(V) ? id : NONE", "id", "ids that there are not", 2, Numbers),
+            ("id < uint(V) ? id : NO_ID", "id", "ids that there are not", 2, Numbers),
             (
                 "id < uint(V) ? static_cast",
                 "id <= uint(V) ? static_cast",
@@ -269,7 +269,7 @@ fn of_top_k_are_found() {
                 0,
                 Report("is read, but"),
             ),
-            ("if (ids[i] == winner) ids[i] = NONE;", "", "the same again and again", 0, Numbers),
+            ("if (ids[i] == winner) ids[i] = NO_ID;", "", "the same again and again", 0, Numbers),
         ],
     );
     are_found(

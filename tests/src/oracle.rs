@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use foretoken_engine::mlx::{self, Array};
 use serde::Deserialize;
@@ -136,15 +137,29 @@ fn make(group: &str, parent: &Path, folder: &Path) {
     fs::rename(partial, folder).unwrap();
 }
 
+/// What one of the scripts, which must succeed, writes to the standard output when it is given this on its input.
+pub fn ask(script: &str, question: &str) -> String {
+    let mut command = command(script);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.unwrap_or_else(|error| panic!("{script}: {error}"));
+    // A script that ends early says why.
+    let _ = child.stdin.take().expect("it is piped").write_all(question.as_bytes());
+    answer(script, child.wait_with_output())
+}
+
 /// Runs one of the scripts, which must succeed.
 fn run(script: &str, arguments: impl IntoIterator<Item = String>) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle").join(script);
-    let output = Command::new(reference_python())
-        .arg("-B")
-        .arg(path)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap_or_else(|error| panic!("{script}: {error}"));
+    answer(script, command(script).args(arguments).stdin(Stdio::null()).output());
+}
+
+fn command(script: &str) -> Command {
+    let mut command = Command::new(reference_python());
+    command.arg("-B").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle").join(script));
+    command
+}
+
+fn answer(script: &str, output: io::Result<Output>) -> String {
+    let output = output.unwrap_or_else(|error| panic!("{script}: {error}"));
     assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -8,6 +8,7 @@
 mod array;
 mod error;
 mod graph;
+pub mod kernels;
 mod ops;
 mod runtime;
 mod spans;

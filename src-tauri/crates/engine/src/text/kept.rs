@@ -335,7 +335,7 @@ mod tests {
         assert!(!TOKENIZER.decode(&later).contains("I should note it"));
     }
 
-    /// The demo model's template, if the thinking of all turns stays where that is asked for, and told how much to think.
+    /// The demo model's template, if the thinking of all turns stays where that is asked for; it ends with the effort.
     fn preserving() -> ChatTemplate {
         let source = fs::read_to_string(demo().join("chat_template.jinja")).unwrap();
         let last = "{%- if loop.index0 > last.question %}";

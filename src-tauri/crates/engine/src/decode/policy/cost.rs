@@ -111,8 +111,8 @@ impl Cost {
         Some(pass + self.padding(shape, pass) + self.drafting(shape))
     }
 
-    /// Seconds of a step's drafts. Further rows in a pass of the head add the share of it that they add to a pass of the
-    /// model.
+    /// Seconds of a step's drafts. Further rows in a pass of the head add the share of it that they add to a pass of
+    /// the model.
     fn drafting(&self, StepShape { rows, chain, guesses, block, .. }: StepShape) -> f64 {
         let block = if block { self.block.unwrap_or(0.0) } else { 0.0 };
         let share = match (self.pass(rows), self.pass(1)) {

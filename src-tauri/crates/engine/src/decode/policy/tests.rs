@@ -473,8 +473,8 @@ fn fills_a_stair_and_stops_at_the_next() {
     assert!(widths[5] >= 17, "{widths:?}");
 }
 
-/// Where the recurrence of all rows is computed step by step, a row's drafts keep all others waiting, and the head reads
-/// one row after the other: drafts that pay for a few rows do not for many, and it takes few steps to find that out.
+/// Where the recurrence of all rows is computed step by step, a row's drafts keep all others waiting, and the head
+/// reads one row after the other: drafts that pay for a few rows do not for many, and few steps find that out.
 #[test]
 fn many_rows_do_without_what_pays_for_a_few() {
     let passes: Vec<f64> = (0..128).map(|width| 7.9 + 2.25 * f64::from(width)).collect();

@@ -93,7 +93,7 @@ impl fmt::Debug for SettingsFor {
 #[derive(Debug)]
 pub(crate) enum EngineCommand {
     Load { model: Model, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
-    Generate(Job),
+    Generate(Box<Job>),
     Count { what: ToCount, answer: Counted },
     Cancel(RequestId),
     UnloadAfter(Option<Duration>),

@@ -70,7 +70,7 @@ impl Engine {
     pub fn generate(&self, prompt: Prompt) -> Generation {
         let (sender, progress) = progress::channel();
         let id = self.ids.next();
-        self.send(EngineCommand::Generate(Job { id, prompt, progress: sender }));
+        self.send(EngineCommand::Generate(Box::new(Job { id, prompt, progress: sender })));
         Generation { id, progress }
     }
 

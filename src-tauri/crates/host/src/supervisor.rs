@@ -259,7 +259,7 @@ impl Supervisor {
     fn handle(&mut self, command: Option<EngineCommand>) -> ControlFlow<()> {
         match command {
             Some(EngineCommand::Load { model, answer }) => self.load(model, Some(answer)),
-            Some(EngineCommand::Generate(job)) => self.generate(job),
+            Some(EngineCommand::Generate(job)) => self.generate(*job),
             Some(EngineCommand::Count { what, answer }) => self.count(what, answer),
             Some(EngineCommand::Cancel(id)) => self.cancel(id),
             Some(EngineCommand::UnloadAfter(idle)) => self.unload_after = idle,
@@ -414,7 +414,7 @@ impl Supervisor {
                 EngineCommand::Generate(job) if self.model.is_some() => {
                     // Whoever asks does not wait until all pauses are over once more.
                     self.failures = BACK_OFF.len();
-                    self.waiting.push_back(job);
+                    self.waiting.push_back(*job);
                     return ControlFlow::Continue(());
                 }
                 EngineCommand::Generate(job) => job.fail(error.clone()),

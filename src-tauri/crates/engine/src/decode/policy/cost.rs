@@ -112,11 +112,11 @@ impl Cost {
     }
 
     /// Seconds of a step's drafts. Further rows in a pass of the head add the share of it that they add to a pass of
-    /// the model.
+    /// the model, and no more than a pass of their own would take.
     fn drafting(&self, StepShape { rows, chain, guesses, block, .. }: StepShape) -> f64 {
         let block = if block { self.block.unwrap_or(0.0) } else { 0.0 };
         let share = match (self.pass(rows), self.pass(1)) {
-            (Some(all), Some(one)) if rows > 1 => (all / one - 1.0).max(0.0) / (rows - 1) as f64,
+            (Some(all), Some(one)) if rows > 1 => ((all / one - 1.0) / (rows - 1) as f64).clamp(0.0, 1.0),
             _ => 0.0,
         };
         self.draft.unwrap_or(0.0) * (chain as f64 + share * (guesses - chain.min(guesses)) as f64) + block

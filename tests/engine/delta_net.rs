@@ -154,7 +154,8 @@ fn chunked(layer: &DeltaNet, inputs: &[f32], pieces: &[usize]) -> (Vec<f32>, Vec
     let mut outputs: Vec<f32> = Vec::new();
     let mut start = 0;
     for &count in pieces {
-        let y = layer.prefill(&part(inputs, start, count), &mut state).unwrap();
+        let packed = Packed::new(&[(start, count)]).unwrap();
+        let y = layer.prefill(&part(inputs, start, count), &packed, &mut state).unwrap();
         outputs.extend(y.to_vec::<f32>().unwrap());
         start += count;
     }
@@ -237,7 +238,7 @@ fn every_fold_of_a_tape_is_a_state() {
     let inputs = inputs(47, 1.0, MILD, 12);
     for kept in 0..=7 {
         let mut state = layer.empty_state(1).unwrap();
-        layer.prefill(&part(&inputs, 0, 40), &mut state).unwrap();
+        layer.prefill(&part(&inputs, 0, 40), &Packed::new(&[(0, 40)]).unwrap(), &mut state).unwrap();
         let packed = Packed::new(&[(40, 7)]).unwrap();
         layer.step(&part(&inputs, 40, 7), &packed, &mut state, &[0]).unwrap();
         let (_, expected) = weights.recurrence(&inputs[..(40 + kept) * INPUT]);

@@ -58,7 +58,8 @@ fn read(
     let mut states = vec![0; texts.len() * state_size * 4];
     let mut at = vec![0; texts.len()];
     let mut outputs = vec![Vec::new(); texts.len()];
-    let mut rows: Vec<Row> = (0..texts.len()).map(|slot| Row { new: 0, taped: 0, kept: 0, slot }).collect();
+    let mut rows: Vec<Row> =
+        (0..texts.len()).map(|slot| Row { new: 0, taped: 0, kept: 0, slot, settles: false }).collect();
     let mut tape = [vec![0.0; dims.hk * dims.dk], vec![0.0; dims.hv], vec![0.0; size]];
     for seed in 1.. {
         let plan = next(&at);
@@ -89,7 +90,7 @@ fn read(
             outputs[b].extend(&made[0][first * width..(first + kept) * width]);
             first += count;
             at[b] += kept;
-            rows[b] = Row { new: 0, taped: count, kept, slot: b };
+            rows[b] = Row { new: 0, taped: count, kept, slot: b, settles: false };
         }
         tape = [new.k, new.decay, step.numbers(&made, 1)];
     }
@@ -285,7 +286,8 @@ fn the_kernels_of_a_layer_are_the_layer() {
         let layer = weights.layer(dtype);
         let mut state = layer.empty_state(ROWS as i32).unwrap();
         let mut kernels = Kernels::new(&weights, ROWS, dtype);
-        let mut rows: Vec<Row> = (0..ROWS).map(|slot| Row { new: 0, taped: 0, kept: 0, slot }).collect();
+        let mut rows: Vec<Row> =
+            (0..ROWS).map(|slot| Row { new: 0, taped: 0, kept: 0, slot, settles: false }).collect();
         for step in 0..6 {
             rows.iter_mut().for_each(|row| row.new = 1 + rng.below(4));
             let x: Vec<f64> =
@@ -306,7 +308,7 @@ fn the_kernels_of_a_layer_are_the_layer() {
                 "{dtype:?}, step {step}: the convolution's tail"
             );
             for row in &mut rows {
-                *row = Row { new: 0, taped: row.new, kept: rng.below(row.new + 1), slot: row.slot };
+                *row = Row { new: 0, taped: row.new, kept: rng.below(row.new + 1), ..*row };
             }
         }
     }

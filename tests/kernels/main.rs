@@ -6,7 +6,9 @@
 
 mod case;
 mod cases;
+mod engine;
 mod front_end;
+mod host;
 mod layer;
 mod mutants;
 mod numbers;

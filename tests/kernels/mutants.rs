@@ -60,6 +60,7 @@ fn are_found(kernel: &'static Kernel, cases: &[Case], mutants: &[Mutant]) {
 fn of_gdn_step_are_found() {
     let cases = cases::gdn_step::cases();
     let half = cases.iter().position(|case| case.choice.dtype == Dtype::Bfloat16).unwrap();
+    const PROMPT: usize = 5;
     are_found(
         &GDN_STEP,
         &cases,
@@ -92,6 +93,8 @@ fn of_gdn_step_are_found() {
                 Report("never written"),
             ),
             ("static_cast<float>(v[to])", "v[to]", "a bfloat computed with", half, Compiler),
+            ("row[5] != 0", "false", "a prompt's end is not stored", PROMPT, Numbers),
+            ("row[5] != 0", "true", "drafts are kept", 0, Numbers),
         ],
     );
 }
@@ -121,6 +124,9 @@ fn of_gdn_prepare_are_found() {
             ("unit < Hk ? inv * inv : inv", "inv", "queries scaled as keys", 0, Numbers),
             ("+ static_cast<float>(dt_bias[h])", "", "no bias", 0, Numbers),
             ("i < each", "i <= each", "a local array's end", 0, Trap),
+            ("row[5] != 0", "false", "a prompt's tail is not stored", 4, Numbers),
+            ("behind < kept ", "behind <= kept ", "a kept token too many", 4, Numbers),
+            ("row[0] + behind - kept", "behind - kept", "another row's tokens", 4, Numbers),
         ],
     );
 }

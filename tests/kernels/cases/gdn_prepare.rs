@@ -49,7 +49,8 @@ fn case(rng: &mut Rng, name: &str, dims: Dims, dtype: Dtype, of_rows: &[Row]) ->
         let committed: Vec<&[f64]> = tail.chain(kept).collect();
         let window: Vec<&[f64]> =
             committed[committed.len() - (TAPS - 1)..].iter().copied().chain(new).collect();
-        new_tail.extend(window[..TAPS - 1].concat());
+        let settled = if row.settles { row.new } else { 0 };
+        new_tail.extend(window[settled..][..TAPS - 1].concat());
         for t in first..end {
             let mixed: Vec<f64> = (0..channels)
                 .map(|c| {
@@ -114,7 +115,8 @@ fn case(rng: &mut Rng, name: &str, dims: Dims, dtype: Dtype, of_rows: &[Row]) ->
 /// A step of so many rows with so many tokens each.
 pub(crate) fn of_steps(rows: usize, tokens: usize) -> Case {
     let dims = Dims { hk: 2, hv: 8, dk: 32, dv: 32 };
-    let rows: Vec<Row> = (0..rows).map(|slot| Row { new: tokens, taped: tokens, kept: 1, slot }).collect();
+    let rows: Vec<Row> =
+        (0..rows).map(|slot| Row { new: tokens, taped: tokens, kept: 1, slot, settles: false }).collect();
     case(&mut Rng::new(1), "a step", dims, Dtype::Bfloat16, &rows)
 }
 
@@ -136,6 +138,9 @@ pub(crate) fn cases() -> Vec<Case> {
         ] {
             cases.push(case(&mut rng, name, dims, dtype, &of_rows));
         }
+        let prompt: Vec<Row> =
+            rows(&[[7, 0, 0, 0], [1, 3, 1, 1], [2, 2, 0, 2]]).into_iter().map(Row::settled).collect();
+        cases.push(case(&mut rng, "prompts", dims(2, 4, 32, 32), dtype, &prompt));
     }
     cases
 }

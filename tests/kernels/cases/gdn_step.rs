@@ -136,7 +136,9 @@ fn definition(
                         .zip(key)
                         .for_each(|(s, key)| *s = *s * old.decay[t * hv + head] + change * key);
                 }
-                states.extend_from_slice(s);
+                if !row.settles {
+                    states.extend_from_slice(s);
+                }
                 for t in first..end {
                     let key = &new.k[(t * hk + key_head) * dk..][..dk];
                     let query = &new.q[(t * hk + key_head) * dk..][..dk];
@@ -147,6 +149,9 @@ fn definition(
                     s.iter_mut().zip(key).for_each(|(s, key)| *s += delta[to] * key);
                     y[to] = s.iter().zip(query).map(|(s, query)| s * query).sum();
                 }
+                if row.settles {
+                    states.extend_from_slice(s);
+                }
             }
         }
     }
@@ -156,7 +161,8 @@ fn definition(
 /// A step of so many rows with so many tokens each.
 pub(crate) fn of_steps(rows: usize, tokens: usize) -> Case {
     let dims = Dims { hk: 2, hv: 8, dk: 32, dv: 32, rows: 4 };
-    let rows: Vec<Row> = (0..rows).map(|slot| Row { new: tokens, taped: tokens, kept: 1, slot }).collect();
+    let rows: Vec<Row> =
+        (0..rows).map(|slot| Row { new: tokens, taped: tokens, kept: 1, slot, settles: false }).collect();
     case(&mut Rng::new(1), "a step", dims, Dtype::Bfloat16, &rows)
 }
 
@@ -179,6 +185,8 @@ pub(crate) fn cases() -> Vec<Case> {
         ] {
             cases.push(case(&mut rng, name, dims, dtype, &of_rows));
         }
+        let prompt: Vec<Row> = rows(&[[7, 0, 0, 0], [2, 3, 2, 1]]).into_iter().map(Row::settled).collect();
+        cases.push(case(&mut rng, "a prompt", dims(2, 4, 32, 32, 4), dtype, &prompt));
     }
     cases
 }

@@ -11,11 +11,20 @@ pub(crate) struct Row {
     pub(crate) kept: usize,
     /// Where its states lie.
     pub(crate) slot: usize,
+    /// Whether the new tokens are kept at once.
+    pub(crate) settles: bool,
+}
+
+impl Row {
+    /// A row that keeps its new tokens at once.
+    pub(crate) fn settled(self) -> Self {
+        Self { settles: true, ..self }
+    }
 }
 
 /// The rows of a step: new tokens, taped ones, kept ones and slots, row by row.
 pub(crate) fn rows(rows: &[[usize; 4]]) -> Vec<Row> {
-    rows.iter().map(|&[new, taped, kept, slot]| Row { new, taped, kept, slot }).collect()
+    rows.iter().map(|&[new, taped, kept, slot]| Row { new, taped, kept, slot, settles: false }).collect()
 }
 
 /// `plan`, int32 `[B, 8]`.
@@ -23,7 +32,9 @@ pub(crate) fn plan(rows: &[Row]) -> Vec<i32> {
     let (mut first, mut taped) = (0, 0);
     let mut plan = Vec::new();
     for row in rows {
-        plan.extend([first, first + row.new, taped, taped + row.kept, row.slot, 0, 0, 0].map(|n| n as i32));
+        let settles = usize::from(row.settles);
+        let words = [first, first + row.new, taped, taped + row.kept, row.slot, settles, 0, 0];
+        plan.extend(words.map(|n| n as i32));
         first += row.new;
         taped += row.taped;
     }

@@ -17,7 +17,7 @@ use crate::decode::{Calibration, Limits, Policy, PolicyState, Scheduler};
 use crate::error::EngineError;
 use crate::inspect::{model_info, model_name};
 use crate::memory::MemoryBudget;
-use crate::mlx;
+use crate::mlx::{self, kernels};
 use crate::model::{DraftModel, LoadError, LoadProgress, Qwen};
 use crate::text::{ChatTemplate, MESSAGE_START, Prompter, Tokenizer, stop_ids};
 pub use crate::text::{PLAIN_TEXT, TokenPrompt};
@@ -131,6 +131,11 @@ impl Prepared {
         let own = self.layout.weight_bytes();
         let all = own + self.draft_model.as_ref().map_or(0, |(_, layout)| layout.weight_bytes());
         let mut model = Qwen::load(&self.config, &self.layout, &mut |done, _| progress(done, all))?;
+        if let Some(launch) = kernels::of_device()
+            && let Err(problem) = model.choose_kernels(&launch)
+        {
+            tracing::warn!("operations run the recurrence: {problem}");
+        }
         if let Some((config, layout)) = &self.draft_model {
             match DraftModel::load(config, layout, &mut |done, _| progress(own + done, all)) {
                 Ok(draft) => model.draft = Some(draft),

@@ -2,8 +2,13 @@
 //! inputs of its causal convolution of width K, `[B, K − 1, C]`.
 //!
 //! Rejected drafts are rolled back without running the model again: a step keeps the state from before its tokens and a
-//! tape of their rank-1 updates, and the next step applies the updates of the tokens that each row committed.
+//! tape of their rank-1 updates, and the next step applies the updates of the tokens that each row committed. By
+//! operations the tape has an entry for each place of `[B, M]`; by kernels it is packed, and the next step's kernel
+//! folds it.
 
+use std::rc::Rc;
+
+use crate::mlx::kernels::{GdnKernels, GdnRow, GdnTape};
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// One token's update of the recurrent state, S ← g·S + δ kᵀ, kept so that it can be applied again.
@@ -24,6 +29,42 @@ impl TapeEntry {
     }
 }
 
+/// What a step by kernels left.
+#[derive(Debug, Clone)]
+pub struct PackedTape {
+    /// Who folds it.
+    pub kernels: Rc<GdnKernels>,
+    /// The updates of all rows' tokens.
+    pub tape: GdnTape,
+    /// Tokens of each row, one row behind the other.
+    pub lens: Rc<[i32]>,
+}
+
+impl PackedTape {
+    /// What is kept of each row, for the kernel that folds it, with `new` tokens behind.
+    pub fn rows(&self, committed: &[usize], new: &[i32]) -> Vec<GdnRow> {
+        let mut taped_from = 0;
+        let rows = self.lens.iter().zip(committed).zip(new);
+        rows.map(|((len, &kept), &new)| {
+            let row = GdnRow { new, taped_from, kept: kept as i32, settles: false };
+            taped_from += len;
+            row
+        })
+        .collect()
+    }
+}
+
+/// The updates of the last step's tokens.
+#[derive(Debug, Clone)]
+enum Tape {
+    /// There are none: the state is settled.
+    None,
+    /// Place by place, in order, and the state after all of them.
+    Places { entries: Vec<TapeEntry>, latest: Array },
+    /// Packed.
+    Packed(PackedTape),
+}
+
 /// The recurrent state of one linear-attention layer for B rows.
 ///
 /// A state cannot be rewound, so a step leaves the state before its tokens (the checkpoint) and a tape of their
@@ -33,12 +74,10 @@ impl TapeEntry {
 pub struct DeltaState {
     /// The state before the tape's tokens, f32 `[B, 1, Hv, Dv, Dk]`; the axis of 1 stands for the token in an update.
     checkpoint: Array,
-    /// `[B, K − 1 + M, C]`: inputs of the convolution, the last K − 1 committed ones before the tape's tokens.
+    /// `[B, K − 1 + M, C]`: inputs of the convolution, the last K − 1 committed ones before the tape's tokens. A packed
+    /// tape has those of its tokens itself: M = 0.
     window: Array,
-    /// The updates of the last step's tokens, in order; empty where the state is settled.
-    tape: Vec<TapeEntry>,
-    /// The state after the whole tape.
-    latest: Option<Array>,
+    tape: Tape,
 }
 
 impl DeltaState {
@@ -52,20 +91,40 @@ impl DeltaState {
 
     /// A settled state: one without a tape. `state` `[B, 1, Hv, Dv, Dk]`, `tail` `[B, K − 1, C]`.
     pub fn settled(state: Array, tail: Array) -> Self {
-        Self { checkpoint: state, window: tail, tape: Vec::new(), latest: None }
+        Self { checkpoint: state, window: tail, tape: Tape::None }
     }
 
     /// The state after a step: `checkpoint` from before its tokens, the convolution's inputs, the tokens' updates, and
     /// the state `latest` after all of them.
-    pub fn taped(checkpoint: Array, window: Array, tape: Vec<TapeEntry>, latest: Array) -> Self {
-        Self { checkpoint, window, tape, latest: Some(latest) }
+    pub fn taped(checkpoint: Array, window: Array, entries: Vec<TapeEntry>, latest: Array) -> Self {
+        Self { checkpoint, window, tape: Tape::Places { entries, latest } }
+    }
+
+    /// The state after a step by kernels: state and tail from before its tokens, and their updates.
+    pub fn packed(checkpoint: Array, tail: Array, tape: PackedTape) -> Self {
+        Self { checkpoint, window: tail, tape: Tape::Packed(tape) }
+    }
+
+    /// State, tail and packed tape as the next kernel reads them; without a tape where the state is settled.
+    pub fn to_fold(&self) -> (&Array, &Array, Option<&PackedTape>) {
+        let tape = if let Tape::Packed(tape) = &self.tape { Some(tape) } else { None };
+        (&self.checkpoint, &self.window, tape)
     }
 
     /// The state and the convolution's tail after `committed[b]` of the tape's tokens in each row.
     pub fn resolve(&self, committed: &[usize]) -> Result<(Array, Array)> {
-        let width = self.tape.len();
+        let (entries, latest) = match &self.tape {
+            Tape::None => return Ok((self.checkpoint.clone(), self.window.clone())),
+            Tape::Packed(packed) => {
+                let rows = packed.rows(committed, &vec![0; committed.len()]);
+                let [state, tail] =
+                    packed.kernels.fold(&rows, &self.checkpoint, &self.window, &packed.tape)?;
+                return Ok((state, tail));
+            }
+            Tape::Places { entries, latest } => (entries, latest),
+        };
+        let width = entries.len();
         let tail = self.window.dim(1) - width as i32;
-        let Some(latest) = &self.latest else { return Ok((self.checkpoint.clone(), self.window.clone())) };
         if committed.iter().all(|&count| count == width) {
             return Ok((latest.clone(), self.window.slice_axis(1, width as i32, width as i32 + tail)?));
         }
@@ -73,18 +132,23 @@ impl DeltaState {
             && committed.iter().all(|&other| other == count)
         {
             let state =
-                self.tape[..count].iter().try_fold(self.checkpoint.clone(), |s, entry| entry.apply(&s))?;
+                entries[..count].iter().try_fold(self.checkpoint.clone(), |s, entry| entry.apply(&s))?;
             return Ok((state, self.window.slice_axis(1, count as i32, count as i32 + tail)?));
         }
-        self.resolve_ragged(committed, tail)
+        self.resolve_ragged(entries, committed, tail)
     }
 
     /// [`Self::resolve`] where rows have committed different numbers of tokens; `tail` is K − 1.
-    fn resolve_ragged(&self, committed: &[usize], tail: i32) -> Result<(Array, Array)> {
+    fn resolve_ragged(
+        &self,
+        entries: &[TapeEntry],
+        committed: &[usize],
+        tail: i32,
+    ) -> Result<(Array, Array)> {
         let rows = committed.len() as i32;
         let most = committed.iter().copied().max().unwrap_or(0);
         let mut state = self.checkpoint.clone();
-        for (i, entry) in self.tape[..most].iter().enumerate() {
+        for (i, entry) in entries[..most].iter().enumerate() {
             let keeps: Vec<bool> = committed.iter().map(|&count| i < count).collect();
             let keeps = Array::from_slice(&keeps, &[rows, 1, 1, 1, 1])?;
             state = mlx::where_(&keeps, &entry.apply(&state)?, &state)?;
@@ -116,6 +180,11 @@ impl DeltaState {
 
     /// The arrays to evaluate with a step.
     pub fn arrays(&self) -> impl Iterator<Item = &Array> {
-        [&self.checkpoint, &self.window].into_iter().chain(&self.latest)
+        let (latest, packed) = match &self.tape {
+            Tape::None => (None, None),
+            Tape::Places { latest, .. } => (Some(latest), None),
+            Tape::Packed(packed) => (None, Some(packed.tape.arrays())),
+        };
+        [&self.checkpoint, &self.window].into_iter().chain(latest).chain(packed.into_iter().flatten())
     }
 }

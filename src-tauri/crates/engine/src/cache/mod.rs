@@ -8,7 +8,7 @@ mod row_cache;
 mod row_kv;
 mod spill;
 
-pub use delta_state::{DeltaState, TapeEntry};
+pub use delta_state::{DeltaState, PackedTape, TapeEntry};
 pub use draft_context::{ContextCopy, ContextKv, DraftContext, DraftContextError};
 pub use prefix::{LEAST_GAIN, Prefix, PrefixStore, StateSnapshot};
 pub use quantized_heads::QuantizedHeads;

@@ -165,6 +165,26 @@ impl Array {
         };
         Ok(read(bytes))
     }
+
+    /// Evaluates the array and lends the memory from its first element to its last as it lies, and how many elements
+    /// each axis steps over. No axis may run backwards.
+    pub fn with_memory<R>(&self, read: impl FnOnce(&[u8], &[usize]) -> R) -> Result<R> {
+        if self.inner.size() == 0 {
+            return Ok(read(&[], &[]));
+        }
+        super::eval([self])?;
+        // SAFETY: the array is evaluated, so strides and data are there, as many strides as axes; the memory of an array
+        // holds all elements that its strides lead to, and it is alive until they are read.
+        unsafe {
+            let strides = mlx_sys::mlx_array_strides(self.raw());
+            let strides = std::slice::from_raw_parts(strides.cast::<usize>(), self.shape().len());
+            let last: usize =
+                self.shape().iter().zip(strides).map(|(&size, by)| (size as usize - 1) * by).sum();
+            let data = mlx_sys::mlx_array_data_uint8(self.raw());
+            let bytes = (last + 1) * mlx_sys::mlx_array_itemsize(self.raw());
+            Ok(read(std::slice::from_raw_parts(data, bytes), strides))
+        }
+    }
 }
 
 /// A vector of handles for one call.

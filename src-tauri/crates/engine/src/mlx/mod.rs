@@ -16,7 +16,7 @@ mod streams;
 
 pub use array::{Array, Dtype, Element};
 pub use error::MlxError;
-pub use graph::primitives;
+pub use graph::{dispatches, metal_graph, primitives};
 pub use ops::{
     Frequencies, Gather, Mask, Pairing, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to,
     concatenate, conv1d, cumsum, dequantize, gather_mm, gather_qmm, group_size, logsumexp, quantize,

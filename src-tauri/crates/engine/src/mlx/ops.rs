@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::array::{Handles, vector_of};
 use super::runtime::{DeviceKind, device};
-use super::streams::stream;
+use super::kernels::one_kernel;
+use super::streams::{is_for_metal, stream};
 use super::{Array, Dtype, MlxError, Result};
 
 /// More axes than any array here has.
@@ -436,6 +437,9 @@ pub fn conv1d(x: &Array, weight: &Array, groups: i32) -> Result<Array> {
 
 /// x · (mean(x²) + eps)^−½ · weight over the last axis, statistics in f32.
 pub fn rms_norm(x: &Array, weight: Option<&Array>, eps: f32) -> Result<Array> {
+    if is_for_metal() {
+        return one_kernel(&[x], x.shape());
+    }
     let weight = weight.map_or_else(null, Array::raw);
     Array::build("rms_norm", |res, s| unsafe { mlx_sys::mlx_fast_rms_norm(res, x.raw(), weight, eps, s) })
 }
@@ -450,6 +454,9 @@ pub fn rope(
     frequencies: &Frequencies,
     offset: &Array,
 ) -> Result<Array> {
+    if is_for_metal() {
+        return one_kernel(&[x, offset], x.shape());
+    }
     let neighbours = pairing == Pairing::Neighbours;
     let (value, has_value, periods) = match frequencies {
         Frequencies::Base(base) => (*base, true, null()),
@@ -469,6 +476,9 @@ pub fn scaled_dot_product_attention(
     scale: f32,
     mask: Mask<'_>,
 ) -> Result<Array> {
+    if is_for_metal() {
+        return one_kernel(&[q, k, v], q.shape());
+    }
     let (mode, mask) = match mask {
         Mask::None => (c"", null()),
         Mask::Causal => (c"causal", null()),

@@ -9,6 +9,7 @@ use mlx_sys::mlx_device;
 
 use super::array::vector_of;
 use super::error::{install_handler, without_place};
+use super::streams::is_for_metal;
 use super::{Array, MlxError, Result};
 
 /// What computes.
@@ -45,6 +46,9 @@ pub(super) fn default_device() -> mlx_device {
 
 /// What MLX computes on by default.
 pub fn device() -> DeviceKind {
+    if is_for_metal() {
+        return DeviceKind::Metal;
+    }
     let device = default_device();
     let mut kind = mlx_sys::mlx_device_type__MLX_CPU;
     let mut cuda = false;

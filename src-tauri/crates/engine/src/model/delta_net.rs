@@ -1,15 +1,17 @@
 //! Gated DeltaNet (arXiv 2412.06464), the linear attention of most layers: a causal convolution over queries, keys and
-//! values, then the gated delta rule on a recurrent state, f32 `[Hv, Dv, Dk]` a row. Decode steps run it token by
-//! token, prefill in chunks of up to 64 tokens (section 3.3 of the paper). The reference is `Qwen3NextGatedDeltaNet` of
-//! Hugging Face transformers.
+//! values, then the gated delta rule on a recurrent state, f32 `[Hv, Dv, Dk]` a row. By operations, decode steps run it
+//! token by token and prefill in chunks of up to 64 tokens (section 3.3 of the paper); by kernels, both run token by
+//! token in one arithmetic. The reference is `Qwen3NextGatedDeltaNet` of Hugging Face transformers.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use super::linear::{Linear, Projections};
 use super::matrix::Matrix;
 use super::packed::Packed;
-use crate::cache::{DeltaState, TapeEntry};
+use crate::cache::{DeltaState, PackedTape, TapeEntry};
 use crate::memory::delta_chunk;
+use crate::mlx::kernels::{GdnKernels, GdnSizes, Launch};
 use crate::mlx::{self, Array, DeviceKind, Dtype, Entries, Result, Span};
 
 /// Sizes of a linear-attention layer.
@@ -38,7 +40,7 @@ impl DeltaDims {
 
 /// Gated DeltaNet (arXiv 2412.06464): a linear attention whose state is decayed and corrected at every token,
 /// S ← g·S; S ← S + β (v − S k) kᵀ; y = S q.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DeltaNet {
     dims: DeltaDims,
     dtype: Dtype,
@@ -54,6 +56,8 @@ pub struct DeltaNet {
     qk_scale: Array,
     /// 0 in the compute type: softplus(x) = ln(eˣ + e⁰).
     zero: Array,
+    /// What runs all of it between the projections; operations where there is none.
+    kernels: Option<Rc<GdnKernels>>,
 }
 
 /// The recurrence's inputs, f32 `[B, M, Hv, …]`: heads already repeated to Hv, vectors as columns.
@@ -96,7 +100,35 @@ impl DeltaNet {
             out_proj: Linear::new(out_proj)?,
             qk_scale: Array::from_slice(&scale, &scale_shape)?.astype(dtype)?,
             zero: Array::scalar(0.0, dtype)?,
+            kernels: None,
         })
+    }
+
+    /// The same layer, run by kernels where they fit its sizes, or by operations.
+    pub fn with_kernels(&self, launch: Option<&Rc<dyn Launch>>) -> Result<Self> {
+        let kernels = match launch {
+            None => None,
+            Some(launch) => {
+                let DeltaDims { key_heads, value_heads, key_dim, value_dim, conv_kernel, eps } = self.dims;
+                let strides = self.qkv_z_b_a.strides();
+                let strides = strides.try_into().expect("there are four projections");
+                let sizes = GdnSizes { key_heads, value_heads, key_dim, value_dim, conv_kernel, strides };
+                let weights = [self.conv1d.clone(), self.dt_bias.clone(), self.decay_rate.clone()];
+                let norm = (self.norm.clone(), eps);
+                GdnKernels::new(launch.clone(), self.dtype, sizes, weights, norm)?.map(Rc::new)
+            }
+        };
+        Ok(Self { kernels, ..self.clone() })
+    }
+
+    /// The type of its activations.
+    pub fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    /// Whether kernels run it.
+    pub fn has_kernels(&self) -> bool {
+        self.kernels.is_some()
     }
 
     /// The state of `rows` rows that have seen nothing.
@@ -115,6 +147,9 @@ impl DeltaNet {
         state: &mut DeltaState,
         committed: &[usize],
     ) -> Result<Array> {
+        if let Some(kernels) = &self.kernels {
+            return self.run(kernels, x, packed, state, committed, false);
+        }
         let (checkpoint, tail) = state.resolve(committed)?;
         let projected = self.qkv_z_b_a.forward_into(x, |y| packed.unpack(y))?;
         let window = mlx::concatenate(&[&tail, &projected[0]], 1)?;
@@ -140,8 +175,36 @@ impl DeltaNet {
         self.out_proj.forward(&packed.pack(&self.gate(&y, &projected[1])?)?)
     }
 
-    /// Many tokens of one row, in chunks: x `[T, H]` → `[T, H]`. The state must be settled, and is again afterwards.
-    pub fn prefill(&self, x: &Array, state: &mut DeltaState) -> Result<Array> {
+    /// A step or, where it `settles` the state, prefill by kernels.
+    fn run(
+        &self,
+        kernels: &Rc<GdnKernels>,
+        x: &Array,
+        packed: &Packed,
+        state: &mut DeltaState,
+        committed: &[usize],
+        settles: bool,
+    ) -> Result<Array> {
+        let projected = self.qkv_z_b_a.forward(x)?;
+        let [qkv, z, b, a] = [0, 1, 2, 3].map(|i| &projected[i]);
+        let (checkpoint, tail, before) = state.to_fold();
+        let plan = packed.gdn_plan(before, committed, settles)?;
+        let tape = before.map(|before| &before.tape);
+        let (y, [checkpoint, tail], tape) = kernels.step([qkv, z, b, a], plan, checkpoint, tail, tape)?;
+        *state = if settles {
+            DeltaState::settled(checkpoint, tail)
+        } else {
+            let tape = PackedTape { kernels: kernels.clone(), tape, lens: packed.lens().into() };
+            DeltaState::packed(checkpoint, tail, tape)
+        };
+        self.out_proj.forward(&y)
+    }
+
+    /// Many tokens of one row: x `[T, H]` → `[T, H]`. The state must be settled, and is again afterwards.
+    pub fn prefill(&self, x: &Array, packed: &Packed, state: &mut DeltaState) -> Result<Array> {
+        if let Some(kernels) = &self.kernels {
+            return self.run(kernels, x, packed, state, &[0], true);
+        }
         let (start, tail) = state.resolve(&[0])?;
         let tokens = x.dim(0);
         let projected = self.qkv_z_b_a.forward_into(x, |y| y.expand_dims(0))?;

@@ -87,6 +87,15 @@ impl Projections {
         self.outputs(|part| arrange(&part.forward(x)?))
     }
 
+    /// How far apart the rows of each output of `forward` are, in elements.
+    pub fn strides(&self) -> Vec<i32> {
+        let widths: Vec<i32> = self.fused.iter().map(|part| part.matrix().out_features()).collect();
+        match widths.as_slice() {
+            &[one] => vec![one; self.cuts.len() + 1],
+            apart => apart.to_vec(),
+        }
+    }
+
     /// For stacks: the vectors of x `[…, 1, in]` that `gather` selects through the matrices that it selects of each
     /// stack → `[…, 1, out]` each.
     pub fn forward_experts(&self, x: &Array, gather: Gather<'_>) -> Result<Vec<Array>> {

@@ -1,6 +1,10 @@
 //! Batches of rows with different numbers of tokens, without padding: all tokens lie in one `[T, …]`, row after row.
 //! Only the recurrence needs `[B, M, …]`, padded to the longest row, and gets it here.
 
+use std::cell::OnceCell;
+
+use crate::cache::PackedTape;
+use crate::mlx::kernels::{GdnPlan, GdnRow};
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// How the tokens of several rows lie in one `[T, …]`: row after row, `lens[b]` tokens each, nothing padded.
@@ -9,6 +13,8 @@ pub struct Packed {
     lens: Vec<i32>,
     positions: Array,
     ragged: Option<Ragged>,
+    /// Made by the first layer that asks.
+    gdn_plan: OnceCell<GdnPlan>,
 }
 
 /// Index arrays between the packed form and `[B, M, …]`, needed only where rows differ in length.
@@ -30,7 +36,7 @@ impl Packed {
         let ragged =
             if lens.iter().all(|&len| len == width) { None } else { Some(Ragged::new(&lens, width)?) };
         let positions = Array::from_slice(&positions, &[positions.len() as i32])?;
-        Ok(Self { lens, positions, ragged })
+        Ok(Self { lens, positions, ragged, gdn_plan: OnceCell::new() })
     }
 
     /// Rows.
@@ -51,6 +57,29 @@ impl Packed {
     /// Each token's position in its own row, int32 `[T]`.
     pub fn positions(&self) -> &Array {
         &self.positions
+    }
+
+    /// What the kernels of Gated DeltaNet are told of a pass over these rows, the same for all layers: `tape` is what the
+    /// pass before left, of which each row kept `committed` tokens. `settles`: the new tokens are kept at once.
+    pub fn gdn_plan(
+        &self,
+        tape: Option<&PackedTape>,
+        committed: &[usize],
+        settles: bool,
+    ) -> Result<&GdnPlan> {
+        if let Some(plan) = self.gdn_plan.get() {
+            return Ok(plan);
+        }
+        let mut rows = match tape {
+            Some(tape) => tape.rows(committed, &self.lens),
+            None => {
+                let row = |&new: &i32| GdnRow { new, taped_from: 0, kept: 0, settles };
+                self.lens.iter().map(row).collect()
+            }
+        };
+        rows.iter_mut().for_each(|row| row.settles = settles);
+        let plan = GdnPlan::new(&rows)?;
+        Ok(self.gdn_plan.get_or_init(|| plan))
     }
 
     /// Each row's part of a packed `[T, …]`.

@@ -155,7 +155,7 @@ impl Qwen {
                 Mixer::Delta(delta) => {
                     let state = states.next().expect("one state per linear-attention layer");
                     let mixed = match phase {
-                        Phase::Prefill => delta.prefill(&normed, state)?,
+                        Phase::Prefill => delta.prefill(&normed, packed, state)?,
                         Phase::Step(committed) => delta.step(&normed, packed, state, committed)?,
                     };
                     recurrent = Some(state);

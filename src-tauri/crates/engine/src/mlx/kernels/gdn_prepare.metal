@@ -12,12 +12,16 @@ const int kept = row[3] - row[2];
 // The committed inputs of the convolution are the tail's K - 1 and then the kept tokens of the step before.
 auto tail_x = tail + row[4] * (K - 1) * C;
 auto kept_x = old_x + row[2] * X_STRIDE;
+// New tokens that are kept at once.
+const int settled = row[5] != 0 ? row[1] - row[0] : 0;
 
 if (row_of[place] < 0) {
   for (int j = unit * 32 + lane; j < (K - 1) * C; j += 32 * int(threads_per_grid.y)) {
-    const int from = kept + j / C;
-    new_tail[b * (K - 1) * C + j] =
-        from < K - 1 ? tail_x[from * C + j % C] : kept_x[(from - (K - 1)) * X_STRIDE + j % C];
+    const int from = kept + settled + j / C;
+    const int behind = from - (K - 1);
+    new_tail[b * (K - 1) * C + j] = behind < 0      ? tail_x[from * C + j % C]
+                                    : behind < kept ? kept_x[behind * X_STRIDE + j % C]
+                                                    : x_in[(row[0] + behind - kept) * X_STRIDE + j % C];
   }
 } else if (unit == 2 * Hk + Hv) {
   for (int h = lane; h < Hv; h += 32) {

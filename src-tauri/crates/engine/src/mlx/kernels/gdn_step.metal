@@ -1,6 +1,6 @@
 // One packed step of Gated DeltaNet. A simdgroup owns ROWS value rows of one head of one row of the batch: first it
 // folds the tokens that the row kept of the step before into the state and stores that, then it runs the new tokens
-// from there without storing where they lead.
+// from there without storing where they lead; or, where all of them are kept at once, it stores that instead.
 constexpr int EACH = Dk / 32;
 const int lane = thread_index_in_simdgroup;
 const int b = thread_position_in_grid.z / Hv;
@@ -8,6 +8,7 @@ const int hv = thread_position_in_grid.z % Hv;
 const int hk = hv / (Hv / Hk);
 const int first = thread_position_in_grid.y * ROWS;
 auto row = plan + 8 * b;
+const bool settles = row[5] != 0;
 
 float s[ROWS][EACH];
 const int from = ((row[4] * Hv + hv) * Dv + first) * Dk + lane * EACH;
@@ -24,8 +25,9 @@ for (int t = row[2]; t < row[3]; ++t) {
   }
 }
 const int at = ((b * Hv + hv) * Dv + first) * Dk + lane * EACH;
-for (int r = 0; r < ROWS; ++r)
-  for (int i = 0; i < EACH; ++i) new_state[at + r * Dk + i] = s[r][i];
+if (!settles)
+  for (int r = 0; r < ROWS; ++r)
+    for (int i = 0; i < EACH; ++i) new_state[at + r * Dk + i] = s[r][i];
 
 for (int t = row[0]; t < row[1]; ++t) {
   const float g = decay[t * Hv + hv];
@@ -56,3 +58,6 @@ for (int t = row[0]; t < row[1]; ++t) {
     }
   }
 }
+if (settles)
+  for (int r = 0; r < ROWS; ++r)
+    for (int i = 0; i < EACH; ++i) new_state[at + r * Dk + i] = s[r][i];

@@ -5,11 +5,19 @@
 //! T packed tokens of B rows of a batch; act is the type of the activations. Counts that change from step to step are
 //! data, so that a kernel is compiled once for a model. `plan`, int32 `[B, 8]`, says of each row: its first new token
 //! and the one behind its last; of the tape of the step before, the row's first token and the one behind the last that
-//! was kept; the row's slot in the states that are read. Sums are in f32, roundings those of the operations that a
+//! was kept; the row's slot in the states that are read; 1 where all of its new tokens are kept at once, as in prefill,
+//! else 0. Sums are in f32, roundings those of the operations that a
 //! kernel stands for.
 //!
 //! A text is the body of a function. It has no pointer types of its own (`auto p = input + offset`), computes in float
 //! and writes each element of its outputs once; [`TEXT_LIMIT`] keeps it short, since MLX hashes it at every dispatch.
+
+mod gdn;
+mod launch;
+
+pub use gdn::{GdnKernels, GdnPlan, GdnRow, GdnSizes, GdnTape};
+pub(super) use launch::one_kernel;
+pub use launch::{Call, DeviceKernels, Launch, of_device};
 
 /// The most bytes of one text.
 pub const TEXT_LIMIT: usize = 4096;
@@ -37,6 +45,8 @@ pub struct Input {
     pub name: &'static str,
     /// Of its elements.
     pub scalar: Scalar,
+    /// The integer that says how far apart its rows are, where it may be a view; others are row-major.
+    pub stride: Option<&'static str>,
 }
 
 /// Something a kernel writes.
@@ -73,7 +83,7 @@ pub struct Kernel {
 
 /// Sizes by name: a kernel's integers, and the counts of one step: `tokens` and `rows`.
 #[derive(Debug, Clone, Copy)]
-pub struct Sizes<'a>(pub &'a [(&'a str, i32)]);
+pub struct Sizes<'a>(pub &'a [(&'static str, i32)]);
 
 impl Sizes<'_> {
     /// One of them.
@@ -91,19 +101,24 @@ const WITH_PICK: &str = concat!(include_str!("prelude.metal"), include_str!("top
 
 /// An input whose elements have the type of the activations.
 const fn act(name: &'static str) -> Input {
-    Input { name, scalar: Scalar::Activation }
+    Input { name, scalar: Scalar::Activation, stride: None }
+}
+
+/// Columns of a projection, which are read where they lie.
+const fn view(name: &'static str, stride: &'static str) -> Input {
+    Input { stride: Some(stride), ..act(name) }
 }
 
 const fn float(name: &'static str) -> Input {
-    Input { name, scalar: Scalar::Float }
+    Input { name, scalar: Scalar::Float, stride: None }
 }
 
 const fn int(name: &'static str) -> Input {
-    Input { name, scalar: Scalar::Int }
+    Input { name, scalar: Scalar::Int, stride: None }
 }
 
 const fn uint(name: &'static str) -> Input {
-    Input { name, scalar: Scalar::Uint }
+    Input { name, scalar: Scalar::Uint, stride: None }
 }
 
 const fn out(input: Input, shape: fn(&Sizes<'_>) -> Vec<i32>) -> Output {
@@ -114,8 +129,8 @@ const fn out(input: Input, shape: fn(&Sizes<'_>) -> Vec<i32>) -> Output {
 /// tokens run.
 ///
 /// q, k `[T, Hk, Dk]`, unit and scaled; v `[T, Hv, Dv]`; decay, beta `[T, Hv]`; states `[slots, Hv, Dv, Dk]`; the step
-/// before's own k, decay, and delta `[P, Hv, Dv]`. The new states are from before the new tokens, of which delta is
-/// the tape: S ← decay · S; δ = beta · (v − S k); S ← S + δ kᵀ; y = S q. `ROWS` value rows, which divide Dv, are one
+/// before's own k, decay, and delta `[P, Hv, Dv]`. The new states `[B, 1, Hv, Dv, Dk]` are from before the new tokens,
+/// of which delta is the tape, or from behind them where they are kept at once: S ← decay · S; δ = beta · (v − S k); S ← S + δ kᵀ; y = S q. `ROWS` value rows, which divide Dv, are one
 /// simdgroup's; Dk is a multiple of 32.
 pub const GDN_STEP: Kernel = Kernel {
     name: "gdn_step",
@@ -136,7 +151,7 @@ pub const GDN_STEP: Kernel = Kernel {
     outputs: &[
         out(act("y"), |s| vec![s.of("tokens"), s.of("Hv"), s.of("Dv")]),
         out(float("delta"), |s| vec![s.of("tokens"), s.of("Hv"), s.of("Dv")]),
-        out(float("new_state"), |s| vec![s.of("rows"), s.of("Hv"), s.of("Dv"), s.of("Dk")]),
+        out(float("new_state"), |s| vec![s.of("rows"), 1, s.of("Hv"), s.of("Dv"), s.of("Dk")]),
     ],
     integers: &["Hk", "Hv", "Dk", "Dv", "ROWS"],
     grid: |s| [32, s.of("Dv") / s.of("ROWS"), s.of("rows") * s.of("Hv")],
@@ -154,13 +169,13 @@ pub const GDN_PREPARE: Kernel = Kernel {
     header: PRELUDE,
     text: include_str!("gdn_prepare.metal"),
     inputs: &[
-        act("x_in"),
-        act("b_in"),
-        act("a_in"),
+        view("x_in", "X_STRIDE"),
+        view("b_in", "B_STRIDE"),
+        view("a_in", "A_STRIDE"),
         int("plan"),
         int("row_of"),
         act("tail"),
-        act("old_x"),
+        view("old_x", "X_STRIDE"),
         act("weight"),
         act("dt_bias"),
         float("rate"),
@@ -187,7 +202,7 @@ pub const GATED_NORM: Kernel = Kernel {
     name: "gated_norm",
     header: PRELUDE,
     text: include_str!("gated_norm.metal"),
-    inputs: &[act("y"), act("z"), act("weight"), float("eps")],
+    inputs: &[act("y"), view("z", "Z_STRIDE"), act("weight"), float("eps")],
     outputs: &[out(act("out"), |s| vec![s.of("tokens"), s.of("Hv") * s.of("Dv")])],
     integers: &["Hv", "Dv", "Z_STRIDE"],
     grid: |s| [32, s.of("Hv"), s.of("tokens")],
@@ -271,9 +286,9 @@ pub const ATTENTION_PREPARE: Kernel = Kernel {
     header: PRELUDE,
     text: include_str!("attention_prepare.metal"),
     inputs: &[
-        act("q_in"),
-        act("k_in"),
-        act("v_in"),
+        view("q_in", "Q_STRIDE"),
+        view("k_in", "K_STRIDE"),
+        view("v_in", "V_STRIDE"),
         act("q_norm"),
         act("k_norm"),
         float("inverse_periods"),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::mlx::kernels::{Call, Launch};
 use foretoken_engine::mlx::{Array, MlxError};
-use foretoken_engine::model::{KernelProblem, Qwen};
+use foretoken_engine::model::{KernelPart, KernelProblem, Qwen};
 use foretoken_tests::fixtures::{Stored, demo_model, load, tiny_dense};
 use foretoken_tests::known::known_rows;
 use foretoken_tests::rng::Rng;
@@ -14,6 +14,7 @@ use foretoken_tests::runs::{Reply, alone, forced, greedy, read};
 use foretoken_tests::states::{Difference, F32_ROUNDING, fresh, states};
 
 use crate::host::HostKernels;
+use crate::networks::{mixture, with_layers};
 
 /// Recurrent layers before the first attention layer, whose products of several queries are summed in another order
 /// than those of one.
@@ -21,8 +22,8 @@ const BEFORE_ATTENTION: usize = 3;
 
 fn by_kernels(mut model: Qwen) -> Qwen {
     let launch: Rc<dyn Launch> = Rc::new(HostKernels::default());
-    model.choose_kernels(&launch).unwrap();
-    assert!(model.has_kernels());
+    assert_eq!(model.choose_kernels(&launch), []);
+    assert_eq!(model.kernels, KernelPart::ALL);
     model
 }
 
@@ -73,6 +74,13 @@ fn the_demo_model_writes_the_same_at_any_depth() {
     assert!(drafted.steps < plain.steps, "{drafted:?}");
 }
 
+#[test]
+fn experts_are_chosen_and_added_up_the_same_at_any_depth() {
+    let model = by_kernels(with_layers(4, Some(&mixture(192))));
+    let spec = greedy(&(100..110).collect::<Vec<u32>>(), 6);
+    assert_eq!(alone(&model, &spec, 0).tokens, alone(&model, &spec, 2).tokens);
+}
+
 /// Kernels of which one gives something else, or nothing.
 #[derive(Debug)]
 struct Broken {
@@ -99,21 +107,33 @@ impl Launch for Broken {
 
 #[test]
 fn operations_stay_where_kernels_do_not_do_what_they_do() {
-    let mut model = tiny_dense(Stored::F32);
     let kernels = Rc::new(HostKernels::default());
     let broken = |kernel, output, factor| Broken { kernels: kernels.clone(), kernel, output, factor };
-    for (kernel, output, factor, found) in [
-        ("gdn_step", 0, Some(1.01), "outputs"),
-        ("gdn_step", 2, Some(1.01), "states"),
-        ("gdn_prepare", 3, Some(1.01), "outputs"),
-        ("gated_norm", 0, Some(f32::NAN), "outputs"),
+    for (kernel, output, factor, part, found) in [
+        ("gdn_step", 0, 1.01, KernelPart::Recurrence, "outputs"),
+        ("gdn_step", 2, 1.01, KernelPart::Recurrence, "states"),
+        ("gdn_prepare", 3, 1.01, KernelPart::Recurrence, "outputs"),
+        ("gated_norm", 0, f32::NAN, KernelPart::Recurrence, "outputs"),
+        ("attention_prepare", 1, 1.01, KernelPart::Attention, "outputs"),
+        ("add_norm", 0, 1.01, KernelPart::Residual, "sums"),
+        ("add_norm", 1, 1.01, KernelPart::Residual, "norms"),
     ] {
-        let launch: Rc<dyn Launch> = Rc::new(broken(kernel, output, factor));
-        let problem = model.choose_kernels(&launch).unwrap_err();
-        let KernelProblem::Differs { what, .. } = problem else { panic!("{problem}") };
-        assert_eq!(what, found, "output {output} of {kernel}");
+        let launch: Rc<dyn Launch> = Rc::new(broken(kernel, output, Some(factor)));
+        let mut model = tiny_dense(Stored::F32);
+        let problems = model.choose_kernels(&launch);
+        let [(of, KernelProblem::Differs { what, .. })] = problems.as_slice() else { panic!("{problems:?}") };
+        assert_eq!((*of, *what), (part, found), "output {output} of {kernel}");
+        assert!(!model.kernels.contains(&part) && model.kernels.len() == 3);
     }
-    let launch: Rc<dyn Launch> = Rc::new(broken("gdn_step", 0, None));
-    assert!(matches!(model.choose_kernels(&launch), Err(KernelProblem::Mlx(_))));
-    assert!(!model.has_kernels());
+    let launch: Rc<dyn Launch> = Rc::new(broken("gated", 0, None));
+    let mut model = tiny_dense(Stored::F32);
+    let problems = model.choose_kernels(&launch);
+    let [(KernelPart::Attention, KernelProblem::Mlx(_)), (KernelPart::FeedForward, KernelProblem::Mlx(_))] =
+        problems.as_slice()
+    else {
+        panic!("{problems:?}")
+    };
+    // It still writes, by kernels and operations.
+    assert_eq!(model.kernels, [KernelPart::Recurrence, KernelPart::Residual]);
+    assert_eq!(alone(&model, &greedy(&[1, 2, 3], 3), 1).tokens.len(), 3);
 }

@@ -91,6 +91,7 @@ fn all_cases() -> Vec<Case> {
     [
         cases::gdn_step::cases(),
         cases::gdn_prepare::cases(),
+        cases::gated::cases(),
         cases::gated_norm::cases(),
         cases::add_norm::cases(),
         cases::attention_prepare::cases(),
@@ -154,6 +155,7 @@ fn a_kernel_is_compiled_once_for_a_model() {
             cases::gdn_prepare::of_steps(1, 4),
             cases::gdn_prepare::of_steps(33, 2),
         ],
+        [1, 2, 40].map(cases::gated::of_tokens),
         [1, 2, 40].map(cases::gated_norm::of_tokens),
         [1, 2, 40].map(cases::attention_prepare::of_tokens),
     ];

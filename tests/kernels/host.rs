@@ -26,16 +26,15 @@ fn memory(call: &Call<'_>, index: usize) -> Result<Vec<u8>, MlxError> {
 
 fn check(call: &Call<'_>, index: usize, strides: &[usize]) {
     let (shape, input) = (call.inputs[index].shape(), call.kernel.inputs[index]);
-    let mut row_major = 1;
+    let mut expected = 1;
     for (axis, (&size, &by)) in shape.iter().zip(strides).enumerate().rev() {
-        let expected = match input.stride {
-            Some(stride) if axis == 0 => call.sizes.of(stride) as usize,
-            _ => row_major,
-        };
         let what = format!("{}'s {} {shape:?}: axis {axis}", call.kernel.name, input.name);
         // Nobody steps over an axis with one element.
         assert!(size == 1 || by == expected, "{what} steps over {by} elements, not {expected}");
-        row_major *= size as usize;
+        expected = match input.stride {
+            Some(stride) if axis + 1 == shape.len() => call.sizes.of(stride) as usize,
+            _ => expected * size as usize,
+        };
     }
 }
 

@@ -6,11 +6,13 @@
 
 mod case;
 mod cases;
+mod dispatches;
 mod engine;
 mod front_end;
 mod host;
 mod layer;
 mod mutants;
+mod networks;
 mod numbers;
 mod program;
 mod text;
@@ -30,6 +32,11 @@ fn gdn_prepare_agrees() {
 #[test]
 fn gated_norm_agrees() {
     agree(&cases::gated_norm::cases());
+}
+
+#[test]
+fn gated_agrees() {
+    agree(&cases::gated::cases());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use foretoken_engine::mlx::Dtype;
 use foretoken_engine::mlx::kernels::{
-    ADD_NORM, ATTENTION_PREPARE, GATED_NORM, GDN_PREPARE, GDN_STEP, Kernel, MOE_COMBINE, ROUTER,
+    ADD_NORM, ATTENTION_PREPARE, GATED, GATED_NORM, GDN_PREPARE, GDN_STEP, Kernel, MOE_COMBINE, ROUTER,
     TOP_K_BLOCKS, TOP_K_MERGE,
 };
 
@@ -152,6 +152,21 @@ fn of_gated_norm_are_found() {
 }
 
 #[test]
+fn of_gated_are_found() {
+    are_found(
+        &GATED,
+        &cases::gated::cases(),
+        &[
+            ("gate[t * GATE_STRIDE + i]", "gate[t * N + i]", "the view's stride", 0, Numbers),
+            ("x[t * X_STRIDE + i]", "x[t * N + i]", "the other view's stride", 0, Numbers),
+            ("SILU ? ", "true ? ", "SiLU for a sigmoid", 1, Numbers),
+            ("SILU ? ", "false ? ", "a sigmoid for SiLU", 0, Numbers),
+            ("out[t * N + i]", "out[i]", "one token over the other", 0, Report("write it")),
+        ],
+    );
+}
+
+#[test]
 fn of_add_norm_are_found() {
     const BARRIER: &str = "threadgroup_barrier(mem_flags::mem_threadgroup);";
     are_found(
@@ -189,6 +204,8 @@ fn of_add_norm_are_found() {
             ),
             ("if (at < H) {", "{", "channels behind the last", 3, Report("h[")),
             ("total / H", "total", "a sum for a mean", 0, Numbers),
+            ("!ALONE && ", "", "what is not to be added", 4, Numbers),
+            ("!ALONE && ", "false && ", "nothing added", 0, Numbers),
         ],
     );
 }
@@ -209,6 +226,7 @@ fn of_attention_prepare_are_found() {
             ),
             ("positions[t]", "positions[0]", "all at one position", 0, Numbers),
             ("(Hkv + head) * tokens", "head * tokens", "values over keys", 0, Report("write it")),
+            ("(t * Hq + head)", "(head * tokens + t)", "queries head by head", 0, Numbers),
             ("is_key ? k_norm", "false ? k_norm", "the other norm", 0, Numbers),
             ("one * s + other * c", "other * c", "half a turn", 3, Numbers),
         ],

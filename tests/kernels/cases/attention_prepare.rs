@@ -43,10 +43,12 @@ fn case(rng: &mut Rng, dims: Dims, positions: &[i32], dtype: Dtype) -> Case {
     };
     let each =
         |first: usize, count: usize| (first..first + count).flat_map(|h| (0..tokens).map(move |t| (h, t)));
+    // Queries lie token by token, keys and values head by head.
+    let queries = (0..tokens).flat_map(|t| (hq..2 * hq).map(move |h| (h, t)));
     let rotated = |first: usize, count: usize, weight: &[f64]| -> Vec<f64> {
         each(first, count).flat_map(|(h, t)| made(head(t, h), weight, positions[t])).collect()
     };
-    let q = rotated(hq, hq, &norms[0]);
+    let q = queries.flat_map(|(h, t)| made(head(t, h), &norms[0], positions[t])).collect();
     let k = rotated(2 * hq, hkv, &norms[1]);
     let v = each(2 * hq + hkv, hkv).flat_map(|(h, t)| head(t, h).to_vec());
     let kv: Vec<f64> = k.into_iter().chain(v).collect();
@@ -60,7 +62,7 @@ fn case(rng: &mut Rng, dims: Dims, positions: &[i32], dtype: Dtype) -> Case {
         let offset = Array::from_slice(positions, &[tokens as i32]).unwrap();
         let periods = Frequencies::Periods(Array::from_slice(&periods, &[rope as i32 / 2]).unwrap());
         let turned = mlx::rope(&x, rope as i32, Pairing::Halves, &periods, &offset).unwrap();
-        host(&turned.squeeze(2).unwrap().transpose(&[1, 0, 2]).unwrap())
+        host(&if first == hq { turned } else { turned.transpose(&[2, 1, 0, 3]).unwrap() })
     };
     let kv_by_operations =
         [by_operations(2 * hq, hkv, Some(&norms[1])), by_operations(2 * hq + hkv, hkv, None)].concat();

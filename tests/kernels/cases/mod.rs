@@ -2,6 +2,7 @@
 
 pub(crate) mod add_norm;
 pub(crate) mod attention_prepare;
+pub(crate) mod gated;
 pub(crate) mod gated_norm;
 pub(crate) mod gdn_prepare;
 pub(crate) mod gdn_step;

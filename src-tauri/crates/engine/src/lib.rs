@@ -10,7 +10,7 @@ pub mod draft_vocabulary;
 mod error;
 pub mod inspect;
 mod learned;
-mod machine;
+pub mod machine;
 pub mod memory;
 pub mod mlx;
 pub mod model;

@@ -3,6 +3,7 @@
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 use crate::checkpoint::FloatType;
+use crate::mlx;
 
 /// The name of the processor, as `Apple M1 Max`.
 pub(crate) fn chip() -> Option<String> {
@@ -10,6 +11,11 @@ pub(crate) fn chip() -> Option<String> {
         System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing())).ok()?;
     let brand = system.cpus().first()?.brand().trim();
     (!brand.is_empty()).then(|| brand.to_owned())
+}
+
+/// Prepares the process for MLX on this machine. To be called first in `main`, while there is one thread.
+pub fn prepare() {
+    mlx::environment::prepare(chip().as_deref());
 }
 
 /// The type in which a model whose weights have the type `source` computes best on a chip, and why it is another.

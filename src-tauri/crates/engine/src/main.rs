@@ -10,6 +10,7 @@ use clap::error::ErrorKind as ClapError;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 fn main() -> ExitCode {
+    foretoken_engine::machine::prepare();
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(std::io::stderr)

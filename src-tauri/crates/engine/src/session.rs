@@ -131,10 +131,10 @@ impl Prepared {
         let own = self.layout.weight_bytes();
         let all = own + self.draft_model.as_ref().map_or(0, |(_, layout)| layout.weight_bytes());
         let mut model = Qwen::load(&self.config, &self.layout, &mut |done, _| progress(done, all))?;
-        if let Some(launch) = kernels::of_device()
-            && let Err(problem) = model.choose_kernels(&launch)
-        {
-            tracing::warn!("operations run the recurrence: {problem}");
+        if let Some(launch) = kernels::of_device() {
+            for (part, problem) in model.choose_kernels(&launch) {
+                tracing::warn!("operations run {part}, not kernels: {problem}");
+            }
         }
         if let Some((config, layout)) = &self.draft_model {
             match DraftModel::load(config, layout, &mut |done, _| progress(own + done, all)) {

@@ -504,6 +504,20 @@ impl<'a> Bench<'a> {
         batch.step(self.model(), &[plan])?;
         Ok(batch.into_primitives(self.model(), &[plan])?)
     }
+
+    /// Kernels that a second step of a row by itself hands to a GPU of Apple, with no draft and more.
+    fn dispatches(&self) -> Result<Vec<usize>, EngineError> {
+        let on_metal = self.model().for_metal()?;
+        let most = if on_metal.mtp.is_some() { 3 } else { 0 };
+        (0..=most)
+            .map(|depth| {
+                let mut batch = Batch::default();
+                batch.join(self.read(0, self.spec(self.any_prompt(), depth))?)?;
+                batch.step(self.model(), &[depth])?;
+                Ok(batch.into_dispatches(&on_metal, &[depth])?.values().sum())
+            })
+            .collect()
+    }
 }
 
 impl Decoded {

@@ -51,6 +51,10 @@ pub struct Report {
     pub counters: Counters,
     /// Primitives of a plain step of one row, by name.
     pub primitives: BTreeMap<String, usize>,
+    /// Kernels that steps of one row hand to a GPU of Apple, by their drafts, up to three: counted from their graphs.
+    pub dispatches: Vec<usize>,
+    /// MLX's settings that are in effect.
+    pub environment: Vec<(&'static str, String)>,
 }
 
 /// Decoding texts of one kind.
@@ -162,6 +166,8 @@ impl Bench<'_> {
             rows: rows::report(runs.iter().map(|run| run.rows.as_slice())),
             counters: Self::counters(runs),
             primitives: self.primitives(0.into())?,
+            dispatches: self.dispatches()?,
+            environment: mlx::environment::in_effect(),
         })
     }
 

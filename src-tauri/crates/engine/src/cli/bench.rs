@@ -127,6 +127,11 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
             range(gain, 1),
         )?;
     }
+    let dispatches: Vec<String> = report.dispatches.iter().map(usize::to_string).collect();
+    writeln!(out, "kernels  {} a step of 0, 1, … drafts on Apple's GPUs, counted", dispatches.join(", "))?;
+    let environment: Vec<String> =
+        report.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    writeln!(out, "MLX      {}", environment.join(" "))?;
     writeln!(out, "memory   {:.0} MB at most", report.peak_memory_bytes.max / 1e6)?;
     writeln!(out)?;
     writeln!(out, "{:>5}  {:<24}  {:>8}  {:>10}", "width", "pass, ms", "relative", "with draft")?;

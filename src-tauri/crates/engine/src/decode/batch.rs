@@ -109,6 +109,19 @@ impl Batch {
         self.states.iter().map(|state| state.resolve(&self.committed)).collect()
     }
 
+    /// Folds what the last step's tape has kept into the states.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        let settled: Vec<DeltaState> = self
+            .settled_states()?
+            .into_iter()
+            .map(|(state, tail)| DeltaState::settled(state, tail))
+            .collect();
+        mlx::eval(settled.iter().flat_map(DeltaState::arrays))?;
+        self.states = settled;
+        self.committed.fill(0);
+        Ok(())
+    }
+
     /// The arrays to evaluate with a step.
     pub(super) fn arrays(&self) -> impl Iterator<Item = &Array> {
         let states = self.states.iter().flat_map(DeltaState::arrays);

@@ -141,6 +141,22 @@ impl Batch {
         mlx::primitives([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))
     }
 
+    /// The kernels that the next step hands to a GPU of Apple, counted from its graph as it is there, by the primitives
+    /// that they are of. Nothing of it is computed, and the batch is used up.
+    pub fn into_dispatches<D: Into<DraftPlan> + Copy>(
+        mut self,
+        model: &Qwen,
+        drafts: &[D],
+    ) -> Result<BTreeMap<String, usize>> {
+        self.settle()?;
+        let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
+        mlx::metal_graph(|| {
+            let drafted = self.draft(model, &self.possible(&plans))?;
+            let VerifyGraph { host_tokens, hidden, .. } = self.verify_graph(model, &drafted)?;
+            mlx::dispatches([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))
+        })
+    }
+
     /// For each row the wanted number of drafts, or fewer where it cannot use as many.
     fn possible(&self, plans: &[DraftPlan]) -> Vec<DraftPlan> {
         let possible = |(row, &DraftPlan { drafter, depth }): (&Row, &DraftPlan)| DraftPlan {

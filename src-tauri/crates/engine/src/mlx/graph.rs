@@ -24,8 +24,9 @@ pub fn primitives<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<BTr
     Ok(counts)
 }
 
-/// Of these, how many kernels a GPU would be handed: views cost it nothing, and it joins arrays by a copy of each.
-pub fn dispatches<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<usize> {
+/// The kernels that a GPU would be handed for it, by the primitives that they are of: views cost it nothing, and it
+/// joins arrays by a copy of each.
+pub fn dispatches<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<BTreeMap<String, usize>> {
     const VIEWS: [&str; 12] = [
         "AsStrided",
         "Broadcast",
@@ -40,13 +41,12 @@ pub fn dispatches<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<usi
         "Unflatten",
         "View",
     ];
-    let dot = dot(arrays)?;
-    let cost = |(name, inputs): (&str, usize)| match name {
-        "Concatenate" => inputs,
-        _ if VIEWS.contains(&name) => 0,
-        _ => 1,
-    };
-    Ok(nodes(&dot).map(cost).sum())
+    let mut counts = BTreeMap::new();
+    for (name, inputs) in nodes(&dot(arrays)?).filter(|(name, _)| !VIEWS.contains(name)) {
+        let kernels = if name == "Concatenate" { inputs } else { 1 };
+        *counts.entry(name.to_owned()).or_insert(0) += kernels;
+    }
+    Ok(counts)
 }
 
 /// Builds a graph as it is on Metal and looks at it: with one node for what is one kernel there, and with Metal's own
@@ -167,7 +167,9 @@ mod tests {
     fn a_gpu_is_handed_a_copy_of_each_joined_array_and_no_views() {
         let x = Array::from_slice(&[1.0f32, 2.0], &[2]).unwrap();
         let joined = mlx::concatenate(&[&x.add(&x).unwrap(), &x, &x], 0).unwrap();
-        assert_eq!(dispatches([&joined.reshape(&[2, 3]).unwrap().expand_dims(0).unwrap()]).unwrap(), 4);
+        let viewed = joined.reshape(&[2, 3]).unwrap().expand_dims(0).unwrap();
+        let expected = [("Add".to_owned(), 1), ("Concatenate".to_owned(), 3)];
+        assert_eq!(dispatches([&viewed]).unwrap(), BTreeMap::from(expected));
     }
 
     #[test]
@@ -177,13 +179,12 @@ mod tests {
         let of_metal = metal_graph(|| {
             assert_eq!(mlx::device(), DeviceKind::Metal);
             let normed = mlx::rms_norm(&x, None, 1e-6)?;
-            let turned =
-                mlx::rope(&normed, 64, mlx::Pairing::Halves, &mlx::Frequencies::Base(1e4), &offset)?;
+            let turned = mlx::rope(&normed, 64, mlx::Pairing::Halves, &mlx::Frequencies::Base(1e4), &offset)?;
             let out = mlx::scaled_dot_product_attention(&turned, &x, &x, 1.0, mlx::Mask::None)?;
             Ok((dispatches([&out])?, primitives([&out])?))
         });
         let (kernels, names) = of_metal.unwrap();
-        assert_eq!(kernels, 3, "{names:?}");
+        assert_eq!(kernels.values().sum::<usize>(), 3, "{names:?}");
         let here = primitives([&mlx::rms_norm(&x, None, 1e-6).unwrap()]).unwrap();
         assert!(here.values().sum::<usize>() > 1, "{here:?}");
         // Whatever happens there, operations are the processor's again.

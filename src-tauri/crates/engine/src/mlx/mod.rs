@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 mod array;
+pub mod environment;
 mod error;
 mod graph;
 pub mod kernels;

@@ -6,8 +6,8 @@ use mlx_sys::{mlx_array, mlx_optional_dtype, mlx_optional_float, mlx_optional_in
 use serde::Serialize;
 
 use super::array::{Handles, vector_of};
-use super::runtime::{DeviceKind, device};
 use super::kernels::one_kernel;
+use super::runtime::{DeviceKind, device};
 use super::streams::{is_for_metal, stream};
 use super::{Array, Dtype, MlxError, Result};
 

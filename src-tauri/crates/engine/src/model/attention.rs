@@ -3,12 +3,15 @@
 //! `y = o_proj(sigmoid(gate) ⊙ softmax(q kᵀ / √D) v)`. The reference is `Qwen3NextAttention` of Hugging Face
 //! transformers.
 
+use std::rc::Rc;
+
 use super::heads::{self, AttentionDims, Heads};
 use super::linear::{Linear, Projections};
 use super::matrix::Matrix;
 use super::packed::Packed;
 use super::rope::Rope;
 use crate::cache::{KeysValues, QuantizedHeads, RowKv};
+use crate::mlx::kernels::{Gated, Launch, Opened};
 use crate::mlx::{self, Array, Dtype, Mask, Result, Span};
 
 /// The most query positions for which attention reads 8-bit keys and values as they are. For more it is worth
@@ -16,7 +19,7 @@ use crate::mlx::{self, Array, Dtype, Mask, Result, Span};
 const MOST_DIRECT_QUERIES: i32 = 16;
 
 /// Gated full attention: softmax attention whose output is scaled by the sigmoid of a gate that `q_proj` carries.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Attention {
     heads: Heads,
     /// Projections to gate, queries, keys and values, in this order.
@@ -24,6 +27,8 @@ pub struct Attention {
     /// The last two of these alone.
     kv: Projections,
     o_proj: Linear,
+    /// What opens the gate; operations where there is none.
+    output_gate: Option<Gated>,
 }
 
 impl Attention {
@@ -40,7 +45,20 @@ impl Attention {
         let kv = gate_qkv.without_first(2)?;
         let heads = Heads::new(dims, rope, &q_norm, &k_norm)?;
         let o_proj = Linear::new(o_proj)?;
-        Ok(Self { heads, gate_qkv, kv, o_proj })
+        Ok(Self { heads, gate_qkv, kv, o_proj, output_gate: None })
+    }
+
+    /// The same layer, by kernels where they fit.
+    pub fn with_kernels(&self, launch: &Rc<dyn Launch>) -> Result<Self> {
+        let strides = self.gate_qkv.strides();
+        let heads = self.heads.with_kernel(launch, [strides[1], strides[2], strides[3]])?;
+        let output_gate = Some(Gated::new(launch.clone(), Opened::Sigmoid, strides[0], None));
+        Ok(Self { heads, output_gate, ..self.clone() })
+    }
+
+    /// Whether kernels run it.
+    pub fn has_kernels(&self) -> bool {
+        self.heads.has_kernel()
     }
 
     /// x `[T, H]` → `[T, H]`; appends each row's keys and values to its cache.
@@ -61,7 +79,13 @@ impl Attention {
             let out = attend(&q.transpose(&[2, 1, 0, 3])?, &kv, self.heads.scale())?;
             outputs.push(out.transpose(&[0, 2, 1, 3])?.reshape(&[len, -1])?);
         }
-        let out = mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), 0)?;
+        let out = match outputs.as_slice() {
+            [one] => one.clone(),
+            rows => mlx::concatenate(&rows.iter().collect::<Vec<_>>(), 0)?,
+        };
+        if let Some(gate) = &self.output_gate {
+            return self.o_proj.forward(&gate.run(&parts[0], &out)?);
+        }
         let multiply_adds = out.size() * x.dim(-1) as usize;
         let [y] = mlx::over(Span::Tokens(out.dim(0)), multiply_adds, [0], |tokens| {
             let (out, gate) = (tokens.of(&out, 0)?, tokens.of(&parts[0], 0)?);

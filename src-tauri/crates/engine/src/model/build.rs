@@ -71,6 +71,8 @@ impl Builder<'_> {
             draft: None,
             hidden_mode: layout.hidden_mode,
             eps: config.rms_norm_eps,
+            add_norm: None,
+            kernels: Vec::new(),
             kv_precision: layout.kv_precision,
             row_memory: RowMemory::of(config, layout),
         })
@@ -170,6 +172,7 @@ impl Builder<'_> {
             mlp: self.feed_forward(&format!("{layer}.mlp"))?,
             norm: self.weights.tensor("mtp.norm.weight")?,
             eps: self.config.rms_norm_eps,
+            add_norm: None,
         })
     }
 }

@@ -104,21 +104,14 @@ impl DeltaNet {
         })
     }
 
-    /// The same layer, run by kernels where they fit its sizes, or by operations.
-    pub fn with_kernels(&self, launch: Option<&Rc<dyn Launch>>) -> Result<Self> {
-        let kernels = match launch {
-            None => None,
-            Some(launch) => {
-                let DeltaDims { key_heads, value_heads, key_dim, value_dim, conv_kernel, eps } = self.dims;
-                let strides = self.qkv_z_b_a.strides();
-                let strides = strides.try_into().expect("there are four projections");
-                let sizes = GdnSizes { key_heads, value_heads, key_dim, value_dim, conv_kernel, strides };
-                let weights = [self.conv1d.clone(), self.dt_bias.clone(), self.decay_rate.clone()];
-                let norm = (self.norm.clone(), eps);
-                GdnKernels::new(launch.clone(), self.dtype, sizes, weights, norm)?.map(Rc::new)
-            }
-        };
-        Ok(Self { kernels, ..self.clone() })
+    /// The same layer, by kernels where they fit.
+    pub fn with_kernels(&self, launch: &Rc<dyn Launch>) -> Result<Self> {
+        let DeltaDims { key_heads, value_heads, key_dim, value_dim, conv_kernel, eps } = self.dims;
+        let strides = self.qkv_z_b_a.strides().try_into().expect("there are four projections");
+        let sizes = GdnSizes { key_heads, value_heads, key_dim, value_dim, conv_kernel, strides };
+        let weights = [self.conv1d.clone(), self.dt_bias.clone(), self.decay_rate.clone()];
+        let kernels = GdnKernels::new(launch.clone(), self.dtype, sizes, weights, (self.norm.clone(), eps))?;
+        Ok(Self { kernels: kernels.map(Rc::new), ..self.clone() })
     }
 
     /// The type of its activations.

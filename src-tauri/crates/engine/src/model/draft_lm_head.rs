@@ -7,7 +7,7 @@ use crate::memory::DraftHead;
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// A copy of the output head in fewer bits, of the rows of some tokens alone, or both.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DraftLmHead {
     head: Linear,
     /// By token, which of the head's rows is its own, u32 `[V]`; one more than there are where it has none. `None`

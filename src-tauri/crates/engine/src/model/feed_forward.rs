@@ -1,10 +1,13 @@
 //! The feed-forward part of a decoder layer: one MLP, or a mixture of experts.
 
+use std::rc::Rc;
+
 use super::{Mlp, Moe};
+use crate::mlx::kernels::Launch;
 use crate::mlx::{Array, Result};
 
 /// The feed-forward part of a layer, which treats each token by itself.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum FeedForward {
     /// All weights for every token.
     Dense(Mlp),
@@ -13,6 +16,14 @@ pub enum FeedForward {
 }
 
 impl FeedForward {
+    /// The same, by kernels where they fit.
+    pub fn with_kernels(&self, launch: &Rc<dyn Launch>) -> Self {
+        match self {
+            Self::Dense(mlp) => Self::Dense(mlp.with_kernels(launch)),
+            Self::Moe(moe) => Self::Moe(Box::new(moe.with_kernels(launch))),
+        }
+    }
+
     /// x `[T, H]` → `[T, H]`.
     pub fn forward(&self, x: &Array) -> Result<Array> {
         match self {

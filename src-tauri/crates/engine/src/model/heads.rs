@@ -1,8 +1,11 @@
 //! Query and key heads on their way to softmax attention: RMSNorm of each head, then its rotation. Also keys and values
 //! in the form of the caches, and the attention itself.
 
+use std::rc::Rc;
+
 use super::packed::Packed;
 use super::rope::Rope;
+use crate::mlx::kernels::{AttentionKernel, AttentionSizes, Launch};
 use crate::mlx::{self, Array, Mask, Result, Span};
 
 /// Sizes of a full-attention layer.
@@ -19,13 +22,15 @@ pub struct AttentionDims {
 }
 
 /// The norms and the rotation of the query and key heads of a layer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Heads {
     dims: AttentionDims,
     rope: Rope,
     /// Norm weights of the query heads and then the key heads, `[Hq + Hkv, D]`, scaled for the rotation that follows.
     qk_norm: Array,
     k_norm: Array,
+    /// What makes queries, keys and values at once; operations where there is none.
+    kernel: Option<AttentionKernel>,
 }
 
 impl Heads {
@@ -35,7 +40,29 @@ impl Heads {
         let q_norms = mlx::broadcast_to(&q_norm, &[dims.heads, dims.head_dim])?;
         let k_norms = mlx::broadcast_to(&k_norm, &[dims.kv_heads, dims.head_dim])?;
         let qk_norm = mlx::concatenate(&[&q_norms, &k_norms], 0)?;
-        Ok(Self { dims, rope, qk_norm, k_norm })
+        Ok(Self { dims, rope, qk_norm, k_norm, kernel: None })
+    }
+
+    /// The same by a kernel, where it fits. `strides`: elements from a token to the next of queries, keys and values.
+    pub(super) fn with_kernel(&self, launch: &Rc<dyn Launch>, strides: [i32; 3]) -> Result<Self> {
+        let AttentionDims { heads, kv_heads, head_dim, eps } = self.dims;
+        let kernel = match self.rope.inverse_periods()? {
+            None => None,
+            Some((rope_dims, inverse_periods)) => {
+                let sizes = AttentionSizes { heads, kv_heads, head_dim, rope_dims, strides };
+                let norm = |head: i32| {
+                    self.qk_norm.slice_axis(0, head, head + 1)?.reshape(&[head_dim])?.contiguous()
+                };
+                let norms = [norm(0)?, norm(heads)?];
+                AttentionKernel::new(launch.clone(), sizes, norms.each_ref(), inverse_periods, eps)?
+            }
+        };
+        Ok(Self { kernel, ..self.clone() })
+    }
+
+    /// Whether a kernel makes queries, keys and values.
+    pub(super) fn has_kernel(&self) -> bool {
+        self.kernel.is_some()
     }
 
     /// Projections `[T, Hq · D]`, `[T, Hkv · D]`, `[T, Hkv · D]` → queries `[T, Hq, 1, D]`, and keys and values as the
@@ -45,6 +72,10 @@ impl Heads {
         [q, k, v]: [&Array; 3],
         packed: &Packed,
     ) -> Result<(Array, Array)> {
+        if let Some(kernel) = &self.kernel {
+            let [q, kv] = kernel.run([q, k, v], packed.padded_positions()?)?;
+            return Ok((q, kv));
+        }
         let AttentionDims { heads, kv_heads, .. } = self.dims;
         // Queries and keys go through norm and rotation together: half the operations.
         let qk = self.rotate(&mlx::concatenate(&[q, k], -1)?, &self.qk_norm, packed)?;

@@ -1,9 +1,12 @@
 //! The sparse mixture of experts of a decoder layer: a softmax router chooses the experts of each token, and a gated
 //! shared expert is added. The reference is `Qwen3NextSparseMoeBlock` of Hugging Face transformers.
 
+use std::rc::Rc;
+
 use super::Mlp;
 use super::linear::Linear;
 use super::matrix::Matrix;
+use crate::mlx::kernels::{Launch, Mixture};
 use crate::mlx::{self, Array, Gather, Result};
 
 /// From this many pairs of token and expert on, pairs are sorted by expert: those of one expert then share one read of
@@ -23,12 +26,14 @@ pub struct MoeDims {
 /// sigmoid(shared_expert_gate(x)) · shared_expert(x).
 ///
 /// Which experts a token gets and the order in which they are summed follow from that token alone.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Moe {
     dims: MoeDims,
     gate: Linear,
     switch_mlp: Mlp,
     shared: Option<(Mlp, Linear)>,
+    /// What routes and adds up; operations where there is none.
+    mixture: Option<Mixture>,
 }
 
 impl Moe {
@@ -45,7 +50,19 @@ impl Moe {
             Some((mlp, gate)) => Some((mlp, Linear::new(gate)?)),
             None => None,
         };
-        Ok(Self { dims, gate: Linear::new(gate)?, switch_mlp, shared })
+        Ok(Self { dims, gate: Linear::new(gate)?, switch_mlp, shared, mixture: None })
+    }
+
+    /// The same layer, by kernels where they fit.
+    pub fn with_kernels(&self, launch: &Rc<dyn Launch>) -> Self {
+        let MoeDims { experts_per_token, norm_topk_prob } = self.dims;
+        let shared = self.shared.as_ref().map(|(mlp, gate)| (mlp.with_kernels(launch), gate.clone()));
+        Self {
+            switch_mlp: self.switch_mlp.with_kernels(launch),
+            shared,
+            mixture: Mixture::new(launch.clone(), experts_per_token, norm_topk_prob),
+            ..self.clone()
+        }
     }
 
     /// x `[T, H]` → `[T, H]`.
@@ -57,6 +74,11 @@ impl Moe {
         } else {
             self.run_grouped(x, &experts)?
         };
+        if let (Some(mixture), Some((mlp, gate))) = (&self.mixture, &self.shared)
+            && Mixture::combines(x.dim(-1))
+        {
+            return mixture.combine(&outputs, &scores, &mlp.forward(x)?, &gate.forward(x)?);
+        }
         let y =
             outputs.multiply(&scores.reshape(&[x.dim(0), -1, 1, 1])?)?.sum(1, true)?.reshape(x.shape())?;
         match &self.shared {
@@ -67,7 +89,11 @@ impl Moe {
 
     /// The experts of each token, u32 `[T, K]`, and their weights `[T, K]`.
     fn route(&self, x: &Array) -> Result<(Array, Array)> {
-        let p = mlx::softmax(&self.gate.forward(x)?, -1)?;
+        let logits = self.gate.forward(x)?;
+        if let Some(mixture) = &self.mixture {
+            return mixture.route(&logits).map(|[experts, scores]| (experts, scores));
+        }
+        let p = mlx::softmax(&logits, -1)?;
         let first = p.dim(-1) - self.dims.experts_per_token;
         let experts = mlx::argpartition(&p, first, -1)?.slice_axis(-1, first, p.dim(-1))?;
         let scores = mlx::take_along_axis(&p, &experts, -1)?;

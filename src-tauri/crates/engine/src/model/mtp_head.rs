@@ -5,11 +5,12 @@ use super::linear::Linear;
 use super::packed::Packed;
 use super::{Attention, FeedForward};
 use crate::cache::RowKv;
+use crate::mlx::kernels::AddNorm;
 use crate::mlx::{self, Array, Result};
 
 /// The multi-token-prediction head: from the hidden state at position i and the token at i + 1 it guesses the token at
 /// i + 2. Its layer is always full attention; embedding and output head are the model's own.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct MtpHead {
     /// Norm weights of the next token's embedding and of the hidden state, `[2, H]`.
     pub pre_fc_norms: Array,
@@ -28,6 +29,8 @@ pub struct MtpHead {
     pub norm: Array,
     /// Added to the mean square in norms.
     pub eps: f32,
+    /// What adds the residual and norms at once; operations where there is none.
+    pub add_norm: Option<AddNorm>,
 }
 
 impl MtpHead {
@@ -42,9 +45,22 @@ impl MtpHead {
     ) -> Result<Array> {
         let x = self.combine(hidden, next)?;
         let normed = mlx::rms_norm(&x, Some(&self.input_layernorm), self.eps)?;
-        let x = x.add(&self.self_attn.forward(&normed, packed, caches)?)?;
-        let normed = mlx::rms_norm(&x, Some(&self.post_attention_layernorm), self.eps)?;
-        mlx::rms_norm(&x.add(&self.mlp.forward(&normed)?)?, Some(&self.norm), self.eps)
+        let mixed = self.self_attn.forward(&normed, packed, caches)?;
+        let [h, normed] = self.add_norm(&x, &mixed, &self.post_attention_layernorm)?;
+        let [_, normed] = self.add_norm(&h, &self.mlp.forward(&normed)?, &self.norm)?;
+        Ok(normed)
+    }
+
+    /// h = x + y and RMSNorm(h) ⊙ weight.
+    fn add_norm(&self, x: &Array, y: &Array, weight: &Array) -> Result<[Array; 2]> {
+        match &self.add_norm {
+            Some(kernel) => kernel.run(x, y, weight),
+            None => {
+                let h = x.add(y)?;
+                let normed = mlx::rms_norm(&h, Some(weight), self.eps)?;
+                Ok([h, normed])
+            }
+        }
     }
 
     /// Appends the keys and values of `forward` alone to the caches: enough for pairs from which nothing is drafted.

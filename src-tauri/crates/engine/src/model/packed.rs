@@ -4,14 +4,19 @@
 use std::cell::OnceCell;
 
 use crate::cache::PackedTape;
-use crate::mlx::kernels::{GdnPlan, GdnRow};
+use crate::mlx::kernels::{GdnPlan, GdnRow, LEAST_ELEMENTS};
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// How the tokens of several rows lie in one `[T, …]`: row after row, `lens[b]` tokens each, nothing padded.
 #[derive(Debug)]
 pub struct Packed {
     lens: Vec<i32>,
+    /// Of each token, in its own row.
+    row_positions: Vec<i32>,
+    /// As an array, int32 `[T]`.
     positions: Array,
+    /// `positions` padded for kernels; made when the first asks.
+    padded_positions: OnceCell<Array>,
     ragged: Option<Ragged>,
     /// Made by the first layer that asks.
     gdn_plan: OnceCell<GdnPlan>,
@@ -35,8 +40,14 @@ impl Packed {
         let width = lens.iter().copied().max().unwrap_or(0);
         let ragged =
             if lens.iter().all(|&len| len == width) { None } else { Some(Ragged::new(&lens, width)?) };
-        let positions = Array::from_slice(&positions, &[positions.len() as i32])?;
-        Ok(Self { lens, positions, ragged, gdn_plan: OnceCell::new() })
+        Ok(Self {
+            lens,
+            positions: Array::from_slice(&positions, &[positions.len() as i32])?,
+            row_positions: positions,
+            padded_positions: OnceCell::new(),
+            ragged,
+            gdn_plan: OnceCell::new(),
+        })
     }
 
     /// Rows.
@@ -57,6 +68,17 @@ impl Packed {
     /// Each token's position in its own row, int32 `[T]`.
     pub fn positions(&self) -> &Array {
         &self.positions
+    }
+
+    /// The same, padded as kernels want it.
+    pub fn padded_positions(&self) -> Result<&Array> {
+        if let Some(padded) = self.padded_positions.get() {
+            return Ok(padded);
+        }
+        let mut positions = self.row_positions.clone();
+        positions.resize(positions.len().max(LEAST_ELEMENTS), 0);
+        let padded = Array::from_slice(&positions, &[positions.len() as i32])?;
+        Ok(self.padded_positions.get_or_init(|| padded))
     }
 
     /// What the kernels of Gated DeltaNet are told of a pass over these rows, the same for all layers: `tape` is what the

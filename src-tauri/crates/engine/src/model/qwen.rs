@@ -8,14 +8,15 @@ use foretoken_protocol::KvPrecision;
 use super::linear::Linear;
 use super::matrix::Embedding;
 use super::packed::Packed;
-use super::{Attention, DeltaNet, DraftLmHead, DraftModel, FeedForward, MtpHead};
+use super::{Attention, DeltaNet, DraftLmHead, DraftModel, FeedForward, KernelPart, MtpHead};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, QuantSpec};
 use crate::memory::RowMemory;
+use crate::mlx::kernels::AddNorm;
 use crate::mlx::{self, Array, Result, Span};
 
 /// The part of a layer that mixes tokens.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Mixer {
     /// Gated full attention.
     Attention(Attention),
@@ -24,7 +25,7 @@ pub enum Mixer {
 }
 
 /// One decoder layer: h = x + mixer(norm(x)); y = h + mlp(norm(h)).
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Layer {
     /// Norm before the mixer.
     pub input_layernorm: Array,
@@ -58,7 +59,7 @@ pub enum Phase<'a> {
 }
 
 /// The whole network with its MTP head, if it has one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Qwen {
     /// Token ids to vectors.
     pub embed_tokens: Embedding,
@@ -80,6 +81,10 @@ pub struct Qwen {
     pub hidden_mode: HiddenMode,
     /// Added to the mean square in norms.
     pub eps: f32,
+    /// What adds the residual and norms at once; operations where there is none.
+    pub add_norm: Option<AddNorm>,
+    /// What of it kernels run.
+    pub kernels: Vec<KernelPart>,
     /// How its rows keep the trunk's keys and values.
     pub kv_precision: KvPrecision,
     /// The memory that a row of it takes, without what a draft model keeps of it.
@@ -141,11 +146,17 @@ impl Qwen {
         let mut states = states.iter_mut().skip(layers.start - attention_before);
         let mut attention_layers = attention_before..;
         let mut in_flight: Option<Array> = None;
+        // By the kernel that added the residual before.
+        let mut normed_before: Option<Array> = None;
         let last_is_read = self.mtp.is_some() || layers.end < self.layers.len();
         let read = layers.len() - usize::from(!last_is_read);
         for (index, layer) in self.layers[layers.clone()].iter().enumerate() {
             let mut recurrent = None;
-            let normed = mlx::rms_norm(&x, Some(&layer.input_layernorm), self.eps)?;
+            let normed = match (normed_before.take(), &self.add_norm) {
+                (Some(normed), _) => normed,
+                (None, Some(add_norm)) => add_norm.norm(&x, &layer.input_layernorm)?,
+                (None, None) => mlx::rms_norm(&x, Some(&layer.input_layernorm), self.eps)?,
+            };
             let mixed = match &layer.mixer {
                 Mixer::Attention(attention) => {
                     let index = attention_layers.next().expect("endless");
@@ -162,13 +173,21 @@ impl Qwen {
                     mixed
                 }
             };
-            let h = x.add(&mixed)?;
-            let multiply_adds = h.size() * h.dim(-1) as usize;
-            [x] = mlx::over(Span::Tokens(h.dim(0)), multiply_adds, [0], |tokens| {
-                let h = tokens.of(&h, 0)?;
-                let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
-                Ok([h.add(&layer.mlp.forward(&normed)?)?])
-            })?;
+            x = match &self.add_norm {
+                Some(add_norm) => {
+                    let [h, normed] = add_norm.run(&x, &mixed, &layer.post_attention_layernorm)?;
+                    let y = layer.mlp.forward(&normed)?;
+                    match self.layers[..layers.end].get(layers.start + index + 1) {
+                        Some(next) => {
+                            let [x, normed] = add_norm.run(&h, &y, &next.input_layernorm)?;
+                            normed_before = Some(normed);
+                            x
+                        }
+                        None => h.add(&y)?,
+                    }
+                }
+                None => self.feed_forward(layer, &x.add(&mixed)?)?,
+            };
             if tapped.contains(&(layers.start + index)) {
                 taps.push(x.clone());
             }
@@ -187,6 +206,17 @@ impl Qwen {
         if let Some(last) = &in_flight {
             mlx::eval([last])?;
         }
+        Ok(x)
+    }
+
+    /// The token-wise half of a layer by operations: h `[T, H]` → h + mlp(norm(h)).
+    fn feed_forward(&self, layer: &Layer, h: &Array) -> Result<Array> {
+        let multiply_adds = h.size() * h.dim(-1) as usize;
+        let [x] = mlx::over(Span::Tokens(h.dim(0)), multiply_adds, [0], |tokens| {
+            let h = tokens.of(h, 0)?;
+            let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
+            Ok([h.add(&layer.mlp.forward(&normed)?)?])
+        })?;
         Ok(x)
     }
 

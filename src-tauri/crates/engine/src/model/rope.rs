@@ -65,6 +65,23 @@ impl Rope {
         mlx::rope(x, self.dims, self.pairing, &self.frequencies, offset)
     }
 
+    /// How many entries are rotated, and by how many radians a token each pair of halves turns, f32 `[dims / 2]`; `None`
+    /// where neighbours are pairs.
+    pub fn inverse_periods(&self) -> Result<Option<(i32, Array)>> {
+        if self.pairing != Pairing::Halves {
+            return Ok(None);
+        }
+        let inverse: Vec<f32> = match &self.frequencies {
+            Frequencies::Periods(periods) => {
+                periods.to_vec::<f32>()?.iter().map(|period| 1.0 / period).collect()
+            }
+            Frequencies::Base(base) => (0..self.dims / 2)
+                .map(|pair| f64::from(*base).powf(f64::from(-2 * pair) / f64::from(self.dims)) as f32)
+                .collect(),
+        };
+        Ok(Some((self.dims, Array::from_slice(&inverse, &[self.dims / 2])?)))
+    }
+
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
         match &self.frequencies {

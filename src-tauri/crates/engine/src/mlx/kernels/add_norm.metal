@@ -1,5 +1,5 @@
-// The residual and the norm behind it: h = x + y, n = RMSNorm(h) * weight. A threadgroup makes one token; a thread has
-// four neighbours at a time, in the order in which MLX's own norm adds them up.
+// The residual and the norm behind it: h = x + y, or x ALONE; n = RMSNorm(h) * weight. A threadgroup makes one token; a
+// thread has four neighbours at a time, in the order in which MLX's own norm adds them up.
 constexpr int TIMES = (H + 4 * THREADS - 1) / (4 * THREADS);
 SHARED(float, sums, THREADS / 32);
 const int me = thread_position_in_threadgroup.x;
@@ -10,7 +10,8 @@ float squares = 0.0f;
 for (int j = 0; j < TIMES; ++j)
   for (int i = 0; i < 4; ++i) {
     const int at = 4 * (j * THREADS + me) + i;
-    values[j][i] = at < H ? rounded<T>(static_cast<float>(x[base + at]) + static_cast<float>(y[base + at])) : 0.0f;
+    values[j][i] = at < H ? static_cast<float>(x[base + at]) : 0.0f;
+    if (!ALONE && at < H) values[j][i] = rounded<T>(values[j][i] + static_cast<float>(y[base + at]));
     squares += values[j][i] * values[j][i];
   }
 squares = simd_sum(squares);

@@ -45,6 +45,6 @@ if (unit >= Hq + Hkv) {
   for (int i = 0; i < EACH; ++i) {
     const T made = static_cast<T>(values[i]);
     if (is_key) kv[(head * tokens + t) * D + i * 32 + lane] = made;
-    else q[(head * tokens + t) * D + i * 32 + lane] = made;
+    else q[(t * Hq + head) * D + i * 32 + lane] = made;
   }
 }

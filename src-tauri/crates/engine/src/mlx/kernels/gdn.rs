@@ -3,14 +3,11 @@
 
 use std::rc::Rc;
 
-use super::super::{Array, Dtype, Result};
-use super::{Call, GATED_NORM, GDN_PREPARE, GDN_STEP, Launch, Sizes};
+use super::super::{Array, Dtype, Result, eval};
+use super::{Call, GATED_NORM, GDN_PREPARE, GDN_STEP, LEAST_ELEMENTS, Launch, Sizes};
 
 /// Value rows of a simdgroup.
 const ROWS: i32 = 4;
-/// The least elements of an array that MLX hands to a kernel as memory of the device. Below it generates another text,
-/// which would be compiled in the middle of a chat.
-const LEAST_ELEMENTS: usize = 8;
 
 /// Sizes of a layer, and how far apart the tokens of its projections are.
 #[derive(Debug, Clone, Copy)]
@@ -142,7 +139,9 @@ impl GdnKernels {
             decay: Array::zeros(&[1, value_heads], Dtype::Float32)?,
             delta: Array::zeros(&[1, value_heads, value_dim], Dtype::Float32)?,
         };
-        let norm = [norm.0, Array::scalar(norm.1, Dtype::Float32)?.reshape(&[1])?];
+        let norm = [norm.0, Array::from_slice(&[norm.1], &[1])?];
+        // Once, not in the first pass.
+        eval(nothing.arrays())?;
         Ok(Some(Self { launch, dtype, sizes, weights, norm, nothing }))
     }
 
@@ -170,7 +169,7 @@ impl GdnKernels {
             sizes: Sizes(&sizes),
             inputs: &[&y, z, &self.norm[0], &self.norm[1]],
         };
-        let [out] = outputs(self.launch.launch(&call)?);
+        let [out] = call.by(&*self.launch)?;
         Ok((out, [state, tail], GdnTape { x: x.clone(), k, decay, delta }))
     }
 
@@ -213,7 +212,7 @@ impl GdnKernels {
             sizes: Sizes(&sizes),
             inputs: &[x, b, a, &plan.plan, &plan.row_of, tail, &tape.x, conv1d, dt_bias, rate],
         };
-        Ok(outputs(self.launch.launch(&call)?))
+        call.by(&*self.launch)
     }
 
     /// y, delta and the new states.
@@ -240,11 +239,6 @@ impl GdnKernels {
             sizes: Sizes(&sizes),
             inputs: &[q, k, v, decay, beta, &plan.plan, state, &tape.k, &tape.decay, &tape.delta],
         };
-        Ok(outputs(self.launch.launch(&call)?))
+        call.by(&*self.launch)
     }
-}
-
-/// As many outputs as a kernel has.
-fn outputs<const N: usize>(outputs: Vec<Array>) -> [Array; N] {
-    outputs.try_into().expect("a launch gives all outputs of a kernel")
 }

@@ -44,6 +44,14 @@ pub trait Launch: Debug {
     fn launch(&self, call: &Call<'_>) -> Result<Vec<Array>>;
 }
 
+impl Call<'_> {
+    /// Its outputs, of which a kernel has as many.
+    pub(super) fn by<const N: usize>(self, launch: &dyn Launch) -> Result<[Array; N]> {
+        let outputs = launch.launch(&self)?;
+        Ok(outputs.try_into().expect("a launch gives all outputs of a kernel"))
+    }
+}
+
 /// What runs the kernels on this machine's device; `None` where operations must do.
 pub fn of_device() -> Option<Rc<dyn Launch>> {
     match device() {
@@ -101,14 +109,15 @@ pub(in super::super) fn one_kernel(inputs: &[&Array], shape: &[i32]) -> Result<A
     const fn of(inputs: &'static [Input]) -> Kernel {
         let (name, text) = ("operation", "out[thread_position_in_grid.x] = a[0];");
         let outputs = &[Output { name: "out", scalar: Scalar::Activation, shape: |s| vec![s.of("size")] }];
-        let (grid, group): (fn(&Sizes<'_>) -> [i32; 3], _) = (|s| [s.of("size"), 1, 1], |_: &Sizes<'_>| [1, 1, 1]);
+        let (grid, group): (fn(&Sizes<'_>) -> [i32; 3], _) =
+            (|s| [s.of("size"), 1, 1], |_: &Sizes<'_>| [1, 1, 1]);
         Kernel { name, header: "", text, inputs, outputs, integers: &[], grid, group }
     }
     static KERNELS: [Kernel; 3] = [of(INPUTS.split_at(1).0), of(INPUTS.split_at(2).0), of(&INPUTS)];
     let sizes = [("size", shape.iter().product())];
     let kernel = &KERNELS[inputs.len() - 1];
     let call = Call { kernel, dtype: inputs[0].dtype(), sizes: Sizes(&sizes), inputs };
-    let [out] = DeviceKernels::default().launch(&call)?.try_into().expect("it has one output");
+    let [out] = call.by(&DeviceKernels::default())?;
     out.reshape(shape)
 }
 

@@ -12,12 +12,20 @@
 //! A text is the body of a function. It has no pointer types of its own (`auto p = input + offset`), computes in float
 //! and writes each element of its outputs once; [`TEXT_LIMIT`] keeps it short, since MLX hashes it at every dispatch.
 
+mod attention;
 mod gdn;
 mod launch;
+mod token_wise;
 
+pub use attention::{AttentionKernel, AttentionSizes};
 pub use gdn::{GdnKernels, GdnPlan, GdnRow, GdnSizes, GdnTape};
 pub(super) use launch::one_kernel;
 pub use launch::{Call, DeviceKernels, Launch, of_device};
+pub use token_wise::{AddNorm, Gated, Mixture, Opened};
+
+/// The least elements of an array that MLX hands to a kernel as memory of the device. Below it generates another text,
+/// which would be compiled in the middle of a chat.
+pub const LEAST_ELEMENTS: usize = 8;
 
 /// The most bytes of one text.
 pub const TEXT_LIMIT: usize = 4096;
@@ -278,7 +286,7 @@ pub const MOE_COMBINE: Kernel = Kernel {
 
 /// Queries, keys and values on their way to attention, from views of the projections with these strides between
 /// tokens: q_in `[T, Hq · D]`, k_in, v_in `[T, Hkv · D]`; norm weights `[D]`; inverse_periods f32 `[ROPE / 2]`, radians
-/// a token; positions int32 `[T]`, padded to 8; eps f32 `[1]` → q `[Hq, T, D]` and kv `[2, Hkv, T, D]`.
+/// a token; positions int32 `[T]`, padded to 8; eps f32 `[1]` → q `[T, Hq, 1, D]` and kv `[2, Hkv, T, D]`.
 ///
 /// D is a multiple of 32, ROPE / 2 too or a power of two below.
 pub const ATTENTION_PREPARE: Kernel = Kernel {
@@ -296,7 +304,7 @@ pub const ATTENTION_PREPARE: Kernel = Kernel {
         float("eps"),
     ],
     outputs: &[
-        out(act("q"), |s| vec![s.of("Hq"), s.of("tokens"), s.of("D")]),
+        out(act("q"), |s| vec![s.of("tokens"), s.of("Hq"), 1, s.of("D")]),
         out(act("kv"), |s| vec![2, s.of("Hkv"), s.of("tokens"), s.of("D")]),
     ],
     integers: &["Hq", "Hkv", "D", "ROPE", "Q_STRIDE", "K_STRIDE", "V_STRIDE"],
@@ -305,7 +313,7 @@ pub const ATTENTION_PREPARE: Kernel = Kernel {
 };
 
 /// The residual and the norm behind it: x, y `[T, H]`, weight `[H]`, eps f32 `[1]` → h = x + y and n = RMSNorm(h) ⊙
-/// weight. `THREADS` is a multiple of 32, at most 1024; MLX's own norm has H / 4.
+/// weight; h = x where `ALONE` is 1. `THREADS` is a multiple of 32, at most 1024; MLX's own norm has H / 4.
 pub const ADD_NORM: Kernel = Kernel {
     name: "add_norm",
     header: PRELUDE,
@@ -315,18 +323,31 @@ pub const ADD_NORM: Kernel = Kernel {
         out(act("h"), |s| vec![s.of("tokens"), s.of("H")]),
         out(act("n"), |s| vec![s.of("tokens"), s.of("H")]),
     ],
-    integers: &["H", "THREADS"],
+    integers: &["H", "THREADS", "ALONE"],
     grid: |s| [s.of("THREADS"), s.of("tokens"), 1],
     group: |s| [s.of("THREADS"), 1, 1],
 };
 
+/// x `[T, N]` through a gate `[T, N]`, both views: silu(gate) ⊙ x where `SILU` is 1, else sigmoid(gate) ⊙ x → `[T, N]`.
+pub const GATED: Kernel = Kernel {
+    name: "gated",
+    header: PRELUDE,
+    text: include_str!("gated.metal"),
+    inputs: &[view("gate", "GATE_STRIDE"), view("x", "X_STRIDE")],
+    outputs: &[out(act("out"), |s| vec![s.of("tokens"), s.of("N")])],
+    integers: &["N", "SILU", "GATE_STRIDE", "X_STRIDE"],
+    grid: |s| [s.of("N"), s.of("tokens"), 1],
+    group: |_| [256, 1, 1],
+};
+
 /// All of them.
-pub const KERNELS: [&Kernel; 9] = [
+pub const KERNELS: [&Kernel; 10] = [
     &GDN_STEP,
     &GDN_PREPARE,
     &GATED_NORM,
     &ADD_NORM,
     &ATTENTION_PREPARE,
+    &GATED,
     &MOE_COMBINE,
     &ROUTER,
     &TOP_K_BLOCKS,

@@ -11,7 +11,7 @@ use crate::checkpoint::Visibility;
 use crate::mlx::{Array, Mask, Result};
 
 /// The attention of a draft layer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct BlockAttention {
     heads: Heads,
     /// Projections to queries, keys and values, in this order.

@@ -8,7 +8,7 @@ use crate::checkpoint::Convolutions;
 use crate::mlx::{self, Array, Result};
 
 /// The two convolutions around a part of a layer: of what goes in, and of what comes out.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct BlockConv {
     dims: Convolutions,
     /// The learned kernels, `[2, K, G, H / G]`.

@@ -9,7 +9,7 @@ use crate::cache::ContextKv;
 use crate::mlx::{self, Array, Result};
 
 /// One layer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct DraftLayer {
     /// Norm before attention.
     pub(super) input_layernorm: Array,

@@ -14,7 +14,7 @@ use crate::memory::DraftMemory;
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// A draft model.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DraftModel {
     /// `[H, taps · H]`: the outputs of the target's layers to one vector.
     pub(super) fc: Linear,

@@ -6,7 +6,7 @@ use super::super::matrix::{Embedding, Matrix};
 use crate::mlx::{self, Array, Dtype, Result};
 
 /// The candidate selector.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct CandidateSelector {
     top_k: i32,
     /// `[V, rank]`.

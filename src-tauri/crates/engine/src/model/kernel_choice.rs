@@ -1,0 +1,263 @@
+//! Which parts of a model are run by kernels: those that give on this device what the operations give. Trying them also
+//! compiles them, so that no reply waits for that.
+
+use std::fmt;
+use std::rc::Rc;
+
+use thiserror::Error;
+
+use super::packed::Packed;
+use super::qwen::{Mixer, Qwen};
+use super::{Attention, DeltaNet, FeedForward};
+use crate::cache::RowKv;
+use crate::mlx::kernels::{AddNorm, DeviceKernels, Launch};
+use crate::mlx::{self, Array, Dtype, MlxError};
+
+/// A part of a model that kernels run as a whole or not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KernelPart {
+    /// Gated DeltaNet between its projections.
+    Recurrence,
+    /// Attention between projections and scores, and its output gate.
+    Attention,
+    /// Activations of the MLPs; router and sum of a mixture of experts.
+    FeedForward,
+    /// Residuals with the norms behind them.
+    Residual,
+}
+
+impl KernelPart {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Recurrence, Self::Attention, Self::FeedForward, Self::Residual];
+}
+
+impl fmt::Display for KernelPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Recurrence => "the recurrence",
+            Self::Attention => "attention",
+            Self::FeedForward => "the feed-forward part",
+            Self::Residual => "residuals and norms",
+        })
+    }
+}
+
+/// Why operations run a part of a model.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum KernelProblem {
+    /// Its sizes are not those that the kernels are written for.
+    #[error("they do not fit this model's sizes")]
+    Sizes,
+    /// They gave something else.
+    #[error("{what} differ from those of the operations by {apart:e} of the largest, more than {limit:e}")]
+    Differs {
+        /// What.
+        what: &'static str,
+        /// The largest difference over the largest value.
+        apart: f32,
+        /// What rounding explains.
+        limit: f32,
+    },
+    /// The device refused them.
+    #[error(transparent)]
+    Mlx(#[from] MlxError),
+}
+
+type Outcome = Result<(), KernelProblem>;
+
+impl Qwen {
+    /// Lets kernels run what they run as the operations do. Returns what they do not, and why.
+    pub fn choose_kernels(&mut self, launch: &Rc<dyn Launch>) -> Vec<(KernelPart, KernelProblem)> {
+        let mut problems = Vec::new();
+        for part in KernelPart::ALL {
+            match self.check(part, launch).and_then(|()| Ok(self.use_kernels(part, launch)?)) {
+                Ok(()) => {}
+                Err(problem) => problems.push((part, problem)),
+            }
+        }
+        problems
+    }
+
+    /// Lets kernels run a part, whatever they give.
+    pub fn use_kernels(&mut self, part: KernelPart, launch: &Rc<dyn Launch>) -> Result<(), MlxError> {
+        for layer in &mut self.layers {
+            match (&mut layer.mixer, part) {
+                (Mixer::Delta(delta), KernelPart::Recurrence) => *delta = delta.with_kernels(launch)?,
+                (Mixer::Attention(attention), KernelPart::Attention) => {
+                    *attention = attention.with_kernels(launch)?;
+                }
+                _ => {}
+            }
+            if part == KernelPart::FeedForward {
+                layer.mlp = layer.mlp.with_kernels(launch);
+            }
+        }
+        if let Some(head) = &mut self.mtp {
+            match part {
+                KernelPart::Recurrence => {}
+                KernelPart::Attention => head.self_attn = head.self_attn.with_kernels(launch)?,
+                KernelPart::FeedForward => head.mlp = head.mlp.with_kernels(launch),
+                KernelPart::Residual => head.add_norm = Some(AddNorm::new(launch.clone(), head.eps)?),
+            }
+        }
+        if part == KernelPart::Residual {
+            self.add_norm = Some(AddNorm::new(launch.clone(), self.eps)?);
+        }
+        self.kernels.push(part);
+        Ok(())
+    }
+
+    /// The same network by Metal's kernels, of which a graph can be built and looked at anywhere.
+    pub fn for_metal(&self) -> Result<Self, MlxError> {
+        let (mut model, launch) = (self.clone(), Rc::new(DeviceKernels::default()) as Rc<dyn Launch>);
+        model.kernels.clear();
+        KernelPart::ALL.into_iter().try_for_each(|part| model.use_kernels(part, &launch))?;
+        Ok(model)
+    }
+
+    /// Runs the first layer that has the part both ways; the other layers have the same sizes.
+    fn check(&self, part: KernelPart, launch: &Rc<dyn Launch>) -> Outcome {
+        let check = Check { hidden: self.norm.dim(0), dtype: self.norm.dtype() };
+        match part {
+            KernelPart::Recurrence => {
+                let layer = self.layers.iter().find_map(|layer| match &layer.mixer {
+                    Mixer::Delta(delta) => Some(delta),
+                    Mixer::Attention(_) => None,
+                });
+                layer.map_or(Ok(()), |layer| check.recurrence(layer, &layer.with_kernels(launch)?))
+            }
+            KernelPart::Attention => {
+                let layer = self.layers.iter().find_map(|layer| match &layer.mixer {
+                    Mixer::Attention(attention) => Some(attention),
+                    Mixer::Delta(_) => None,
+                });
+                layer.map_or(Ok(()), |layer| check.attention(layer, &layer.with_kernels(launch)?))
+            }
+            KernelPart::FeedForward => {
+                let layers = self.layers.first().map(|layer| &layer.mlp).into_iter();
+                let mut layers = layers.chain(self.mtp.as_ref().map(|head| &head.mlp));
+                layers.try_for_each(|mlp| check.feed_forward(mlp, &mlp.with_kernels(launch)))
+            }
+            KernelPart::Residual => {
+                let kernel = AddNorm::new(launch.clone(), self.eps)?;
+                check.residual(&kernel, &self.norm, self.eps)
+            }
+        }
+    }
+}
+
+/// How a part is tried.
+struct Check {
+    /// Width of the activations.
+    hidden: i32,
+    /// Their type.
+    dtype: Dtype,
+}
+
+impl Check {
+    /// Two rows through drafted steps of which some tokens are rejected, and one through a prompt.
+    fn recurrence(&self, operations: &DeltaNet, kernels: &DeltaNet) -> Outcome {
+        if !kernels.has_kernels() {
+            return Err(KernelProblem::Sizes);
+        }
+        let run = |layer: &DeltaNet| -> Result<[Vec<Array>; 2], MlxError> {
+            let mut state = layer.empty_state(2)?;
+            let mut outputs = Vec::new();
+            for (step, (lens, committed)) in [([3, 1], [0, 0]), ([1, 4], [2, 1])].into_iter().enumerate() {
+                let packed = Packed::new(&lens.map(|len| (0, len)))?;
+                let x = self.noise(packed.lens().iter().sum(), step as u32)?;
+                outputs.push(layer.step(&x, &packed, &mut state, &committed)?);
+            }
+            let (ragged, ragged_tail) = state.resolve(&[1, 3])?;
+            let mut state = layer.empty_state(1)?;
+            let packed = Packed::new(&[(0, 5)])?;
+            outputs.push(layer.prefill(&self.noise(5, 7)?, &packed, &mut state)?);
+            let (end, end_tail) = state.resolve(&[0])?;
+            Ok([outputs, vec![ragged, ragged_tail, end, end_tail]])
+        };
+        let ([outputs, states], [own_outputs, own_states]) = (run(operations)?, run(kernels)?);
+        self.compare("outputs", &own_outputs, &outputs)?;
+        self.compare("states", &own_states, &states)
+    }
+
+    /// Two rows, of which one has read before.
+    fn attention(&self, operations: &Attention, kernels: &Attention) -> Outcome {
+        if !kernels.has_kernels() {
+            return Err(KernelProblem::Sizes);
+        }
+        let run = |layer: &Attention| -> Result<Vec<Array>, MlxError> {
+            let mut caches = [RowKv::default(), RowKv::default()];
+            let first = Packed::new(&[(0, 3)])?;
+            let before = layer.forward(&self.noise(3, 1)?, &first, caches.iter_mut().take(1))?;
+            let packed = Packed::new(&[(3, 1), (0, 2)])?;
+            Ok(vec![before, layer.forward(&self.noise(3, 2)?, &packed, caches.iter_mut())?])
+        };
+        self.compare("outputs", &run(kernels)?, &run(operations)?)
+    }
+
+    /// Few tokens and many, by which MLX makes two texts of a kernel that reads a number a token.
+    fn feed_forward(&self, operations: &FeedForward, kernels: &FeedForward) -> Outcome {
+        for tokens in [4, 9] {
+            let x = self.noise(tokens, 3)?;
+            let (expected, got) = (operations.forward(&x)?, kernels.forward(&x)?);
+            let mut apart = (0..tokens)
+                .map(|token| {
+                    let of = |y: &Array| y.slice_axis(0, token, token + 1);
+                    apart(&of(&got)?, &of(&expected)?)
+                })
+                .collect::<Result<Vec<f32>, MlxError>>()?;
+            // Where experts are equally probable, operations may choose another one.
+            apart.sort_by(f32::total_cmp);
+            self.judge("outputs", apart[apart.len() * 3 / 4])?;
+        }
+        Ok(())
+    }
+
+    fn residual(&self, kernel: &AddNorm, weight: &Array, eps: f32) -> Outcome {
+        let (x, y) = (self.noise(5, 4)?, self.noise(5, 5)?);
+        let h = x.add(&y)?;
+        let expected = [mlx::rms_norm(&h, Some(weight), eps)?, mlx::rms_norm(&x, Some(weight), eps)?];
+        let [sum, normed] = kernel.run(&x, &y, weight)?;
+        self.compare("sums", &[sum], &[h])?;
+        self.compare("norms", &[normed, kernel.norm(&x, weight)?], &expected)
+    }
+
+    fn compare(&self, what: &'static str, got: &[Array], expected: &[Array]) -> Outcome {
+        for (got, expected) in got.iter().zip(expected) {
+            self.judge(what, apart(got, expected)?)?;
+        }
+        Ok(())
+    }
+
+    fn judge(&self, what: &'static str, apart: f32) -> Outcome {
+        let limit = match self.dtype {
+            Dtype::Float32 => 1e-4,
+            Dtype::Float16 => 1e-2,
+            _ => 6e-2,
+        };
+        if apart <= limit { Ok(()) } else { Err(KernelProblem::Differs { what, apart, limit }) }
+    }
+
+    /// Numbers around 0 that look random and are the same each time, `[T, H]`.
+    fn noise(&self, tokens: i32, seed: u32) -> Result<Array, MlxError> {
+        let value = |i: u32| {
+            let mixed = i.wrapping_add(seed << 20).wrapping_mul(0x9e37_79b9);
+            let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca6b);
+            (mixed >> 8) as f32 / (1 << 23) as f32 - 1.0
+        };
+        let values: Vec<f32> = (0..(tokens * self.hidden) as u32).map(value).collect();
+        Array::from_slice(&values, &[tokens, self.hidden])?.astype(self.dtype)
+    }
+}
+
+/// The largest difference over the largest value; infinite where a number is none.
+fn apart(got: &Array, expected: &Array) -> Result<f32, MlxError> {
+    let host = |array: &Array| array.astype(Dtype::Float32)?.to_vec::<f32>();
+    let (got, expected) = (host(got)?, host(expected)?);
+    if got.len() != expected.len() {
+        return Ok(f32::INFINITY);
+    }
+    let largest = expected.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
+    let off = got.iter().zip(&expected).map(|(a, b)| (a - b).abs() / largest);
+    Ok(off.fold(0.0, |most, off| if off.is_nan() { f32::INFINITY } else { most.max(off) }))
+}

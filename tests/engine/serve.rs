@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
     ChatMessage, Counters, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
-    MAX_DEPTH, ModelInfo, PositionStats, Priority, ReplyStats, Request, RequestId, Sampling, StopScope,
+    MAX_DEPTH, ModelInfo, Part, PositionStats, Priority, ReplyStats, Request, RequestId, Sampling, StopScope,
     TokenLogprobs,
 };
 use foretoken_tests::drafted::{draft_config, write_draft};
@@ -168,7 +168,7 @@ impl Engine {
     /// Reads on to the end of a reply.
     fn end(&mut self, expected: RequestId) -> Ended {
         let (mut text, mut logprobs, mut waited) = (String::new(), Vec::new(), Vec::new());
-        let mut prompt_tokens = None;
+        let (mut answer, mut prompt_tokens) = (String::new(), None);
         loop {
             match self.next_about(Some(expected)) {
                 Event::Prepared { tokens, .. } => {
@@ -183,6 +183,8 @@ impl Engine {
                     assert!(done <= total && text.is_empty(), "reply {id}");
                 }
                 Event::Tokens { tokens, logprobs: some, .. } => {
+                    let answered = tokens.iter().filter(|token| token.part == Part::Answer);
+                    answer.extend(answered.map(|token| token.text.as_str()));
                     text.extend(tokens.into_iter().map(|token| token.text));
                     logprobs.extend(some);
                 }
@@ -191,7 +193,7 @@ impl Engine {
                     if let Some(prompt_tokens) = prompt_tokens.filter(|_| reason != FinishReason::Cancelled) {
                         assert_eq!(prompt_tokens, stats.prompt_tokens);
                     }
-                    return Ended { reason, stats: *stats, text, logprobs, waited };
+                    return Ended { reason, stats: *stats, text, answer, logprobs, waited };
                 }
                 other => panic!("{other:?} in reply {expected}"),
             }
@@ -224,6 +226,8 @@ struct Ended {
     reason: FinishReason,
     stats: ReplyStats,
     text: String,
+    /// Its text without the thinking.
+    answer: String,
     logprobs: Vec<TokenLogprobs>,
     /// Replies before it, as it was told.
     waited: Vec<u32>,
@@ -369,6 +373,58 @@ fn what_the_engine_has_done_is_told_behind_each_reply() {
     assert!(matches!(engine.next_about(Some(4)), Event::Counted { .. }));
     let Counters { prefix_lookups, prefix_hits, prefix_hit_tokens, .. } = engine.counters;
     assert_eq!((prefix_lookups, prefix_hits, prefix_hit_tokens), (2, 1, u64::from(cached)));
+}
+
+/// The template drops the thinking of a turn that was answered, so that what comes behind the thinking is read again.
+#[test]
+fn what_the_next_turn_begins_with_is_read_while_nobody_asks() {
+    let mut engine = Engine::start();
+    engine.load(&demo_model()).unwrap();
+    // Cached and read tokens of a second turn that comes some time after the first.
+    let mut second_turn = |id: RequestId, priority: Priority, question: &str, pause: Duration| -> [u32; 2] {
+        let mut messages = vec![ChatMessage::user(question)];
+        let mut ask = |id: RequestId, messages: Vec<ChatMessage>, max_tokens: u32| {
+            let mut request = generate(id, max_tokens);
+            let Request::Generate { input, settings, priority: of, .. } = &mut request else {
+                unreachable!()
+            };
+            (*input, settings.thinking, *of) = (messages.into(), true, priority);
+            engine.send(&request);
+            engine.end(id)
+        };
+        let first = ask(id, messages.clone(), 400);
+        assert!(
+            first.reason == FinishReason::Stop && first.text.len() > first.answer.len(),
+            "{}",
+            first.text
+        );
+        sleep(pause);
+        messages.extend([ChatMessage::assistant(first.answer), ChatMessage::user("And then?")]);
+        let second = ask(id + 1, messages, 1).stats;
+        [second.cached_tokens, second.prompt_tokens - second.cached_tokens]
+    };
+    let knight = "write something about a knight and an axe";
+    let [_, read_for_a_program] = second_turn(10, Priority::Normal, knight, Duration::from_secs(1));
+    // The question, and what begins the reply.
+    const MOST: u32 = 24;
+    assert!(read_for_a_program > 2 * MOST, "{read_for_a_program} tokens show nothing");
+    // However slow this machine is.
+    let read: Vec<[u32; 2]> = ["bee", "jar", "ship", "king", "fox"]
+        .into_iter()
+        .zip([1, 2, 4, 8, 16])
+        .zip((20..).step_by(10))
+        .map(|((about, pause), id)| {
+            let question = format!("write something about a {about} and an axe");
+            second_turn(id, Priority::Interactive, &question, Duration::from_secs(pause))
+        })
+        .scan(false, |done, turn| {
+            let go_on = !*done;
+            *done = turn[1] <= MOST;
+            go_on.then_some(turn)
+        })
+        .collect();
+    println!("cached and read: {read:?}; {read_for_a_program} read for a program");
+    assert!(read.last().is_some_and(|turn| turn[1] <= MOST), "{read:?}");
 }
 
 /// The identities of the counts, on real replies: every pass emits the drafts that stay and one token of its own,

@@ -117,13 +117,15 @@ fn operations_stay_where_kernels_do_not_do_what_they_do() {
         ("attention_prepare", 1, 1.01, KernelPart::Attention, "outputs"),
         ("add_norm", 0, 1.01, KernelPart::Residual, "sums"),
         ("add_norm", 1, 1.01, KernelPart::Residual, "norms"),
+        ("top_k_merge", 0, 1.5, KernelPart::TopK, "ids"),
+        ("top_k_merge", 2, 1.5, KernelPart::TopK, "values"),
     ] {
         let launch: Rc<dyn Launch> = Rc::new(broken(kernel, output, Some(factor)));
         let mut model = tiny_dense(Stored::F32);
         let problems = model.choose_kernels(&launch);
         let [(of, KernelProblem::Differs { what, .. })] = problems.as_slice() else { panic!("{problems:?}") };
         assert_eq!((*of, *what), (part, found), "output {output} of {kernel}");
-        assert!(!model.kernels.contains(&part) && model.kernels.len() == 3);
+        assert!(!model.kernels.contains(&part) && model.kernels.len() == KernelPart::ALL.len() - 1);
     }
     let launch: Rc<dyn Launch> = Rc::new(broken("gated", 0, None));
     let mut model = tiny_dense(Stored::F32);
@@ -134,6 +136,6 @@ fn operations_stay_where_kernels_do_not_do_what_they_do() {
         panic!("{problems:?}")
     };
     // It still writes, by kernels and operations.
-    assert_eq!(model.kernels, [KernelPart::Recurrence, KernelPart::Residual]);
+    assert_eq!(model.kernels, [KernelPart::Recurrence, KernelPart::Residual, KernelPart::TopK]);
     assert_eq!(alone(&model, &greedy(&[1, 2, 3], 3), 1).tokens.len(), 3);
 }

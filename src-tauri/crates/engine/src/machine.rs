@@ -1,5 +1,7 @@
 //! What the engine knows of the machine it runs on.
 
+use std::process::{Command, Stdio};
+
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 use crate::checkpoint::FloatType;
@@ -16,6 +18,33 @@ pub(crate) fn chip() -> Option<String> {
 /// Prepares the process for MLX on this machine. To be called first in `main`, while there is one thread.
 pub fn prepare() {
     mlx::environment::prepare(chip().as_deref());
+}
+
+/// Whether work that nobody waits for may run: neither in low-power mode nor from a battery that is below
+/// [`LEAST_CHARGE`]. What cannot be found out does not forbid it.
+pub(crate) fn may_spend_energy() -> bool {
+    let asked = |arguments: &[&str]| {
+        let told = Command::new("pmset").args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output();
+        told.map_or_else(|_| String::new(), |told| String::from_utf8_lossy(&told.stdout).into_owned())
+    };
+    !cfg!(target_os = "macos") || spares_energy(&asked(&["-g", "batt"]), &asked(&["-g"]))
+}
+
+/// The least charge of a battery, in percent, at which it is drawn from for what nobody waits for.
+const LEAST_CHARGE: u32 = 20;
+
+/// By what `pmset` says of the battery and of the settings.
+fn spares_energy(battery: &str, settings: &str) -> bool {
+    let low_power = settings.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("lowpowermode") && words.next() == Some("1")
+    });
+    let charge = battery.split_once('%').and_then(|(before, _)| {
+        let digits = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
+        digits.parse::<u32>().ok()
+    });
+    let is_low = battery.contains("'Battery Power'") && charge.is_some_and(|charge| charge < LEAST_CHARGE);
+    !low_power && !is_low
 }
 
 /// The type in which a model whose weights have the type `source` computes best on a chip, and why it is another.
@@ -55,6 +84,34 @@ mod tests {
             assert_eq!(best_float(FloatType::Bfloat16, Some(chip)), (FloatType::Bfloat16, None), "{chip}");
         }
         assert_eq!(best_float(FloatType::Bfloat16, None), (FloatType::Bfloat16, None));
+    }
+
+    #[test]
+    fn a_battery_that_is_low_is_spared_and_so_is_whoever_saves_power() {
+        let battery = |from: &str, charge: u32| {
+            format!(
+                "Now drawing from '{from}'\n -InternalBattery-0 (id=22806627)\t{charge}%; discharging; 3:12 remaining \
+                 present: true\n"
+            )
+        };
+        let settings = |mode: u32| {
+            format!(
+                "System-wide power settings:\nCurrently in use:\n lowpowermode         {mode}\n hibernatemode 3\n"
+            )
+        };
+        for (battery, settings, spares) in [
+            (battery("Battery Power", 80), settings(0), true),
+            (battery("Battery Power", 20), settings(0), true),
+            (battery("Battery Power", 19), settings(0), false),
+            (battery("AC Power", 5), settings(0), true),
+            (battery("AC Power", 100), settings(1), false),
+            (battery("Battery Power", 100), settings(1), false),
+            // A Mac without a battery.
+            ("Now drawing from 'AC Power'\n".into(), " hibernatemode 0\n".into(), true),
+            (String::new(), String::new(), true),
+        ] {
+            assert_eq!(spares_energy(&battery, &settings), spares, "{battery}{settings}");
+        }
     }
 
     #[cfg(target_os = "macos")]

@@ -1,5 +1,6 @@
 //! The engine as a process: requests on standard input, events on standard output, one JSON object a line.
 
+mod next_turn;
 mod prompts;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -13,9 +14,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use foretoken_calls::Tools;
-use foretoken_protocol::{ErrorReport, Event, FinishReason, Input, KvPrecision, Request, RequestId};
+use foretoken_protocol::{
+    ErrorReport, Event, FinishReason, Input, KvPrecision, Request, RequestId, TokenText,
+};
 use rustix::process::{Signal, getpid, kill_process};
 
+use self::next_turn::Turn;
 use self::prompts::{Asked, Made, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
 use crate::error::EngineError;
 use crate::learned::Learned;
@@ -62,6 +66,7 @@ pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
         state_dir,
         learned: None,
         last_live: HashMap::new(),
+        turns: HashMap::new(),
     };
     server.out.send(&Event::Ready {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -77,6 +82,8 @@ enum InboxMessage {
     Counted(RequestId, Result<Vec<u32>, EngineError>),
     /// A request for a reply has its prompt.
     Prepared(Ticket, PreparedPrompt),
+    /// A chat's next prompt begins with these tokens.
+    NextTurn(Vec<u32>),
     /// Standard input has ended.
     End,
 }
@@ -115,6 +122,8 @@ struct Server {
     learned: Option<Learned>,
     /// When each reply last sent its numbers.
     last_live: HashMap<RequestId, Instant>,
+    /// The chats of people that are being answered.
+    turns: HashMap<RequestId, Turn>,
 }
 
 impl Server {
@@ -139,6 +148,12 @@ impl Server {
             }
             let writing = self.session.as_ref().is_some_and(|session| !session.is_idle());
             let busy = writing || !self.preparing.is_empty();
+            if let Some(ids) = self.inbox.next_turn.take()
+                && let Some(session) = self.session.as_mut().filter(|_| !busy)
+            {
+                session.read_ahead(ids);
+            }
+            let ahead = !busy && self.session.as_ref().is_some_and(Session::reads_ahead);
             if busy && self.inbox.closed {
                 let all: Vec<RequestId> = self.replies().collect();
                 self.cancel(&all)?;
@@ -146,6 +161,7 @@ impl Server {
             }
             let patience = match (writing, busy) {
                 (true, _) => None,
+                _ if ahead => None,
                 // It wakes to say that it is not what takes so long.
                 (false, true) => Some(HEARTBEAT),
                 (false, false) => Some(IDLE_TIMEOUT),
@@ -167,6 +183,8 @@ impl Server {
             // Also after a request: many that arrive at once must not hold up those that run.
             if writing {
                 self.pump()?;
+            } else if let Some(session) = self.session.as_mut().filter(|_| ahead) {
+                session.read_on();
             } else if busy {
                 self.out.beat()?;
             }
@@ -290,7 +308,8 @@ impl Server {
             Input::Chat(_) => Calls::Any,
             Input::Text { .. } | Input::Ids { .. } => Calls::None,
         };
-        let asked = Asked { id, settings, logprobs, stop_scope, calls, priority, at };
+        let turn = Turn::of(&input, priority, settings.thinking);
+        let asked = Asked { id, settings, logprobs, stop_scope, calls, priority, at, turn };
         let found = self.found.clone();
         let send = move |ticket, prompt| _ = found.send(InboxMessage::Prepared(ticket, prompt));
         let (prompter, compiler) = (session.prompter().clone(), session.compiler().clone());
@@ -312,7 +331,7 @@ impl Server {
 
     /// Lets the model write a reply whose prompt has been made.
     fn submit(&mut self, asked: Asked, prompt: PreparedPrompt) -> io::Result<()> {
-        let Asked { id, settings, logprobs, stop_scope, calls, priority, at: asked } = asked;
+        let Asked { id, settings, logprobs, stop_scope, calls, priority, at: asked, turn } = asked;
         if let (Some(session), Ok(prompt)) = (&self.session, &prompt) {
             let (tokens, context) = (prompt.prompt.ids.len() as u32, session.info.context_length);
             self.out.send(&Event::Prepared { id, tokens, context })?;
@@ -341,7 +360,10 @@ impl Server {
             }),
         };
         match submitted {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                self.turns.extend(turn.map(|turn| (id, turn)));
+                Ok(())
+            }
             Err(error) => self.out.fail(id, &error),
         }
     }
@@ -399,7 +421,8 @@ impl Server {
                         .into_iter()
                         .map(|token| (token.text, token.logprobs))
                         .unzip::<_, _, Vec<_>, Vec<_>>();
-                    let tokens = tokens.into_iter().flatten().collect();
+                    let tokens: Vec<TokenText> = tokens.into_iter().flatten().collect();
+                    self.answered(id, &tokens);
                     let logprobs = logprobs.into_iter().flatten().collect();
                     self.out.write(&Event::Tokens { id, tokens, logprobs })?;
                     let now = Instant::now();
@@ -410,6 +433,7 @@ impl Server {
                     }
                 }
                 Progress::Rest(tokens) => {
+                    self.answered(id, &tokens);
                     self.out.write(&Event::Tokens { id, tokens, logprobs: Vec::new() })?
                 }
                 Progress::Finished(reply) => {
@@ -417,9 +441,11 @@ impl Server {
                     let Reply { reason, stop, stats, .. } = *reply;
                     let stats = Box::new(stats);
                     self.out.write(&Event::Finished { id, reason, stop, stats })?;
+                    self.prepare_next_turn(id);
                 }
                 Progress::Failed(error) => {
                     self.last_live.remove(&id);
+                    self.turns.remove(&id);
                     self.out.write(&Event::Failed { id: Some(id), error: (&error).into() })?;
                 }
             }
@@ -497,6 +523,8 @@ struct Inbox {
     counted: Vec<(RequestId, Result<Vec<u32>, EngineError>)>,
     /// Prompts that have been made.
     prepared: Vec<(Ticket, PreparedPrompt)>,
+    /// What the next prompt of the chat that was answered last begins with.
+    next_turn: Option<Vec<u32>>,
     /// Whether the last wait ended because nothing happened.
     timed_out: bool,
     closed: bool,
@@ -512,6 +540,7 @@ impl Inbox {
             counting: 0,
             counted: Vec::new(),
             prepared: Vec::new(),
+            next_turn: None,
             timed_out: false,
             closed: false,
         }
@@ -534,6 +563,7 @@ impl Inbox {
         let nothing_to_do = !self.waiting.front().is_some_and(can_begin)
             && self.counted.is_empty()
             && self.prepared.is_empty()
+            && self.next_turn.is_none()
             && !self.is_done();
         if let Some(patience) = patience.filter(|_| nothing_to_do) {
             match self.messages.recv_timeout(patience) {
@@ -572,6 +602,7 @@ impl Inbox {
                 return self.counted.push((id, counted));
             }
             InboxMessage::Prepared(ticket, prompt) => return self.prepared.push((ticket, prompt)),
+            InboxMessage::NextTurn(ids) => return self.next_turn = Some(ids),
             InboxMessage::End => return self.closed = true,
         };
         let Ok(Request::Cancel { id }) = received else { return self.waiting.push_back(received) };

@@ -4,16 +4,18 @@ mod exact;
 mod replies;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use foretoken_calls::{CallForm, Tools};
 use foretoken_protocol::{
     ChatMessage, Counters, DraftModelInfo, Drafting, GenerationSettings, KvPrecision, MAX_BLOCK_DEPTH,
-    MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, PartialReply, Sampling,
+    MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, PartialReply, Priority,
+    Sampling,
 };
 
 use crate::checkpoint::{CheckpointError, Config, DraftConfig, DraftLayout, Files, Index, Layout, Metadata};
 use crate::constrain::Compiler;
-use crate::decode::{Calibration, Limits, Policy, PolicyState, Scheduler};
+use crate::decode::{Calibration, Limits, Policy, PolicyState, RowSpec, Scheduler};
 use crate::error::EngineError;
 use crate::inspect::{model_info, model_name};
 use crate::memory::MemoryBudget;
@@ -256,6 +258,45 @@ impl Session {
     /// Where messages begin in a prompt.
     pub fn message_starts(&self, ids: &[u32]) -> Vec<usize> {
         (0..ids.len()).filter(|&position| Some(ids[position]) == self.message_start).collect()
+    }
+
+    /// The token that begins messages.
+    pub fn message_start(&self) -> Option<u32> {
+        self.message_start
+    }
+
+    /// Begins to read what a prompt may begin with, if no reply is in the making; [`Self::read_on`] goes on with it.
+    pub fn read_ahead(&mut self, ids: Vec<u32>) {
+        if ids.len() >= self.info.context_length as usize || self.check_ids(&ids).is_err() {
+            return;
+        }
+        let spec = RowSpec {
+            message_starts: self.message_starts(&ids),
+            reply_from: ids.len(),
+            prompt: ids,
+            sampling: Sampling::default(),
+            seed: 0,
+            xtc_exempt: Vec::new(),
+            max_tokens: 1,
+            stop_ids: Vec::new(),
+            drafts: false,
+            logprobs: None,
+            constraint: None,
+            priority: Priority::Background,
+            prediction: Arc::default(),
+            known_drafts: None,
+        };
+        self.scheduler.read_ahead(&self.model, spec);
+    }
+
+    /// Whether something is being read ahead.
+    pub fn reads_ahead(&self) -> bool {
+        self.scheduler.reads_ahead()
+    }
+
+    /// Reads on for a moment.
+    pub fn read_on(&mut self) {
+        self.scheduler.read_on(&self.model);
     }
 
     /// Refuses ids that the model cannot read.

@@ -38,7 +38,7 @@ impl Batch {
         let rows = self.rows.iter().zip(&seen).enumerate();
         let places: Vec<SamplePosition<'_>> =
             rows.flat_map(|(b, (row, seen))| drafted.sample_positions(b, row, seen.as_ref())).collect();
-        let ids = sample(&bound, &places, drafted.drafts())?;
+        let ids = sample(&bound, &places, drafted.drafts(), &model.top_k)?;
         let reports: Vec<Array> = self
             .reported()
             .iter()
@@ -54,6 +54,7 @@ impl Batch {
                     &mlx::take_rows(&logits, &positions)?,
                     &mlx::take_rows(&ids, &positions)?,
                     top,
+                    &model.top_k,
                 )
             })
             .collect::<Result<_>>()?;

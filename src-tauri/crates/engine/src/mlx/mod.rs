@@ -14,6 +14,7 @@ mod ops;
 mod runtime;
 mod spans;
 mod streams;
+mod top_k;
 
 pub use array::{Array, Dtype, Element};
 pub use error::MlxError;
@@ -29,6 +30,7 @@ pub use runtime::{
     peak_memory, reset_peak_memory, save_safetensors, usable_memory,
 };
 pub use spans::{Entries, Prepared, Span, over, undivided};
+pub use top_k::TopK;
 
 /// What MLX operations return.
 pub type Result<T> = std::result::Result<T, MlxError>;

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::checkpoint::{CheckpointError, Config, LayerKind, Layout};
 use crate::memory::{DraftHead, RowMemory};
-use crate::mlx::{self, Dtype};
+use crate::mlx::{self, Dtype, TopK};
 
 impl Qwen {
     /// Reads the weights and puts the network together.
@@ -72,6 +72,7 @@ impl Builder<'_> {
             hidden_mode: layout.hidden_mode,
             eps: config.rms_norm_eps,
             add_norm: None,
+            top_k: TopK::default(),
             kernels: Vec::new(),
             kv_precision: layout.kv_precision,
             row_memory: RowMemory::of(config, layout),

@@ -11,7 +11,7 @@ use super::qwen::{Mixer, Qwen};
 use super::{Attention, DeltaNet, FeedForward};
 use crate::cache::RowKv;
 use crate::mlx::kernels::{AddNorm, DeviceKernels, Launch};
-use crate::mlx::{self, Array, Dtype, MlxError};
+use crate::mlx::{self, Array, Dtype, MlxError, TopK};
 
 /// A part of a model that kernels run as a whole or not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +24,14 @@ pub enum KernelPart {
     FeedForward,
     /// Residuals with the norms behind them.
     Residual,
+    /// The most likely tokens where sampling keeps no others.
+    TopK,
 }
 
 impl KernelPart {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Recurrence, Self::Attention, Self::FeedForward, Self::Residual];
+    pub const ALL: [Self; 5] =
+        [Self::Recurrence, Self::Attention, Self::FeedForward, Self::Residual, Self::TopK];
 }
 
 impl fmt::Display for KernelPart {
@@ -38,6 +41,7 @@ impl fmt::Display for KernelPart {
             Self::Attention => "attention",
             Self::FeedForward => "the feed-forward part",
             Self::Residual => "residuals and norms",
+            Self::TopK => "the choice of the most likely tokens",
         })
     }
 }
@@ -94,14 +98,16 @@ impl Qwen {
         }
         if let Some(head) = &mut self.mtp {
             match part {
-                KernelPart::Recurrence => {}
+                KernelPart::Recurrence | KernelPart::TopK => {}
                 KernelPart::Attention => head.self_attn = head.self_attn.with_kernels(launch)?,
                 KernelPart::FeedForward => head.mlp = head.mlp.with_kernels(launch),
                 KernelPart::Residual => head.add_norm = Some(AddNorm::new(launch.clone(), head.eps)?),
             }
         }
-        if part == KernelPart::Residual {
-            self.add_norm = Some(AddNorm::new(launch.clone(), self.eps)?);
+        match part {
+            KernelPart::Residual => self.add_norm = Some(AddNorm::new(launch.clone(), self.eps)?),
+            KernelPart::TopK => self.top_k = TopK::by_kernel(launch.clone()),
+            _ => {}
         }
         self.kernels.push(part);
         Ok(())
@@ -141,6 +147,9 @@ impl Qwen {
             KernelPart::Residual => {
                 let kernel = AddNorm::new(launch.clone(), self.eps)?;
                 check.residual(&kernel, &self.norm, self.eps)
+            }
+            KernelPart::TopK => {
+                check.top_k(&TopK::by_kernel(launch.clone()), self.lm_head.matrix().out_features())
             }
         }
     }
@@ -220,6 +229,18 @@ impl Check {
         let [sum, normed] = kernel.run(&x, &y, weight)?;
         self.compare("sums", &[sum], &[h])?;
         self.compare("norms", &[normed, kernel.norm(&x, weight)?], &expected)
+    }
+
+    /// As many as models' own settings keep, and what reports of likely tokens ask for at most.
+    fn top_k(&self, kernel: &TopK, vocab: i32) -> Outcome {
+        let logits = Self { hidden: vocab, dtype: Dtype::Float32 }.noise(2, 6)?;
+        let k = 20.min(vocab - 1);
+        let (expected, _) = TopK::default().most_likely(&logits, k)?;
+        let (values, ids) = kernel.most_likely(&logits, k)?;
+        // Which of equals comes first is nobody's business; what is at the ids is.
+        let log_p = logits.subtract(&mlx::logsumexp(&logits, -1)?)?;
+        self.compare("ids", &[mlx::take_along_axis(&log_p, &ids, -1)?], &[values.clone()])?;
+        self.compare("values", &[values], &[expected])
     }
 
     fn compare(&self, what: &'static str, got: &[Array], expected: &[Array]) -> Outcome {

@@ -13,7 +13,7 @@ use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, QuantSpec};
 use crate::memory::RowMemory;
 use crate::mlx::kernels::AddNorm;
-use crate::mlx::{self, Array, Result, Span};
+use crate::mlx::{self, Array, Result, Span, TopK};
 
 /// The part of a layer that mixes tokens.
 #[derive(Debug, Clone)]
@@ -83,6 +83,8 @@ pub struct Qwen {
     pub eps: f32,
     /// What adds the residual and norms at once; operations where there is none.
     pub add_norm: Option<AddNorm>,
+    /// Who finds the most likely tokens.
+    pub top_k: TopK,
     /// What of it kernels run.
     pub kernels: Vec<KernelPart>,
     /// How its rows keep the trunk's keys and values.

@@ -4,7 +4,7 @@
 use foretoken_protocol::Sampling;
 
 use super::noise::{NoiseKeys, all_ids, column, gumbel};
-use crate::mlx::{self, Array, Dtype, Result};
+use crate::mlx::{self, Array, Dtype, Result, TopK};
 
 /// The distributions of the next token at m positions.
 #[derive(Debug, Clone)]
@@ -25,18 +25,20 @@ impl Distribution {
     ///
     /// `samplings`: each position's. All have the same top-k, and each of top-p and min-p is at work either at every
     /// position or at none. A position's distribution depends on its own sampling alone.
-    pub(super) fn new(logits: &Array, samplings: &[&Sampling]) -> Result<Self> {
+    pub(super) fn new(logits: &Array, samplings: &[&Sampling], select: &TopK) -> Result<Self> {
         let vocab = logits.dim(-1);
         let of = |value: fn(&Sampling) -> f32| column(samplings.iter().map(|sampling| value(sampling)));
-        let log_p = logits.astype(Dtype::Float32)?.divide(&of(|sampling| sampling.temperature)?)?;
-        let log_p = log_p.subtract(&mlx::logsumexp(&log_p, -1)?)?;
+        let tempered = logits.astype(Dtype::Float32)?.divide(&of(|sampling| sampling.temperature)?)?;
 
         let shape = samplings.first().map(|sampling| Filters::of(sampling)).unwrap_or_default();
         let top_k = i32::try_from(shape.top_k).ok().filter(|&k| k > 0 && k < vocab);
         let (log_p, ids) = match (top_k, shape.top_p) {
-            (None, false) => (log_p, None),
+            (None, false) => (tempered.subtract(&mlx::logsumexp(&tempered, -1)?)?, None),
             (top_k, cuts) => {
-                let (sorted, ids) = most_likely(&log_p, top_k)?;
+                let (sorted, ids) = match top_k {
+                    Some(k) => select.most_likely(&tempered, k)?,
+                    None => sorted(&tempered)?,
+                };
                 let kept = if cuts {
                     cut_tail(&sorted, &of(|sampling| sampling.top_p.max(f32::MIN_POSITIVE))?)?
                 } else {
@@ -133,16 +135,11 @@ impl Filters {
     }
 }
 
-/// The k largest entries in descending order (all, without k) and their token ids.
-pub(super) fn most_likely(log_p: &Array, k: Option<i32>) -> Result<(Array, Array)> {
-    let Some(k) = k else {
-        let ids = mlx::argsort(&log_p.negative()?, -1)?;
-        return Ok((mlx::take_along_axis(log_p, &ids, -1)?, ids));
-    };
-    let candidates = mlx::argpartition(&log_p.negative()?, k - 1, -1)?.slice_axis(-1, 0, k)?;
-    let values = mlx::take_along_axis(log_p, &candidates, -1)?;
-    let order = mlx::argsort(&values.negative()?, -1)?;
-    Ok((mlx::take_along_axis(&values, &order, -1)?, mlx::take_along_axis(&candidates, &order, -1)?))
+/// ln p of all tokens by logits f32 `[m, V]`, the likeliest first, and their ids.
+fn sorted(logits: &Array) -> Result<(Array, Array)> {
+    let log_p = logits.subtract(&mlx::logsumexp(logits, -1)?)?;
+    let ids = mlx::argsort(&log_p.negative()?, -1)?;
+    Ok((mlx::take_along_axis(&log_p, &ids, -1)?, ids))
 }
 
 /// Top-p: `sorted` with −∞ for each entry before which, in descending order, there already is mass p; `top_p`: each

@@ -1,8 +1,7 @@
 //! Log-probabilities of emitted tokens and of the most likely alternatives, ln softmax(logits), packed into the u32
 //! words that the host reads back with a step's tokens.
 
-use super::distribution::most_likely;
-use crate::mlx::{self, Array, Dtype, Result};
+use crate::mlx::{self, Array, Dtype, Result, TopK};
 
 /// Natural logarithms of the probabilities of a token and of its most likely alternatives, by the model's own
 /// distribution, before penalties, temperature and filters.
@@ -17,14 +16,14 @@ pub struct Logprobs {
 impl Logprobs {
     /// The report for logits `[m, V]`, emitted ids u32 `[m]` and the `top` most likely tokens: u32 words for one
     /// read-back with the ids, m · (1 + 2 · top) of them.
-    pub fn report(logits: &Array, ids: &Array, top: usize) -> Result<Array> {
+    pub fn report(logits: &Array, ids: &Array, top: usize, select: &TopK) -> Result<Array> {
         let logits = logits.astype(Dtype::Float32)?;
         let log_p = logits.subtract(&mlx::logsumexp(&logits, -1)?)?;
         let emitted = mlx::take_along_axis(&log_p, &ids.expand_dims(1)?, 1)?.view(Dtype::Uint32)?;
         if top == 0 {
             return emitted.reshape(&[-1]);
         }
-        let (values, ids) = most_likely(&log_p, Some(top as i32))?;
+        let (values, ids) = select.most_likely(&logits, top as i32)?;
         mlx::concatenate(&[&emitted, &values.view(Dtype::Uint32)?, &ids], 1)?.reshape(&[-1])
     }
 
@@ -55,7 +54,8 @@ mod tests {
         let mass = |row: [f32; 4]| row.iter().map(|l| l.exp()).sum::<f32>().ln();
         let masses = [mass([0.0, 2.0, 1.0, -1.0]), mass([5.0, 5.5, -3.0, 0.0])];
         for top in [0, 1, 3] {
-            let words = Logprobs::report(&logits, &ids, top).unwrap().to_vec::<u32>().unwrap();
+            let words =
+                Logprobs::report(&logits, &ids, top, &TopK::default()).unwrap().to_vec::<u32>().unwrap();
             let mut rest = words.as_slice();
             let read = Logprobs::read(&mut rest, 2, top);
             assert!(rest.is_empty());

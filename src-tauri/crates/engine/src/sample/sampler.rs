@@ -7,7 +7,7 @@ use super::accept::judge;
 use super::distribution::{Distribution, Filters};
 use super::noise::{NoiseKeys, Stream, all_ids, uniform};
 use super::penalties::{Counts, Seen, penalties};
-use crate::mlx::{self, Array, Dtype, Result};
+use crate::mlx::{self, Array, Dtype, Result, TopK};
 
 /// Below this temperature the most likely token is drawn: dividing by less would overflow.
 const MIN_TEMPERATURE: f32 = 1e-4;
@@ -124,11 +124,16 @@ fn groups<'a, 'b>(places: &'b [SamplePosition<'a>]) -> Vec<Group<'a, 'b>> {
 
 /// Draws a token for each position: logits `[m, V]` of any float type → u32 `[m]`. At a position with a draft to judge
 /// that is the draft, if it is accepted, or the token that replaces it.
-pub fn sample(logits: &Array, places: &[SamplePosition<'_>], drafts: &Drafts) -> Result<Array> {
+pub fn sample(
+    logits: &Array,
+    places: &[SamplePosition<'_>],
+    drafts: &Drafts,
+    select: &TopK,
+) -> Result<Array> {
     let groups = groups(places);
     let parts: Vec<Array> = groups
         .iter()
-        .map(|group| group.sample(&mlx::take_rows(logits, &group.indices)?, drafts))
+        .map(|group| group.sample(&mlx::take_rows(logits, &group.indices)?, drafts, select))
         .collect::<Result<_>>()?;
     in_order(&parts, &groups)
 }
@@ -141,6 +146,7 @@ pub fn draft(
     places: &[SamplePosition<'_>],
     known: &[Option<u32>],
     drafts: &Drafts,
+    select: &TopK,
 ) -> Result<(Array, Option<Array>)> {
     let vocab = logits.dim(-1);
     let groups = groups(places);
@@ -150,10 +156,10 @@ pub fn draft(
         let logits = mlx::take_rows(logits, &group.indices)?;
         let known: Vec<Option<u32>> = group.indices.iter().map(|&index| known[index]).collect();
         let Some(Drawn { judges: true, .. }) = group.kind.drawn else {
-            tokens.push(or_known(&group.sample(&logits, drafts)?, &known)?);
+            tokens.push(or_known(&group.sample(&logits, drafts, select)?, &known)?);
             continue;
         };
-        let distribution = group.distribution(&logits, drafts)?;
+        let distribution = group.distribution(&logits, drafts, select)?;
         let drawn = or_known(&distribution.draw(&group.keys()?)?, &known)?;
         let q = distribution.over_vocabulary()?;
         // Logits that are not finite give no distribution. A token drawn from them counts as certain, and is so judged
@@ -185,15 +191,15 @@ pub fn draft(
 /// The distributions that tokens are drawn from at positions of one kind.
 #[cfg(test)]
 pub(super) fn distribution(logits: &Array, places: &[SamplePosition<'_>]) -> Result<Distribution> {
-    groups(places)[0].distribution(logits, &Drafts::default())
+    groups(places)[0].distribution(logits, &Drafts::default(), &TopK::default())
 }
 
 impl Group<'_, '_> {
-    fn sample(&self, logits: &Array, drafts: &Drafts) -> Result<Array> {
+    fn sample(&self, logits: &Array, drafts: &Drafts, select: &TopK) -> Result<Array> {
         if self.kind.drawn.is_none() {
             return mlx::argmax_axis(&self.penalised(logits, drafts)?, -1);
         }
-        let distribution = self.distribution(logits, drafts)?;
+        let distribution = self.distribution(logits, drafts, select)?;
         let judged: Vec<(usize, Judged)> =
             self.places.iter().enumerate().filter_map(|(i, place)| Some((i, place.judged?))).collect();
         let (Some(tokens), Some(from), false) = (&drafts.tokens, &drafts.from, judged.is_empty()) else {
@@ -215,8 +221,8 @@ impl Group<'_, '_> {
 
     /// The distributions that tokens are drawn from where sampling is not greedy: penalties, temperature, filters, then
     /// XTC, on logits `[m, V]`.
-    fn distribution(&self, logits: &Array, drafts: &Drafts) -> Result<Distribution> {
-        let distribution = Distribution::new(&self.penalised(logits, drafts)?, &self.samplings())?;
+    fn distribution(&self, logits: &Array, drafts: &Drafts, select: &TopK) -> Result<Distribution> {
+        let distribution = Distribution::new(&self.penalised(logits, drafts)?, &self.samplings(), select)?;
         let Some(Drawn { xtc: Some(exempt), .. }) = self.kind.drawn else { return Ok(distribution) };
         let threshold = |place: &&SamplePosition<'_>| {
             let Sampler { sampling, seed, .. } = place.sampler;
@@ -299,7 +305,7 @@ mod tests {
     fn picks(rows: &Array, sampling: &Sampling, seed: u64, position: usize) -> Vec<u32> {
         let places: Vec<SamplePosition<'_>> =
             (0..rows.dim(0) as usize).map(|i| place(sampling, seed, position + i)).collect();
-        sample(rows, &places, &Drafts::default()).unwrap().to_vec().unwrap()
+        sample(rows, &places, &Drafts::default(), &TopK::default()).unwrap().to_vec().unwrap()
     }
 
     #[test]
@@ -415,11 +421,11 @@ mod tests {
         // Drafts, a known one among them.
         let known: Vec<Option<u32>> = (0..rows).map(|i| (i % 5 == 4).then_some(17)).collect();
         let none = Drafts::default();
-        let (tokens, from) = draft(&logits, &places, &known, &none).unwrap();
+        let (tokens, from) = draft(&logits, &places, &known, &none, &TopK::default()).unwrap();
         let from = from.unwrap();
         let mut judged = 0;
         for i in 0..rows {
-            let (token, q) = draft(&own(i), &places[i..=i], &known[i..=i], &none).unwrap();
+            let (token, q) = draft(&own(i), &places[i..=i], &known[i..=i], &none, &TopK::default()).unwrap();
             assert_eq!(read(&token)[0], read(&tokens)[i], "{:?}", samplings[i]);
             if let Some(q) = q {
                 let together = from.slice_axis(0, judged, judged + 1).unwrap();
@@ -460,11 +466,11 @@ mod tests {
             })
             .collect();
         verified.extend(behind);
-        let together = read(&sample(&both, &verified, &drafts).unwrap());
+        let together = read(&sample(&both, &verified, &drafts, &TopK::default()).unwrap());
         let mut stayed = 0;
         for (i, place) in verified.iter().enumerate() {
             let row = both.slice_axis(0, i as i32, i as i32 + 1).unwrap();
-            let alone = read(&sample(&row, std::slice::from_ref(place), &drafts).unwrap());
+            let alone = read(&sample(&row, std::slice::from_ref(place), &drafts, &TopK::default()).unwrap());
             assert_eq!(alone[0], together[i], "{:?}", place.sampler);
             let draft = drafts.tokens.as_ref().map(read).unwrap();
             stayed += usize::from(place.judged.is_some_and(|judged| draft[judged.token] == alone[0]));
@@ -481,7 +487,8 @@ mod tests {
             Sampling { temperature: 1.0, acceptance: AcceptanceRule::Rejection, ..Sampling::default() };
         for sampling in [base, Sampling { top_k: 2, ..base }, Sampling { top_p: 0.9, min_p: 0.1, ..base }] {
             let places: Vec<SamplePosition<'_>> = (0..3).map(|i| place(&sampling, 7, i)).collect();
-            let (tokens, from) = draft(&logits, &places, &[None; 3], &Drafts::default()).unwrap();
+            let (tokens, from) =
+                draft(&logits, &places, &[None; 3], &Drafts::default(), &TopK::default()).unwrap();
             let (tokens, from) = (tokens.to_vec::<u32>().unwrap(), from.unwrap().to_vec::<f32>().unwrap());
             assert!(tokens.iter().all(|&token| token < 4), "{sampling:?}: {tokens:?}");
             assert!(from[..4].iter().filter(|p| **p > 0.0).count() > 1, "{sampling:?}: {from:?}");

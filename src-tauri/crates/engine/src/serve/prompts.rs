@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use foretoken_protocol::{GenerationSettings, Priority, RequestId, StopScope};
 
+use super::next_turn::Turn;
 use crate::constrain::Constraint;
 use crate::error::EngineError;
 use crate::session::Calls;
@@ -24,6 +25,8 @@ pub(super) struct Asked {
     pub(super) calls: Calls,
     pub(super) priority: Priority,
     pub(super) at: Instant,
+    /// Where a person will go on with it.
+    pub(super) turn: Option<Turn>,
 }
 
 /// What a reply is written behind, and what binds it.
@@ -150,6 +153,7 @@ mod tests {
             calls,
             priority: Priority::default(),
             at: Instant::now(),
+            turn: None,
         }
     }
 

@@ -95,6 +95,30 @@ impl Prompter {
         }
     }
 
+    /// What the prompt of a chat's next turn begins with, whatever is asked then, once its last message was answered:
+    /// up to the token `message_start` that begins the question, that one included. `None` where the template writes
+    /// the two turns with nothing in common.
+    pub fn next_turn(
+        &self,
+        chat: &ChatInput,
+        answer: &str,
+        thinking: bool,
+        message_start: u32,
+    ) -> Result<Option<Vec<u32>>, TextError> {
+        let turn = |question: &str| {
+            let mut messages = chat.messages.clone();
+            messages.extend([ChatMessage::assistant(answer), ChatMessage::user(question)]);
+            self.encoded(&messages, &Tools::new(chat.tools.clone())?, None, thinking, &chat.template)
+        };
+        let (mut ids, other) = (turn("?")?.ids, turn("and")?.ids);
+        let common = ids.iter().zip(&other).take_while(|(a, b)| a == b).count();
+        let begin = ids[..common].iter().rposition(|&id| id == message_start);
+        Ok(begin.map(|begin| {
+            ids.truncate(begin + 1);
+            ids
+        }))
+    }
+
     /// The prompt of what stands between two texts.
     fn fill_in(&self, prefix: &str, suffix: &str) -> Result<TokenPrompt, TextError> {
         let tag = |tag| self.tokenizer.token_id(tag).ok_or(TextError::NoFillIn);

@@ -14,7 +14,7 @@ use lookup::Lookup;
 use super::batch::Batch;
 use super::plan::{DraftPlan, DrafterKind};
 use super::row::Row;
-use crate::mlx::{self, Array, Result};
+use crate::mlx::{self, Array, Result, TopK};
 use crate::model::Qwen;
 use crate::sample::{Drafts, Judged, Restriction, SamplePosition, Seen, draft, judges, restricted};
 
@@ -43,7 +43,13 @@ impl Batch {
     }
 
     /// Draws the next draft of each of these rows from its logits, `[rows, V]` → u32 `[rows]`.
-    fn draw(&mut self, rows: &[usize], logits: &Array, drafted: &mut Drafted) -> Result<Array> {
+    fn draw(
+        &mut self,
+        rows: &[usize],
+        logits: &Array,
+        drafted: &mut Drafted,
+        select: &TopK,
+    ) -> Result<Array> {
         let seen = self.seen(logits.dim(-1))?;
         // What may come behind a draft that is not known yet is not known either.
         let restrictions: Vec<Restriction> = rows
@@ -63,7 +69,7 @@ impl Batch {
             .collect();
         let known: Vec<Option<u32>> =
             rows.iter().map(|&b| self.rows[b].known_draft(drafted.depth(b))).collect();
-        let (tokens, from) = draft(logits, &places, &known, drafted.drafts())?;
+        let (tokens, from) = draft(logits, &places, &known, drafted.drafts(), select)?;
         let judging: Vec<bool> = places.iter().map(|place| judges(place.sampler.sampling)).collect();
         drafted.push(rows, tokens.clone(), from, &judging)?;
         Ok(tokens)

@@ -3,6 +3,7 @@
 //! cache, and finds out which row makes steps fail.
 
 mod admission;
+mod ahead;
 mod budget;
 mod event;
 mod faults;
@@ -27,6 +28,7 @@ use super::spec::{RowId, RowSpec};
 use crate::cache::PrefixStore;
 use crate::mlx;
 use crate::model::Qwen;
+use ahead::Ahead;
 pub use event::{RowError, SchedulerEvent};
 use request::{PrefixLookup, Quarantine, Request, Stage};
 
@@ -75,6 +77,8 @@ pub struct Scheduler {
     leaving: Vec<RowId>,
     /// The prefix cache.
     prefixes: PrefixStore,
+    /// What is read while nobody asks for anything.
+    ahead: Option<Ahead>,
     /// Tokens since MLX last gave back buffers.
     emitted: usize,
     /// Layers of prompts run so far.
@@ -99,6 +103,7 @@ impl Scheduler {
             batch: Batch::default(),
             leaving: Vec::new(),
             prefixes: PrefixStore::default(),
+            ahead: None,
             emitted: 0,
             layers_run: 0,
             counters: Counters::default(),
@@ -161,6 +166,9 @@ impl Scheduler {
         drafting: Drafting,
     ) -> std::result::Result<(), TooLarge> {
         let spec = RowSpec { drafts: drafting != Drafting::Off, ..spec };
+        if self.ahead.is_some() {
+            self.stop_reading_ahead();
+        }
         let available = self.limits.memory;
         let needed = self.footprint.row(spec.prompt.len() + 1);
         if needed > available {

@@ -130,7 +130,7 @@ impl Scheduler {
     }
 
     /// Puts a prompt that is being read into the prefix cache, as far as it was read.
-    fn cache_prompt(&mut self, task: &PrefillTask) {
+    pub(super) fn cache_prompt(&mut self, task: &PrefillTask) {
         if self.prefixes.budget() > 0
             && let Some((tokens, cache, snapshot, likely)) = task.to_store()
             && let Err(error) = self.prefixes.insert(tokens, cache, &snapshot, likely)

@@ -21,7 +21,7 @@ pub use attention::{AttentionKernel, AttentionSizes};
 pub use gdn::{GdnKernels, GdnPlan, GdnRow, GdnSizes, GdnTape};
 pub(super) use launch::one_kernel;
 pub use launch::{Call, DeviceKernels, Launch, of_device};
-pub use token_wise::{AddNorm, Gated, Mixture, Opened};
+pub use token_wise::{AddNorm, Gated, Largest, Mixture, Opened};
 
 /// The least elements of an array that MLX hands to a kernel as memory of the device. Below it generates another text,
 /// which would be compiled in the middle of a chat.

@@ -1,10 +1,10 @@
-//! What is done to each token by itself, by kernels: gates, the residual with the norm behind it, and the router and the
-//! sum of a mixture of experts.
+//! What is done to each token by itself, by kernels: gates, the residual with the norm behind it, the router and the sum
+//! of a mixture of experts, the largest logits.
 
 use std::rc::Rc;
 
 use super::super::{Array, Result};
-use super::{ADD_NORM, Call, GATED, Launch, MOE_COMBINE, ROUTER, Sizes};
+use super::{ADD_NORM, Call, GATED, Launch, MOE_COMBINE, ROUTER, Sizes, TOP_K_BLOCKS, TOP_K_MERGE};
 
 /// What a gate is opened by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +84,33 @@ impl AddNorm {
         let inputs = &[x, y, weight, &self.eps];
         let call = Call { kernel: &ADD_NORM, dtype: x.dtype(), sizes: Sizes(&sizes), inputs };
         call.by(&*self.launch)
+    }
+}
+
+/// The largest logits of a vocabulary.
+#[derive(Debug, Clone)]
+pub struct Largest {
+    launch: Rc<dyn Launch>,
+}
+
+impl Largest {
+    /// The most that are found.
+    pub const MOST: i32 = 64;
+
+    /// By this.
+    pub fn new(launch: Rc<dyn Launch>) -> Self {
+        Self { launch }
+    }
+
+    /// Logits `[T, V]` → the k ≤ [`Self::MOST`] ≤ V largest of each row, descending, the lower id first among equals, f32
+    /// `[T, k]`, their ids, u32 `[T, k]`, and the logsumexp of all, f32 `[T]`.
+    pub fn run(&self, logits: &Array, k: i32) -> Result<[Array; 3]> {
+        let sizes = [("V", logits.dim(-1)), ("K", k), ("tokens", logits.dim(0))];
+        let (dtype, sizes) = (logits.dtype(), Sizes(&sizes));
+        let blocks = Call { kernel: &TOP_K_BLOCKS, dtype, sizes, inputs: &[logits] };
+        let [values, ids, sums] = blocks.by(&*self.launch)?;
+        let inputs = &[&values, &ids, &sums];
+        Call { kernel: &TOP_K_MERGE, dtype, sizes, inputs }.by(&*self.launch)
     }
 }
 

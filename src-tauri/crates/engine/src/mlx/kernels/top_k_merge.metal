@@ -23,7 +23,8 @@ for (int rank = 0; rank < K; ++rank) {
   if (rank == 0) most = one.value;
   if (me == 0) {
     values[t * K + rank] = one.value;
-    ids[t * K + rank] = one.id;
+    // Where numbers are not numbers there is no largest one; whoever looks up what is at its id must find something.
+    ids[t * K + rank] = min(one.id, uint(V - 1));
   }
 }
 float sum = 0.0f;

@@ -45,6 +45,13 @@ pub enum EngineError {
     },
 }
 
+impl EngineError {
+    /// Whether the GPU has failed, so that this process can compute nothing more.
+    pub fn is_device_fault(&self) -> bool {
+        matches!(self, Self::Mlx(error) if error.is_device_fault())
+    }
+}
+
 impl From<LoadError> for EngineError {
     fn from(error: LoadError) -> Self {
         match error {

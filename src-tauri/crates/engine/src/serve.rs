@@ -409,6 +409,10 @@ impl Server {
 
     fn emit(&mut self, progress: Vec<(RequestId, Progress)>) -> io::Result<()> {
         let ended = |(_, progress): &(_, Progress)| matches!(progress, Progress::Finished(_));
+        let fault = progress.iter().find_map(|(_, progress)| match progress {
+            Progress::Failed(error) if error.is_device_fault() => Some(error.to_string()),
+            _ => None,
+        });
         let any_ended = progress.iter().any(ended);
         for (id, progress) in progress {
             match progress {
@@ -457,7 +461,11 @@ impl Server {
         if any_ended && let (Some(session), Some(learned)) = (&self.session, &mut self.learned) {
             learned.keep(session.policy_state());
         }
-        Ok(())
+        match fault {
+            // Another process gets a GPU that works. What this one was writing can be gone on with there.
+            Some(fault) => Err(io::Error::other(fault)),
+            None => Ok(()),
+        }
     }
 }
 

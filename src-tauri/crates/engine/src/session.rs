@@ -33,6 +33,8 @@ const CALIBRATION_QUESTION: &str = "Tell me something about the sea.";
 pub struct Session {
     /// What was loaded.
     pub info: ModelInfo,
+    /// Whether a row gets the same bits in any company.
+    bitwise: bool,
     model: Qwen,
     prompter: Prompter,
     compiler: Compiler,
@@ -157,8 +159,11 @@ impl Prepared {
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
         let compiler =
             Compiler::new(prompter.tokenizer().clone(), &stop_ids, vocab).with_calls_in(prompter.call_form());
+        let bitwise = exact::is_bitwise(&model);
+        mlx::set_cache_limit(mlx::usable_memory());
         Ok(Session {
             info,
+            bitwise,
             model,
             prompter,
             compiler,

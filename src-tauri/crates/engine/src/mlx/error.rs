@@ -34,6 +34,12 @@ impl MlxError {
         OUT_OF_MEMORY.iter().any(|sign| words.contains(sign))
     }
 
+    /// Whether the GPU has failed, so that this process can compute nothing more on it: macOS ignores what a process
+    /// hands over after several faults.
+    pub fn is_device_fault(&self) -> bool {
+        !self.is_out_of_memory() && DEVICE_FAULTS.iter().any(|sign| self.message.contains(sign))
+    }
+
     /// Whether it was more than the device takes in one piece, however much is free.
     pub fn is_too_large(&self) -> bool {
         self.message.contains("maximum allowed buffer size")
@@ -49,6 +55,9 @@ impl MlxError {
 
 /// What MLX's allocators, Metal's command buffers and CUDA say of memory that there is not, in lower case.
 const OUT_OF_MEMORY: [&str; 4] = ["allocate", "out of memory", "outofmemory", "insufficient memory"];
+
+/// What MLX says where a command buffer of Metal, or a kernel of CUDA, did not come to its end.
+const DEVICE_FAULTS: [&str; 3] = ["Command buffer execution failed", "IOGPUCommandBuffer", "CUDA error"];
 
 /// The message without its end, the source line that threw, which tells people nothing.
 pub(super) fn without_place(message: &str) -> &str {
@@ -100,6 +109,23 @@ mod tests {
     }
 
     #[test]
+    fn a_gpu_that_has_failed_is_told_from_what_an_operation_refuses() {
+        for message in [
+            "[METAL] Command buffer execution failed: Caused GPU Hang Error (00000003:kIOGPUCommandBufferCallbackErrorHang)",
+            "[METAL] Command buffer execution failed: Ignored (for causing prior/excessive GPU errors) \
+             (00000004:kIOGPUCommandBufferCallbackErrorSubmissionsIgnored)",
+            "cudaGraphLaunch failed: CUDA error: an illegal memory access was encountered",
+        ] {
+            assert!(MlxError::new("eval", message).is_device_fault(), "{message}");
+        }
+        for message in
+            ["[matmul] Last dimension of first input with shape (1,2) must match", "[Load] a file ends"]
+        {
+            assert!(!MlxError::new("eval", message).is_device_fault(), "{message}");
+        }
+    }
+
+    #[test]
     fn a_want_of_memory_is_told_from_other_failures_and_says_how_much_was_wanted() {
         let found = |message: &str| {
             let error = MlxError::new("eval", message);
@@ -114,6 +140,7 @@ mod tests {
         let buffer = "[METAL] Command buffer execution failed: Insufficient Memory \
                       (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)";
         assert_eq!(found(buffer), (true, None));
+        assert!(!MlxError::new("eval", buffer).is_device_fault());
         assert_eq!(found("cudaMallocAsync failed: out of memory"), (true, None));
         assert_eq!(
             found("[matmul] Last dimension of first input with shape (1,2) must match"),

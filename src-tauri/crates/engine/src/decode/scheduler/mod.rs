@@ -34,8 +34,6 @@ use request::{PrefixLookup, Quarantine, Request, Stage};
 
 /// Rows in one step.
 const MAX_ROWS: usize = 32;
-/// Emitted tokens after which MLX gives back the buffers that it keeps for later.
-const CLEAR_INTERVAL: usize = 256;
 
 /// What a scheduler may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,8 +77,6 @@ pub struct Scheduler {
     prefixes: PrefixStore,
     /// What is read while nobody asks for anything.
     ahead: Option<Ahead>,
-    /// Tokens since MLX last gave back buffers.
-    emitted: usize,
     /// Layers of prompts run so far.
     layers_run: u64,
     /// All but the probes, which the policy counts.
@@ -104,7 +100,6 @@ impl Scheduler {
             leaving: Vec::new(),
             prefixes: PrefixStore::default(),
             ahead: None,
-            emitted: 0,
             layers_run: 0,
             counters: Counters::default(),
             turns: 0,
@@ -244,15 +239,10 @@ impl Scheduler {
         }
     }
 
-    /// Returns the buffers that MLX keeps for reuse: when nothing is left to do, and else after every
-    /// [`CLEAR_INTERVAL`] tokens.
+    /// Returns the buffers that MLX keeps for reuse when nothing is left to do.
     fn tidy(&mut self) {
-        let idle = self.is_idle();
-        if idle {
+        if self.is_idle() {
             self.most_rows = MAX_ROWS;
-        }
-        if self.emitted >= CLEAR_INTERVAL || idle {
-            self.emitted = 0;
             mlx::clear_cache();
         }
     }

@@ -104,7 +104,6 @@ impl Scheduler {
         lost.into_iter().for_each(|row| self.give_up(row, events));
         let alone = plans.len() == 1;
         for advance in advances {
-            self.emitted += advance.tokens.len();
             if self.leaving.contains(&advance.row) {
                 continue;
             }

@@ -108,6 +108,37 @@ describe("the local API", () => {
     expect(stop).toHaveBeenCalledWith("req_1");
   });
 
+  it("shows the last requests, and all that are remembered on demand, without moving the focus", async () => {
+    const ended = Array.from({ length: 50 }, (_, place) => ({
+      id: `req_${place}`,
+      program: `program ${place}`,
+      dialect: "chat" as const,
+      model: "org/model",
+      came_at: 0,
+      took_ms: 5,
+      written: { tokens: 0, tokens_per_second: null, accepted: 0, drafted: null, acceptance: null },
+      outcome: { outcome: "done" as const },
+    }));
+    const show = (count: number) =>
+      tell({ ...ON, requests: { live: [], ended: ended.slice(0, count), tokens_per_second: 0 } });
+    const rows = () => screen.getAllByTestId("api-ended").length;
+    show(12);
+    render(<LocalApiPage />);
+    expect(screen.queryByTestId("all-requests")).toBeNull();
+    show(50);
+    const more = await screen.findByRole("button", { name: "Show all 50" });
+    expect(rows()).toBe(12);
+    const table = screen.getByTestId("api-requests");
+    expect(more.getAttribute("aria-controls")).toBe(table.id);
+    expect(more.compareDocumentPosition(table) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
+    more.focus();
+    await userEvent.keyboard("{Enter}");
+    expect(rows()).toBe(50);
+    expect(document.activeElement?.textContent).toBe("Show the last 12");
+    await userEvent.keyboard("{Enter}");
+    expect(rows()).toBe(12);
+  });
+
   it("takes only what can be a port", async () => {
     const set = vi.spyOn(shell, "setLocalApi").mockResolvedValue(null);
     render(<LocalApiPage />);

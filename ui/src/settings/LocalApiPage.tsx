@@ -4,7 +4,7 @@ import { ErrorNote } from "../frame/ErrorNote";
 import { rate } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { HERE } from "../primitives/platform";
-import { useStore } from "../state/store";
+import { useModel, useStore } from "../state/store";
 import { ApiMore } from "./ApiMore";
 import { ApiRequests } from "./ApiRequests";
 import { changeLocalApi, copyForProgram, renewApiToken, takeFreePort } from "./localApi";
@@ -18,7 +18,13 @@ export function LocalApiPage() {
   const { settings, state } = api;
   const port = state.state === "on" ? state.port : settings.port;
   const address = `http://localhost:${port}`;
-  const filled: Filled = { address, model: api.model ?? "default", needsToken: settings.needs_token };
+  const context = useModel()?.context_length ?? null;
+  const filled: Filled = {
+    address,
+    model: api.model ?? "default",
+    context,
+    needsToken: settings.needs_token,
+  };
   return (
     <Page title="Local API" testId="settings-local_api">
       <Group>

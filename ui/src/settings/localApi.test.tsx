@@ -4,6 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type LocalApi, TOKEN_SHOWN } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
+import { modelInfo } from "../models/samples";
 import { INITIAL_LOCAL_API } from "../state/server";
 import { dispatch, useStore } from "../state/store";
 import { LocalApiPage } from "./LocalApiPage";
@@ -216,11 +217,30 @@ describe("texts for other programs", () => {
   it.each(SNIPPETS)(
     "of $name name the server and the model, and the token only where it is needed",
     (snippet) => {
-      const filled = { address: "http://localhost:1234", model: "org/model", needsToken: true };
+      const address = "http://localhost:1234";
+      const filled = { address, model: "org/model", context: 262_144, needsToken: true };
       const text = snippet.text(filled);
       expect(text).toContain("http://localhost:1234");
       if (snippet.name !== "Open WebUI") expect(text).toContain("org/model");
       expect(snippet.text({ ...filled, needsToken: false })).not.toContain(TOKEN_SHOWN);
     },
   );
+
+  it("tells Zed the loaded model’s context", async () => {
+    tell(ON);
+    render(<LocalApiPage />);
+    const place = SNIPPETS.findIndex(({ name }) => name === "Zed");
+    await userEvent.selectOptions(screen.getByTestId("snippet-program"), String(place));
+    const told = () => {
+      const servers = JSON.parse(screen.getByTestId("snippet").textContent).language_models;
+      return servers.openai_compatible.Foretoken.available_models[0].max_tokens;
+    };
+    expect(told(), "while none is loaded").toBe(32_768);
+    const model = modelInfo("/owl", { context_length: 262_144 });
+    dispatch({
+      kind: "app",
+      event: { type: "engine", engine: { state: "ready", model, device: "metal", in_memory: true } },
+    });
+    await waitFor(() => expect(told()).toBe(262_144));
+  });
 });

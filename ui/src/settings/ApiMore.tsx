@@ -45,7 +45,7 @@ function Opened({ api: { settings, offered } }: { api: LocalApi }) {
       />
       <SwitchRow
         name="Other devices in this network"
-        words="Phones and computers that have the token can use the model. What they send is not encrypted"
+        words={`Phones and computers that have the token can use the model. What they send is not encrypted. By how soon an answer begins and how many tokens were cached, they can tell whether ${HERE} has read a prompt before, in your chats too. Nothing but leaving this off prevents that`}
         on={settings.network}
         testId="api-network"
         onChange={(network) => changeLocalApi(network ? { network, needs_token: true } : { network })}

@@ -206,7 +206,8 @@ fn another_port_can_be_taken_and_the_end_asks_while_a_program_is_answered() {
     open_endless_model(&window, &sandbox);
     window.open_settings("local_api");
     window.click("api-on");
-    window.wait_until("the port is in use", || window.text("api-state").contains("already uses port"));
+    let holder = format!("(process {}) already uses port {port}", std::process::id());
+    window.wait_until("the port is in use", || window.text("api-state").contains(&holder));
     window.click("take-free-port");
     window.wait_until("it is on", || window.text("api-state").starts_with("On at http://localhost:"));
     let on = window.text("api-state");

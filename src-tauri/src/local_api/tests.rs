@@ -177,10 +177,13 @@ async fn a_port_that_is_taken_is_said_and_the_next_free_one_helps() {
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = taken.local_addr().unwrap().port();
     app.local_api.change(on_at(port)).await.unwrap();
-    assert_eq!(state(&app.local_api), LocalApiState::PortInUse { port });
+    let LocalApiState::PortInUse { port: at, holder, free } = state(&app.local_api) else {
+        panic!("{:?}", state(&app.local_api));
+    };
+    assert_eq!((at, holder.unwrap().pid), (port, std::process::id()));
     app.local_api.take_free_port().await.unwrap();
     let next = app.settings.current().local_api.port;
-    assert_ne!(next, port);
+    assert!(next > port && free.is_some_and(|free| free > port), "{port} {free:?} {next}");
     assert_eq!(state(&app.local_api), LocalApiState::On { port: next });
     assert_eq!(app.local_api.change(on_at(0)).await.unwrap_err().code, "api_port_invalid");
     assert_eq!(state(&app.local_api), LocalApiState::On { port: next }, "nothing has changed");

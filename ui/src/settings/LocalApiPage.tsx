@@ -89,10 +89,10 @@ function Standing({ api, address }: { api: LocalApi; address: string }) {
           </span>
         )}
       </p>
-      {state.state === "port_in_use" && (
+      {state.state === "port_in_use" && state.free !== null && (
         <div className="row-actions">
           <button type="button" className="button" data-testid="take-free-port" onClick={takeFreePort}>
-            Take the next free one
+            {`Use port ${state.free}`}
           </button>
         </div>
       )}
@@ -108,8 +108,11 @@ function standing(state: LocalApiState, address: string): string {
       return "Starting…";
     case "on":
       return `On at ${address}`;
-    case "port_in_use":
-      return `Another program already uses port ${state.port}`;
+    case "port_in_use": {
+      const { holder, port } = state;
+      const program = holder === null ? "Another program" : `${holder.name} (process ${holder.pid})`;
+      return `${program} already uses port ${port}`;
+    }
     case "failed":
       return "It could not be started";
   }

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { cleanup, render, screen, within } from "@testing-library/react";
+import { cleanup, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type LocalApi, TOKEN_SHOWN } from "../bridge/bindings";
@@ -64,11 +64,18 @@ describe("the local API", () => {
 
   it("offers another port where its own is in use", async () => {
     const take = vi.spyOn(shell, "takeFreePort").mockResolvedValue(null);
-    tell({ ...ON, state: { state: "port_in_use", port: 3673 } });
+    const state = { state: "port_in_use", port: 3673 } as const;
+    tell({ ...ON, state: { ...state, holder: { name: "LM Studio", pid: 812 }, free: 3675 } });
     render(<LocalApiPage />);
-    expect(screen.getByTestId("api-state").textContent).toContain("already uses port 3673");
-    await userEvent.click(screen.getByTestId("take-free-port"));
+    const standing = () => screen.getByTestId("api-state").querySelector("p")?.textContent;
+    expect(standing()).toBe("LM Studio (process 812) already uses port 3673");
+    const button = screen.getByTestId("take-free-port");
+    expect(button.textContent).toBe("Use port 3675");
+    await userEvent.click(button);
     expect(take).toHaveBeenCalledOnce();
+    tell({ ...ON, state: { ...state, holder: null, free: null } });
+    await waitFor(() => expect(standing()).toBe("Another program already uses port 3673"));
+    expect(screen.queryByTestId("take-free-port")).toBeNull();
   });
 
   it("shows requests as they go on, and stops one", async () => {

@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use foretoken_api::{
-    Access, Api, Limits, Live, Reach, Server, Token, network_name, offered, port_holder,
+    Access, Api, Limits, Live, Offered, Reach, Server, Token, names_model, network_name, offered, port_holder,
 };
 use foretoken_host::Engine;
 use foretoken_protocol::{
-    AppEvent, EngineState, ErrorReport, LocalApi as Shown, LocalApiSettings, LocalApiState,
+    ApiAlias, AppEvent, EngineState, ErrorReport, LocalApi as Shown, LocalApiSettings, LocalApiState,
     MOST_API_ROWS, TokenPlace,
 };
 use thiserror::Error;
@@ -32,7 +32,7 @@ use crate::conversations::replies::Replies;
 use crate::events::{AppEvents, MAIN_WINDOW};
 use crate::keychain::Keychain;
 use crate::models::Models;
-use crate::settings::{AppSettings, is_alias, is_origin};
+use crate::settings::{AppSettings, is_alias, is_origin, is_same_alias};
 
 /// What the page shows in place of the token, and what becomes the token when it is copied.
 pub(crate) const TOKEN_SHOWN: &str = "ft-••••••••••••";
@@ -67,6 +67,10 @@ enum LocalApiError {
     NotAnOrigin(String),
     #[error("A name that programs ask for cannot be empty.")]
     EmptyAlias,
+    #[error("The name {0:?} is on the list twice.")]
+    AliasTwice(String),
+    #[error("{0:?} names a model already.")]
+    AliasOfModel(String),
 }
 
 impl From<LocalApiError> for ErrorReport {
@@ -90,6 +94,13 @@ impl From<LocalApiError> for ErrorReport {
                 "An origin is a scheme and a host, as https://example.com or app://obsidian.md.",
             ),
             LocalApiError::EmptyAlias => ("api_alias_empty", "Write a name, or remove it."),
+            LocalApiError::AliasTwice(_) => {
+                ("api_alias_twice", "Choose the model for the one that is there, or write another name.")
+            }
+            LocalApiError::AliasOfModel(_) => (
+                "api_alias_of_model",
+                "Models keep their names, and \"default\" is the loaded one. Write another name.",
+            ),
         };
         Self { code: code.into(), message: error.to_string(), hint: hint.into() }
     }
@@ -198,6 +209,7 @@ impl LocalApi {
     pub(crate) async fn change(&self, settings: LocalApiSettings) -> Result<(), ErrorReport> {
         let before = self.settings.current().local_api;
         check(&settings)?;
+        check_names(&before.aliases, &settings.aliases, &offered(&*self.offers))?;
         let writing = self.settings.file.update(|all| all.local_api = settings.clone());
         // What the page changes next, it changes in this.
         self.events.publish(&AppEvent::LocalApi { local_api: self.shown() });
@@ -371,6 +383,21 @@ fn check(settings: &LocalApiSettings) -> Result<(), LocalApiError> {
     }
     if !settings.aliases.iter().all(is_alias) {
         return Err(LocalApiError::EmptyAlias);
+    }
+    Ok(())
+}
+
+/// Refuses names of which another meaning would win: one that is there twice, and one that a model has. A model that
+/// came after its name was chosen is in the way of no other change.
+fn check_names(before: &[ApiAlias], now: &[ApiAlias], models: &[Offered]) -> Result<(), LocalApiError> {
+    for (index, alias) in now.iter().enumerate() {
+        let is_same = |other: &ApiAlias| is_same_alias(alias, other);
+        if now[..index].iter().any(is_same) {
+            return Err(LocalApiError::AliasTwice(alias.name.clone()));
+        }
+        if !before.iter().any(is_same) && names_model(&alias.name, models) {
+            return Err(LocalApiError::AliasOfModel(alias.name.clone()));
+        }
     }
     Ok(())
 }

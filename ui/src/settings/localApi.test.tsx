@@ -212,7 +212,16 @@ describe("the local API", () => {
       ...settings,
       aliases: [{ name: "claude-*", model: "org/other" }, aliases[1]],
     });
-    await userEvent.type(screen.getByTestId("api-alias-add"), "gemini-*{enter}");
+    const field = screen.getByTestId("api-alias-add");
+    const calls = set.mock.calls.length;
+    for (const name of ["GPT-5", "org/model", "Other", "default"]) {
+      await userEvent.clear(field);
+      await userEvent.type(field, `${name}{enter}`);
+      expect(set, name).toHaveBeenCalledTimes(calls);
+      expect(field, name).toHaveProperty("value", name);
+    }
+    await userEvent.clear(field);
+    await userEvent.type(field, "gemini-*{enter}");
     expect(set).toHaveBeenLastCalledWith({
       ...settings,
       aliases: [...aliases, { name: "gemini-*", model: null }],

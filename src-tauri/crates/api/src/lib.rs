@@ -44,7 +44,7 @@ mod turns;
 pub use api::{Api, Limits};
 pub use guard::Access;
 pub use live::Live;
-pub use models::{Models, NotLoaded, Offered, offered};
+pub use models::{Models, NotLoaded, Offered, names_model, offered};
 pub use port_holder::port_holder;
 pub use server::{Reach, Server, network_name};
 pub use token::Token;

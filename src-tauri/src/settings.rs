@@ -45,6 +45,8 @@ pub(crate) struct Settings {
     pub(crate) preferences: Preferences,
     /// Whether and where other programs may use the model.
     pub(crate) local_api: LocalApiSettings,
+    /// Whether the person was told that the app goes on without its window while other programs may use the model.
+    pub(crate) told_of_going_on: bool,
 }
 
 impl Default for Settings {
@@ -66,6 +68,7 @@ impl Default for Settings {
             reveal_drafts: false,
             preferences: Preferences::default(),
             local_api: LocalApiSettings::default(),
+            told_of_going_on: false,
         }
     }
 }

@@ -30,7 +30,9 @@ export function LocalApiPage() {
       <Group>
         <SwitchRow
           name={`Let other programs on ${HERE} use the model`}
-          words="Speaks as OpenAI’s and Anthropic’s APIs do. Off until you turn it on"
+          words={`Speaks as OpenAI’s and Anthropic’s APIs do. ${
+            settings.on ? "Foretoken keeps running when its window is closed" : "Off until you turn it on"
+          }`}
           on={settings.on}
           testId="api-on"
           onChange={(on) => changeLocalApi({ on })}

@@ -137,7 +137,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let engine = Arc::new(engine);
     let models = Arc::new(LibraryModels::new(library, Arc::clone(&engine), &arguments)?);
     let supervising = tokio::spawn(supervisor.run());
-    let info = models.load_first().await.map_err(Failure::Report)?;
+    models.load_first().await.map_err(Failure::Report)?;
     engine.unload_after(Some(arguments.unload_after).filter(|idle| !idle.is_zero()));
     let limits = Limits { rows: arguments.rows.into(), ..Limits::default() };
     let origins = arguments.origins.iter().map(|origin| origin.trim_end_matches('/').to_owned()).collect();
@@ -147,7 +147,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(name) = network_name().filter(|_| arguments.network) {
         println!("Other devices reach it at http://{name}:{}/v1", server.port());
     }
-    println!("{} answers at http://localhost:{}/v1", info.name, server.port());
+    println!("{} answers at http://localhost:{}/v1", models.first.id, server.port());
     let (mut interrupted, mut terminated) =
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let mut signalled =

@@ -17,6 +17,12 @@ use crate::window::{self, MAIN_WINDOW};
 
 /// A reply that takes this long is one that people turn away from.
 const LONG: Duration = Duration::from_secs(10);
+/// What is said when the window is closed for the first time while other programs may use the model.
+const GOING_ON: &str = if cfg!(target_os = "macos") {
+    "Other programs can use its model while the local API is on. Quit it from the Dock or with ⌘Q."
+} else {
+    "Other programs can use its model while the local API is on. Open Foretoken again to get its window back."
+};
 /// Where a notification keeps the chat that it is about.
 const CHAT: &str = "chat";
 
@@ -116,10 +122,26 @@ fn notify(handle: &AppHandle, title: &str, body: &str, chat: Option<ChatId>) {
     if is_focused || !wanted {
         return;
     }
-    let notification = handle.notification().builder().title(title).body(body).extra(CHAT, chat);
-    if let Err(error) = notification.show() {
-        tracing::info!("no notification: {error}");
+    show_notification(handle, title, body, chat);
+}
+
+/// Tells once and for all that the app goes on without its window because other programs may use the model. Whoever
+/// wants no notifications is not told.
+pub(crate) fn tell_of_going_on(handle: &AppHandle) {
+    let app = handle.state::<Arc<App>>();
+    let settings = app.settings.current();
+    if settings.told_of_going_on || !settings.preferences.notifications {
+        return;
     }
+    if show_notification(handle, "Foretoken keeps running", GOING_ON, None) {
+        app.settings.file.update(|all| all.told_of_going_on = true);
+    }
+}
+
+/// Has the system show a notification, and says whether it took it.
+fn show_notification(handle: &AppHandle, title: &str, body: &str, chat: Option<ChatId>) -> bool {
+    let notification = handle.notification().builder().title(title).body(body).extra(CHAT, chat);
+    notification.show().inspect_err(|error| tracing::info!("no notification: {error}")).is_ok()
 }
 
 /// Brings the window to the front when somebody clicks a notification, and opens the chat that it is about.

@@ -7,16 +7,21 @@ use tauri::{AppHandle, Manager, Window};
 use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
 
 use crate::app::App;
+use crate::desktop;
 use crate::window::{self, MAIN_WINDOW};
 
 /// Hides the window that somebody closes, or ends the app, as the person wants it. While other programs may use the
-/// model, the app goes on.
+/// model, the app goes on, and says so the first time.
 pub(crate) fn on_close_request(closed: &Window) {
     let app = closed.state::<Arc<App>>();
-    if app.settings.current().preferences.keep_running || app.local_api.is_on() {
-        window::hide(closed);
-    } else {
+    let serves = app.local_api.is_on();
+    if !serves && !app.settings.current().preferences.keep_running {
         quit(closed.app_handle());
+        return;
+    }
+    window::hide(closed);
+    if serves {
+        desktop::tell_of_going_on(closed.app_handle());
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the person chose, in one JSON file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use foretoken_protocol::{
@@ -45,6 +45,8 @@ pub(crate) struct Settings {
     pub(crate) preferences: Preferences,
     /// Whether and where other programs may use the model.
     pub(crate) local_api: LocalApiSettings,
+    /// Whether the person was told that the app goes on without its window while other programs may use the model.
+    pub(crate) told_of_going_on: bool,
 }
 
 impl Default for Settings {
@@ -66,6 +68,7 @@ impl Default for Settings {
             reveal_drafts: false,
             preferences: Preferences::default(),
             local_api: LocalApiSettings::default(),
+            told_of_going_on: false,
         }
     }
 }
@@ -135,6 +138,8 @@ impl Settings {
 pub(crate) fn local_api_in_bounds(settings: LocalApiSettings) -> LocalApiSettings {
     let LocalApiSettings { port, needs_token, network, rows, mut aliases, mut origins, .. } = settings;
     aliases.retain(is_alias);
+    let mut names = BTreeSet::new();
+    aliases.retain(|alias| names.insert(alias.name.to_lowercase()));
     origins.retain(|origin| is_origin(origin));
     LocalApiSettings {
         port: if port == 0 { LOCAL_API_PORT } else { port },
@@ -160,6 +165,11 @@ pub(crate) fn is_origin(text: &str) -> bool {
 /// Whether an alias has a name of its own: no name is not one, and neither are all.
 pub(crate) fn is_alias(alias: &ApiAlias) -> bool {
     !alias.name.trim_end_matches('*').trim().is_empty()
+}
+
+/// Whether two aliases have one name.
+pub(crate) fn is_same_alias(one: &ApiAlias, other: &ApiAlias) -> bool {
+    one.name.to_lowercase() == other.name.to_lowercase()
 }
 
 /// Preferences whose numbers are ones that can be had.

@@ -90,7 +90,7 @@ fn models_have_names_and_no_folders() {
     assert_eq!(get(server.port, "/v1/models/CHECKPOINT").json(), list["data"][0]);
     assert_eq!(get(server.port, "/v1/models/gpt-4").json(), list["data"][0]);
     assert_eq!(get(server.port, "/v1/models/nobody").status, 404);
-    for name in ["default", "Checkpoint"] {
+    for name in ["default", "Checkpoint", &server.model] {
         let body = with(scripted(&json!({"say": ["a"]})), json!({"model": name}));
         assert_eq!(chat(server.port, &body).json()["model"], "checkpoint");
     }

@@ -167,7 +167,8 @@ fn the_options_are_checked() {
         .unwrap();
     assert!(!output.status.success());
     let words = String::from_utf8(output.stderr).unwrap();
-    assert!(words.contains("is taken"), "{words}");
+    let holder = format!("port {} is taken by foretoken-server (process {})", taken.port, taken.id());
+    assert!(words.contains(&holder), "{words}");
     let output = crate::server::command(&program, taken.home.path())
         .args(["--port", "0", "--no-token", "--model", "nowhere"])
         .output()

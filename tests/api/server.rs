@@ -23,6 +23,8 @@ const LOG: &str = "log";
 pub(crate) struct Server {
     process: Child,
     pub(crate) port: u16,
+    /// What it calls its model when it has started.
+    pub(crate) model: String,
     /// Its home folder.
     pub(crate) home: TempDir,
 }
@@ -105,12 +107,12 @@ impl Server {
         let mut process =
             command.args(["--port", "0"]).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let port = lines.map_while(Result::ok).find_map(|line| {
-            let (_, after) = line.split_once("http://localhost:")?;
-            after.strip_suffix("/v1")?.parse().ok()
+        let started = lines.map_while(Result::ok).find_map(|line| {
+            let (model, after) = line.split_once(" answers at http://localhost:")?;
+            Some((after.strip_suffix("/v1")?.parse().ok()?, model.to_owned()))
         });
-        let port = port.expect("the server says where it listens");
-        Self { process, port, home }
+        let (port, model) = started.expect("the server says where it listens");
+        Self { process, port, model, home }
     }
 
     /// The id of its process.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::dialog::Dialog;
 use crate::support::endless_model::open_endless_model;
+use crate::support::notifications::Notifications;
 use crate::support::sandbox::{Sandbox, free_port};
 use crate::support::webdriver::keys::{CONTROL, ESCAPE};
 use crate::support::window::Window;
@@ -206,7 +207,8 @@ fn another_port_can_be_taken_and_the_end_asks_while_a_program_is_answered() {
     open_endless_model(&window, &sandbox);
     window.open_settings("local_api");
     window.click("api-on");
-    window.wait_until("the port is in use", || window.text("api-state").contains("already uses port"));
+    let holder = format!("(process {}) already uses port {port}", std::process::id());
+    window.wait_until("the port is in use", || window.text("api-state").contains(&holder));
     window.click("take-free-port");
     window.wait_until("it is on", || window.text("api-state").starts_with("On at http://localhost:"));
     let on = window.text("api-state");
@@ -259,6 +261,54 @@ fn programs_have_models_loaded_only_while_the_window_is_closed_and_the_persons_c
     });
     let (status, answer) = ask("default");
     assert_eq!((status, &answer["model"]), (200, &json!("endless")), "{answer}");
+}
+
+#[test]
+fn closing_the_window_says_once_that_the_app_goes_on_for_other_programs() {
+    let sandbox = Sandbox::new(1280, 900);
+    fs::create_dir_all(sandbox.settings()).unwrap();
+    let settings = json!({
+        "preferences": {"keep_running": true, "notifications": false},
+        "local_api": {"on": false, "port": free_port(), "needs_token": false},
+    });
+    fs::write(sandbox.settings().join("settings.json"), settings.to_string()).unwrap();
+    let told = |notifications: &Notifications| {
+        notifications.told().into_iter().map(|told| told.title).collect::<Vec<_>>()
+    };
+    {
+        let window = sandbox.open();
+        let notifications = Notifications::on(&sandbox);
+        let close = || {
+            window.press(&[CONTROL], 'w');
+            window.wait_until("the window is gone", || sandbox.shown_windows() == 0);
+            assert!(sandbox.launch_again());
+            window.wait_until("the window is back", || sandbox.shown_windows() == 1);
+        };
+        close();
+        window.open_settings("local_api");
+        window.click("api-on");
+        window.wait_until("it is on", || window.text("api-state").starts_with("On at"));
+        window.close_settings();
+        close();
+        assert_eq!(told(&notifications), [""; 0], "nobody wants to be told");
+        window.open_settings("general");
+        window.click("notifications");
+        window.close_settings();
+        close();
+        window.wait_until("it is told", || told(&notifications) == ["Foretoken keeps running"]);
+        close();
+        assert_eq!(told(&notifications).len(), 1);
+        // The page may be gone before it answers.
+        let _ = window.driver.press(&[CONTROL], ['q']);
+        window.wait_until("the app ends", || sandbox.running("foretoken").is_empty());
+    }
+    let window = sandbox.open();
+    let notifications = Notifications::on(&sandbox);
+    window.press(&[CONTROL], 'w');
+    window.wait_until("the window is gone", || sandbox.shown_windows() == 0);
+    assert!(sandbox.launch_again());
+    window.wait_until("the window is back", || sandbox.shown_windows() == 1);
+    assert_eq!(told(&notifications), [""; 0], "it is told once, not at every start");
 }
 
 #[test]

@@ -11,11 +11,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use foretoken_api::{Access, Api, Limits, Live, Reach, Server, Token, network_name, offered};
+use foretoken_api::{
+    Access, Api, Limits, Live, Offered, Reach, Server, Token, names_model, network_name, offered, port_holder,
+};
 use foretoken_host::Engine;
 use foretoken_protocol::{
-    AppEvent, EngineState, ErrorReport, LocalApi as Shown, LocalApiSettings, LocalApiState, MOST_API_ROWS,
-    TokenPlace,
+    ApiAlias, AppEvent, EngineState, ErrorReport, LocalApi as Shown, LocalApiSettings, LocalApiState,
+    MOST_API_ROWS, TokenPlace,
 };
 use thiserror::Error;
 use tokio::sync::{Mutex as AsyncMutex, oneshot};
@@ -30,7 +32,7 @@ use crate::conversations::replies::Replies;
 use crate::events::{AppEvents, MAIN_WINDOW};
 use crate::keychain::Keychain;
 use crate::models::Models;
-use crate::settings::{AppSettings, is_alias, is_origin};
+use crate::settings::{AppSettings, is_alias, is_origin, is_same_alias};
 
 /// What the page shows in place of the token, and what becomes the token when it is copied.
 pub(crate) const TOKEN_SHOWN: &str = "ft-••••••••••••";
@@ -65,6 +67,10 @@ enum LocalApiError {
     NotAnOrigin(String),
     #[error("A name that programs ask for cannot be empty.")]
     EmptyAlias,
+    #[error("The name {0:?} is on the list twice.")]
+    AliasTwice(String),
+    #[error("{0:?} names a model already.")]
+    AliasOfModel(String),
 }
 
 impl From<LocalApiError> for ErrorReport {
@@ -88,6 +94,13 @@ impl From<LocalApiError> for ErrorReport {
                 "An origin is a scheme and a host, as https://example.com or app://obsidian.md.",
             ),
             LocalApiError::EmptyAlias => ("api_alias_empty", "Write a name, or remove it."),
+            LocalApiError::AliasTwice(_) => {
+                ("api_alias_twice", "Choose the model for the one that is there, or write another name.")
+            }
+            LocalApiError::AliasOfModel(_) => (
+                "api_alias_of_model",
+                "Models keep their names, and \"default\" is the loaded one. Write another name.",
+            ),
         };
         Self { code: code.into(), message: error.to_string(), hint: hint.into() }
     }
@@ -194,8 +207,9 @@ impl LocalApi {
 
     /// Takes over what the person chose. It holds at once; requests end where the sockets or who may use them change.
     pub(crate) async fn change(&self, settings: LocalApiSettings) -> Result<(), ErrorReport> {
-        check(&settings)?;
         let before = self.settings.current().local_api;
+        check(&settings)?;
+        check_names(&before.aliases, &settings.aliases, &offered(&*self.offers))?;
         let writing = self.settings.file.update(|all| all.local_api = settings.clone());
         // What the page changes next, it changes in this.
         self.events.publish(&AppEvent::LocalApi { local_api: self.shown() });
@@ -208,13 +222,10 @@ impl LocalApi {
     /// Listens at the next port that is free.
     pub(crate) async fn take_free_port(&self) -> Result<(), ErrorReport> {
         let settings = self.settings.current().local_api;
-        let last = settings.port.saturating_add(TRIED);
-        for port in settings.port.saturating_add(1)..=last {
-            if Server::bind(reach(&settings), port).await.is_ok() {
-                return self.change(LocalApiSettings { port, ..settings }).await;
-            }
+        match free_port(&settings).await {
+            Some(port) => self.change(LocalApiSettings { port, ..settings }).await,
+            None => Err(LocalApiError::NoneFree(settings.port).into()),
         }
-        Err(LocalApiError::NoneFree(settings.port).into())
     }
 
     /// Makes a new token. Whoever has the one before is let in no more, and its requests end.
@@ -269,10 +280,14 @@ impl LocalApi {
     async fn open(&self, settings: LocalApiSettings) -> Result<(Running, u16), LocalApiState> {
         let failed = |error: LocalApiError| LocalApiState::Failed { error: error.into() };
         let port = settings.port;
-        let server = Server::bind(reach(&settings), port).await.map_err(|error| match error.kind() {
-            io::ErrorKind::AddrInUse => LocalApiState::PortInUse { port },
-            _ => failed(LocalApiError::NotListening { port, error }),
-        })?;
+        let server = match Server::bind(reach(&settings), port).await {
+            Ok(server) => server,
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                let (holder, free) = tokio::join!(port_holder(port), free_port(&settings));
+                return Err(LocalApiState::PortInUse { port, holder, free });
+            }
+            Err(error) => return Err(failed(LocalApiError::NotListening { port, error })),
+        };
         let needs_token = settings.needs_token || settings.network;
         let token = if needs_token { Some(self.token().await.map_err(failed)?) } else { None };
         let models = Arc::clone(&self.offers) as Arc<dyn foretoken_api::Models>;
@@ -370,6 +385,31 @@ fn check(settings: &LocalApiSettings) -> Result<(), LocalApiError> {
         return Err(LocalApiError::EmptyAlias);
     }
     Ok(())
+}
+
+/// Refuses names of which another meaning would win: one that is there twice, and one that a model has. A model that
+/// came after its name was chosen is in the way of no other change.
+fn check_names(before: &[ApiAlias], now: &[ApiAlias], models: &[Offered]) -> Result<(), LocalApiError> {
+    for (index, alias) in now.iter().enumerate() {
+        let is_same = |other: &ApiAlias| is_same_alias(alias, other);
+        if now[..index].iter().any(is_same) {
+            return Err(LocalApiError::AliasTwice(alias.name.clone()));
+        }
+        if !before.iter().any(is_same) && names_model(&alias.name, models) {
+            return Err(LocalApiError::AliasOfModel(alias.name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// The next port after the chosen one that is free.
+async fn free_port(settings: &LocalApiSettings) -> Option<u16> {
+    for port in settings.port.saturating_add(1)..=settings.port.saturating_add(TRIED) {
+        if Server::bind(reach(settings), port).await.is_ok() {
+            return Some(port);
+        }
+    }
+    None
 }
 
 /// From where it can be reached.

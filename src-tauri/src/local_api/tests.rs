@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless};
-use foretoken_protocol::{ApiOutcome, EngineState, LocalApiSettings, LocalApiState};
+use foretoken_protocol::{ApiAlias, ApiOutcome, EngineState, LocalApiSettings, LocalApiState};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
@@ -177,10 +177,13 @@ async fn a_port_that_is_taken_is_said_and_the_next_free_one_helps() {
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = taken.local_addr().unwrap().port();
     app.local_api.change(on_at(port)).await.unwrap();
-    assert_eq!(state(&app.local_api), LocalApiState::PortInUse { port });
+    let LocalApiState::PortInUse { port: at, holder, free } = state(&app.local_api) else {
+        panic!("{:?}", state(&app.local_api));
+    };
+    assert_eq!((at, holder.unwrap().pid), (port, std::process::id()));
     app.local_api.take_free_port().await.unwrap();
     let next = app.settings.current().local_api.port;
-    assert_ne!(next, port);
+    assert!(next > port && free.is_some_and(|free| free > port), "{port} {free:?} {next}");
     assert_eq!(state(&app.local_api), LocalApiState::On { port: next });
     assert_eq!(app.local_api.change(on_at(0)).await.unwrap_err().code, "api_port_invalid");
     assert_eq!(state(&app.local_api), LocalApiState::On { port: next }, "nothing has changed");
@@ -259,5 +262,36 @@ async fn coming_back_ends_what_another_model_writes_for_a_program() {
     timeout(TIMEOUT, engine.wait_for(is_own)).await.unwrap().unwrap();
     let short = rest(ask(port, "default", &json!({"max_tokens": 4}))).await;
     assert!(short.contains(r#""model":"Demo-model""#), "{short}");
+    app.engine.shut_down();
+}
+
+#[tokio::test]
+async fn a_name_is_there_once_and_is_no_models() {
+    let running = running().await;
+    let app = &running.app;
+    let named = |names: &[&str]| LocalApiSettings {
+        aliases: names.iter().map(|name| ApiAlias { name: (*name).into(), model: None }).collect(),
+        ..LocalApiSettings::default()
+    };
+    let saved = || app.settings.current().local_api.aliases.len();
+    for (names, code) in [
+        (&["gpt-*", "o3", "GPT-*"][..], "api_alias_twice"),
+        (&["demo-MODEL"], "api_alias_of_model"),
+        (&["Demo model"], "api_alias_of_model"),
+        (&["Default"], "api_alias_of_model"),
+    ] {
+        let before = saved();
+        let error = app.local_api.change(named(names)).await.unwrap_err();
+        assert_eq!((error.code.as_str(), saved()), (code, before), "{names:?}");
+        assert!(error.message.contains(names.last().unwrap()), "{error}");
+    }
+    app.local_api.change(named(&["gpt-*", "gpt-5", "demo-*"])).await.unwrap();
+    assert_eq!(saved(), 3);
+
+    // A model came that is called like a name on the list.
+    app.settings.file.update(|all| all.local_api = named(&["demo-model"])).written().await.unwrap();
+    app.local_api.change(named(&["demo-model", "o3"])).await.unwrap();
+    app.local_api.change(named(&[])).await.unwrap();
+    assert_eq!(app.local_api.change(named(&["demo-model"])).await.unwrap_err().code, "api_alias_of_model");
     app.engine.shut_down();
 }

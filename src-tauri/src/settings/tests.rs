@@ -222,7 +222,8 @@ fn a_zoom_is_one_of_those_that_there_are() {
 fn settings_of_the_local_api_that_cannot_be_are_put_right() {
     let file = serde_json::json!({"local_api": {
         "on": true, "port": 0, "needs_token": false, "network": true, "rows": 200,
-        "aliases": [{"name": "*", "model": null}, {"name": "gpt-*", "model": "a/b"}],
+        "aliases": [{"name": "*", "model": null}, {"name": "gpt-*", "model": "a/b"},
+            {"name": "GPT-*", "model": null}],
         "origins": ["https://example.com", "app://obsidian.md:1", "vscode-webview://*", "*", "https://*", "HTTP://*", "://*",
             "a://*.b", "https://a/b", "null", "://a"],
     }});

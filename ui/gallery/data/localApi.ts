@@ -78,3 +78,24 @@ export const LOCAL_API_IN_USE: LocalApi = {
     ],
   },
 };
+
+/** All that is remembered of an afternoon. */
+export const LOCAL_API_BUSY: LocalApi = {
+  ...LOCAL_API_IN_USE,
+  requests: {
+    live: [],
+    tokens_per_second: 0,
+    ended: Array.from({ length: 50 }, (_, place) => {
+      const program = ["Zed", "Claude Code", "curl"][place % 3] ?? "curl";
+      const request = ended(`req_${place}`, program, 3 * place, wrote(120 + 37 * place, 52, 70, 90));
+      return place % 9 === 5 ? { ...request, outcome: { outcome: "left" } } : request;
+    }),
+  },
+};
+
+/** Another program has the port. */
+export const LOCAL_API_PORT_IN_USE: LocalApi = {
+  ...LOCAL_API,
+  settings: { ...LOCAL_API.settings, on: true },
+  state: { state: "port_in_use", port: 3673, holder: { name: "LM Studio", pid: 812 }, free: 3674 },
+};

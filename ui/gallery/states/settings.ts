@@ -1,8 +1,8 @@
 import type { LogLine } from "../../src/bridge/bindings";
 import { PAGES } from "../../src/settings/pages";
 import { ago } from "../clock";
-import { LOCAL_API_IN_USE } from "../data/localApi";
-import { click } from "../page";
+import { LOCAL_API_BUSY, LOCAL_API_IN_USE, LOCAL_API_PORT_IN_USE } from "../data/localApi";
+import { click, find } from "../page";
 import type { State } from "../state";
 
 const line = (number: number, level: LogLine["level"], source: string, text: string): LogLine => ({
@@ -63,4 +63,22 @@ SETTINGS.push({
   settings: "local_api",
   answers: shared,
   act: () => click("api-more"),
+});
+
+SETTINGS.push({
+  name: "settings-local_api-port-in-use",
+  settings: "local_api",
+  answers: shared,
+  snapshot: { local_api: LOCAL_API_PORT_IN_USE },
+});
+
+SETTINGS.push({
+  name: "settings-local_api-all-requests",
+  settings: "local_api",
+  answers: shared,
+  snapshot: { local_api: LOCAL_API_BUSY },
+  act: async () => {
+    await click("all-requests");
+    (await find("[data-testid=all-requests]")).scrollIntoView();
+  },
 });

@@ -1317,7 +1317,11 @@ port: number } |
 /**  Another program listens there. */
 { state: "port_in_use"; 
 /**  The port. */
-port: number } | 
+port: number; 
+/**  The program; `None` where the system does not tell. */
+holder: PortHolder | null; 
+/**  The next port that is free; `None` if none is near. */
+free: number | null } | 
 /**  It cannot, and why. */
 { state: "failed"; 
 /**  Why. */
@@ -1677,6 +1681,14 @@ export type PlainSpeed = {
 	source: PlainSource,
 	/**  When it was measured last, milliseconds since 1970. */
 	measured_at: number,
+};
+
+/**  A program that listens at a port. */
+export type PortHolder = {
+	/**  What the system calls it. */
+	name: string,
+	/**  The number of its process. */
+	pid: number,
 };
 
 /**  Drafts at one position of the chain (the first entry is position 1). */

@@ -45,7 +45,7 @@ function Opened({ api: { settings, offered } }: { api: LocalApi }) {
       />
       <SwitchRow
         name="Other devices in this network"
-        words="Phones and computers that have the token can use the model. What they send is not encrypted"
+        words={`Phones and computers that have the token can use the model. What they send is not encrypted. By how soon an answer begins and how many tokens were cached, they can tell whether ${HERE} has read a prompt before, in your chats too. Nothing but leaving this off prevents that`}
         on={settings.network}
         testId="api-network"
         onChange={(network) => changeLocalApi(network ? { network, needs_token: true } : { network })}
@@ -206,11 +206,18 @@ function Aliases({ aliases, offered }: AliasesProps) {
         placeholder="gemini-*"
         testId="api-alias-add"
         taken={aliases.map(({ name }) => name)}
+        refusal={(name) => (namesModel(name, offered) ? "A model has this name already." : null)}
         normal={(name) => name.toLowerCase()}
         onAdd={(name) => change([...aliases, { name, model: null }])}
       />
     </section>
   );
+}
+
+/** Whether a name means a model that is here, or the loaded one, before any alias. */
+function namesModel(name: string, offered: string[]): boolean {
+  const names = offered.flatMap((id) => [id, id.slice(id.lastIndexOf("/") + 1)]);
+  return ["default", ...names].some((model) => model.toLowerCase() === name);
 }
 
 function Remove({ name, onClick }: { name: string; onClick: () => void }) {
@@ -227,13 +234,15 @@ interface AddProps {
   testId: string;
   /** What is there already. */
   taken: string[];
+  /** Why something cannot be added that is not there yet, if it cannot. */
+  refusal?: (text: string) => string | null;
   /** The one way in which what is meant is written. */
   normal: (text: string) => string;
   onAdd: (text: string) => void;
 }
 
 /** A line to add to a list. */
-function Add({ label, placeholder, testId, taken, normal, onAdd }: AddProps) {
+function Add({ label, placeholder, testId, taken, refusal, normal, onAdd }: AddProps) {
   const [text, setText] = useState("");
   const id = useId();
   const typed = normal(text.trim());
@@ -242,7 +251,7 @@ function Add({ label, placeholder, testId, taken, normal, onAdd }: AddProps) {
       ? "Nothing is typed."
       : taken.some((one) => normal(one) === typed)
         ? "It is there already."
-        : null;
+        : (refusal?.(typed) ?? null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (reason !== null) return;

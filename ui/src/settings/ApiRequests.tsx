@@ -1,3 +1,4 @@
+import { useId, useState } from "react";
 import type {
   ApiOutcome,
   ApiRequest,
@@ -8,16 +9,33 @@ import type {
 import { count, percent, rate } from "../primitives/format";
 import { stopApiRequest } from "./localApi";
 
-/** How many of those that have ended are shown. */
+/** How many of those that have ended are shown until somebody wants to see all. */
 const SHOWN = 12;
 
 /** What other programs ask for now, and what they have asked for. */
 export function ApiRequests({ requests: { live, ended } }: { requests: Requests }) {
+  const [all, setAll] = useState(false);
+  const table = useId();
   return (
     <section className="settings-group" aria-label="Requests">
-      <h2>
-        Requests <span className="soft numbers api-now">{live.length === 0 ? "" : `${live.length} now`}</span>
-      </h2>
+      <div className="api-requests-head">
+        <h2>
+          Requests{" "}
+          <span className="soft numbers api-now">{live.length === 0 ? "" : `${live.length} now`}</span>
+        </h2>
+        {/* Before the rows that it shows and hides, it stays where it is, and they follow it. */}
+        {ended.length > SHOWN && (
+          <button
+            type="button"
+            className="quiet-button"
+            aria-controls={table}
+            data-testid="all-requests"
+            onClick={() => setAll(!all)}
+          >
+            {all ? `Show the last ${SHOWN}` : `Show all ${ended.length}`}
+          </button>
+        )}
+      </div>
       {live.length + ended.length === 0 ? (
         <p className="part-note">Nothing has been asked since Foretoken was started.</p>
       ) : (
@@ -27,7 +45,7 @@ export function ApiRequests({ requests: { live, ended } }: { requests: Requests 
           tabIndex={0}
           aria-label="Requests of other programs"
         >
-          <table className="table numbers api-requests" data-testid="api-requests">
+          <table id={table} className="table numbers api-requests" data-testid="api-requests">
             <thead>
               <tr>
                 <th scope="col">Time</th>
@@ -48,7 +66,7 @@ export function ApiRequests({ requests: { live, ended } }: { requests: Requests 
               {live.map((request) => (
                 <LiveRow key={request.id} request={request} />
               ))}
-              {ended.slice(0, SHOWN).map((request) => (
+              {(all ? ended : ended.slice(0, SHOWN)).map((request) => (
                 <EndedRow key={request.id} request={request} />
               ))}
             </tbody>

@@ -4,7 +4,7 @@ import { ErrorNote } from "../frame/ErrorNote";
 import { rate } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { HERE } from "../primitives/platform";
-import { useStore } from "../state/store";
+import { useModel, useStore } from "../state/store";
 import { ApiMore } from "./ApiMore";
 import { ApiRequests } from "./ApiRequests";
 import { changeLocalApi, copyForProgram, renewApiToken, takeFreePort } from "./localApi";
@@ -18,13 +18,21 @@ export function LocalApiPage() {
   const { settings, state } = api;
   const port = state.state === "on" ? state.port : settings.port;
   const address = `http://localhost:${port}`;
-  const filled: Filled = { address, model: api.model ?? "default", needsToken: settings.needs_token };
+  const context = useModel()?.context_length ?? null;
+  const filled: Filled = {
+    address,
+    model: api.model ?? "default",
+    context,
+    needsToken: settings.needs_token,
+  };
   return (
     <Page title="Local API" testId="settings-local_api">
       <Group>
         <SwitchRow
           name={`Let other programs on ${HERE} use the model`}
-          words="Speaks as OpenAI’s and Anthropic’s APIs do. Off until you turn it on"
+          words={`Speaks as OpenAI’s and Anthropic’s APIs do. ${
+            settings.on ? "Foretoken keeps running when its window is closed" : "Off until you turn it on"
+          }`}
           on={settings.on}
           testId="api-on"
           onChange={(on) => changeLocalApi({ on })}
@@ -83,10 +91,10 @@ function Standing({ api, address }: { api: LocalApi; address: string }) {
           </span>
         )}
       </p>
-      {state.state === "port_in_use" && (
+      {state.state === "port_in_use" && state.free !== null && (
         <div className="row-actions">
           <button type="button" className="button" data-testid="take-free-port" onClick={takeFreePort}>
-            Take the next free one
+            {`Use port ${state.free}`}
           </button>
         </div>
       )}
@@ -102,8 +110,11 @@ function standing(state: LocalApiState, address: string): string {
       return "Starting…";
     case "on":
       return `On at ${address}`;
-    case "port_in_use":
-      return `Another program already uses port ${state.port}`;
+    case "port_in_use": {
+      const { holder, port } = state;
+      const program = holder === null ? "Another program" : `${holder.name} (process ${holder.pid})`;
+      return `${program} already uses port ${port}`;
+    }
     case "failed":
       return "It could not be started";
   }

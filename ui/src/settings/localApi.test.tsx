@@ -1,9 +1,10 @@
 // @vitest-environment happy-dom
-import { cleanup, render, screen, within } from "@testing-library/react";
+import { cleanup, render, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type LocalApi, TOKEN_SHOWN } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
+import { modelInfo } from "../models/samples";
 import { INITIAL_LOCAL_API } from "../state/server";
 import { dispatch, useStore } from "../state/store";
 import { LocalApiPage } from "./LocalApiPage";
@@ -63,11 +64,18 @@ describe("the local API", () => {
 
   it("offers another port where its own is in use", async () => {
     const take = vi.spyOn(shell, "takeFreePort").mockResolvedValue(null);
-    tell({ ...ON, state: { state: "port_in_use", port: 3673 } });
+    const state = { state: "port_in_use", port: 3673 } as const;
+    tell({ ...ON, state: { ...state, holder: { name: "LM Studio", pid: 812 }, free: 3675 } });
     render(<LocalApiPage />);
-    expect(screen.getByTestId("api-state").textContent).toContain("already uses port 3673");
-    await userEvent.click(screen.getByTestId("take-free-port"));
+    const standing = () => screen.getByTestId("api-state").querySelector("p")?.textContent;
+    expect(standing()).toBe("LM Studio (process 812) already uses port 3673");
+    const button = screen.getByTestId("take-free-port");
+    expect(button.textContent).toBe("Use port 3675");
+    await userEvent.click(button);
     expect(take).toHaveBeenCalledOnce();
+    tell({ ...ON, state: { ...state, holder: null, free: null } });
+    await waitFor(() => expect(standing()).toBe("Another program already uses port 3673"));
+    expect(screen.queryByTestId("take-free-port")).toBeNull();
   });
 
   it("shows requests as they go on, and stops one", async () => {
@@ -106,6 +114,37 @@ describe("the local API", () => {
     expect(ended).toContain("50 %");
     await userEvent.click(within(screen.getByTestId("api-request")).getByTestId("stop-request"));
     expect(stop).toHaveBeenCalledWith("req_1");
+  });
+
+  it("shows the last requests, and all that are remembered on demand, without moving the focus", async () => {
+    const ended = Array.from({ length: 50 }, (_, place) => ({
+      id: `req_${place}`,
+      program: `program ${place}`,
+      dialect: "chat" as const,
+      model: "org/model",
+      came_at: 0,
+      took_ms: 5,
+      written: { tokens: 0, tokens_per_second: null, accepted: 0, drafted: null, acceptance: null },
+      outcome: { outcome: "done" as const },
+    }));
+    const show = (count: number) =>
+      tell({ ...ON, requests: { live: [], ended: ended.slice(0, count), tokens_per_second: 0 } });
+    const rows = () => screen.getAllByTestId("api-ended").length;
+    show(12);
+    render(<LocalApiPage />);
+    expect(screen.queryByTestId("all-requests")).toBeNull();
+    show(50);
+    const more = await screen.findByRole("button", { name: "Show all 50" });
+    expect(rows()).toBe(12);
+    const table = screen.getByTestId("api-requests");
+    expect(more.getAttribute("aria-controls")).toBe(table.id);
+    expect(more.compareDocumentPosition(table) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
+    more.focus();
+    await userEvent.keyboard("{Enter}");
+    expect(rows()).toBe(50);
+    expect(document.activeElement?.textContent).toBe("Show the last 12");
+    await userEvent.keyboard("{Enter}");
+    expect(rows()).toBe(12);
   });
 
   it("takes only what can be a port", async () => {
@@ -173,7 +212,16 @@ describe("the local API", () => {
       ...settings,
       aliases: [{ name: "claude-*", model: "org/other" }, aliases[1]],
     });
-    await userEvent.type(screen.getByTestId("api-alias-add"), "gemini-*{enter}");
+    const field = screen.getByTestId("api-alias-add");
+    const calls = set.mock.calls.length;
+    for (const name of ["GPT-5", "org/model", "Other", "default"]) {
+      await userEvent.clear(field);
+      await userEvent.type(field, `${name}{enter}`);
+      expect(set, name).toHaveBeenCalledTimes(calls);
+      expect(field, name).toHaveProperty("value", name);
+    }
+    await userEvent.clear(field);
+    await userEvent.type(field, "gemini-*{enter}");
     expect(set).toHaveBeenLastCalledWith({
       ...settings,
       aliases: [...aliases, { name: "gemini-*", model: null }],
@@ -185,11 +233,30 @@ describe("texts for other programs", () => {
   it.each(SNIPPETS)(
     "of $name name the server and the model, and the token only where it is needed",
     (snippet) => {
-      const filled = { address: "http://localhost:1234", model: "org/model", needsToken: true };
+      const address = "http://localhost:1234";
+      const filled = { address, model: "org/model", context: 262_144, needsToken: true };
       const text = snippet.text(filled);
       expect(text).toContain("http://localhost:1234");
       if (snippet.name !== "Open WebUI") expect(text).toContain("org/model");
       expect(snippet.text({ ...filled, needsToken: false })).not.toContain(TOKEN_SHOWN);
     },
   );
+
+  it("tells Zed the loaded model’s context", async () => {
+    tell(ON);
+    render(<LocalApiPage />);
+    const place = SNIPPETS.findIndex(({ name }) => name === "Zed");
+    await userEvent.selectOptions(screen.getByTestId("snippet-program"), String(place));
+    const told = () => {
+      const servers = JSON.parse(screen.getByTestId("snippet").textContent).language_models;
+      return servers.openai_compatible.Foretoken.available_models[0].max_tokens;
+    };
+    expect(told(), "while none is loaded").toBe(32_768);
+    const model = modelInfo("/owl", { context_length: 262_144 });
+    dispatch({
+      kind: "app",
+      event: { type: "engine", engine: { state: "ready", model, device: "metal", in_memory: true } },
+    });
+    await waitFor(() => expect(told()).toBe(262_144));
+  });
 });

@@ -6,6 +6,8 @@ export interface Filled {
   address: string;
   /** What programs call the model. */
   model: string;
+  /** The model's longest context, in tokens; null while none is loaded. */
+  context: number | null;
   /** Whether programs have to send the token. */
   needsToken: boolean;
 }
@@ -17,6 +19,9 @@ export interface Snippet {
   place: string;
   text: (filled: Filled) => string;
 }
+
+/** The context that a program is told of where it has to be told one and no model is loaded, in tokens. */
+const USUAL_CONTEXT = 32_768;
 
 const token = ({ needsToken }: Filled): string => (needsToken ? TOKEN_SHOWN : "none");
 
@@ -30,7 +35,10 @@ export const SNIPPETS: readonly Snippet[] = [
         `curl ${filled.address}/v1/chat/completions \\`,
         ...(filled.needsToken ? [`  -H "Authorization: Bearer ${TOKEN_SHOWN}" \\`] : []),
         `  -H "Content-Type: application/json" \\`,
-        `  -d '{"model": "${filled.model}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+        "  -d '{",
+        `    "model": "${filled.model}",`,
+        '    "messages": [{"role": "user", "content": "Hello"}]',
+        "  }'",
       ].join("\n"),
   },
   {
@@ -103,7 +111,7 @@ ${filled.needsToken ? 'env_key = "FORETOKEN_TOKEN"\n' : ""}stream_idle_timeout_m
     "openai_compatible": {
       "Foretoken": {
         "api_url": "${filled.address}/v1",
-        "available_models": [{ "name": "${filled.model}", "max_tokens": 32768 }]
+        "available_models": [{ "name": "${filled.model}", "max_tokens": ${filled.context ?? USUAL_CONTEXT} }]
       }
     }
   }

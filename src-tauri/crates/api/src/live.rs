@@ -75,7 +75,9 @@ impl Live {
     pub fn requests(&self) -> ApiRequests {
         let state = self.lock();
         let live: Vec<ApiRequest> = state.live.iter().map(|entry| entry.request.clone()).collect();
-        let tokens_per_second = live.iter().filter_map(|request| request.written.tokens_per_second).sum();
+        let speeds = live.iter().filter_map(|request| request.written.tokens_per_second);
+        // The sum of none would be minus zero, and be written so.
+        let tokens_per_second = speeds.fold(0.0, |sum, speed| sum + speed);
         ApiRequests { live, ended: state.ended.iter().cloned().collect(), tokens_per_second }
     }
 
@@ -297,7 +299,9 @@ mod tests {
         for _ in 0..60 {
             drop(begin(&live));
         }
-        assert_eq!(live.requests().ended.len(), MOST_ENDED);
+        let requests = live.requests();
+        assert_eq!(requests.ended.len(), MOST_ENDED);
+        assert_eq!(serde_json::to_value(requests.tokens_per_second).unwrap().to_string(), "0.0");
     }
 
     #[test]

@@ -90,6 +90,11 @@ pub fn offered(models: &dyn Models) -> Vec<Offered> {
     models
 }
 
+/// Whether a name means one of these models, or whichever is loaded. No alias of that name counts.
+pub fn names_model(named: &str, models: &[Offered]) -> bool {
+    named.eq_ignore_ascii_case(DEFAULT) || models.iter().any(|model| model.is_called(named))
+}
+
 fn base(id: &str) -> &str {
     id.rsplit_once('@').map_or(id, |(base, _)| base)
 }

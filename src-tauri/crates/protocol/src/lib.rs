@@ -56,7 +56,8 @@ pub use library::{
 };
 pub use local_api::{
     ApiAlias, ApiDialect, ApiOutcome, ApiRequest, ApiRequests, ApiSampling, ApiStage, ApiWritten,
-    EndedApiRequest, LOCAL_API_PORT, LocalApi, LocalApiSettings, LocalApiState, MOST_API_ROWS, TokenPlace,
+    EndedApiRequest, LOCAL_API_PORT, LocalApi, LocalApiSettings, LocalApiState, MOST_API_ROWS, PortHolder,
+    TokenPlace,
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState};

@@ -117,12 +117,25 @@ pub enum LocalApiState {
     PortInUse {
         /// The port.
         port: u16,
+        /// The program; `None` where the system does not tell.
+        holder: Option<PortHolder>,
+        /// The next port that is free; `None` if none is near.
+        free: Option<u16>,
     },
     /// It cannot, and why.
     Failed {
         /// Why.
         error: ErrorReport,
     },
+}
+
+/// A program that listens at a port.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct PortHolder {
+    /// What the system calls it.
+    pub name: String,
+    /// The number of its process.
+    pub pid: u32,
 }
 
 /// Where the token is kept.

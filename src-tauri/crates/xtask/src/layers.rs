@@ -144,7 +144,7 @@ const LAYERS: Layers = Layers {
                 ),
                 ("window", &["accent", "app", "events"]),
                 ("desktop", &["app", "conversations", "window"]),
-                ("quit", &["app", "window"]),
+                ("quit", &["app", "desktop", "window"]),
                 ("menu", &["actions", "app", "quit", "window"]),
                 (
                     "commands",

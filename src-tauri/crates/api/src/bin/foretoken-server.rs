@@ -8,12 +8,14 @@ use std::time::{Duration, SystemTime};
 
 use clap::Parser;
 use directories::ProjectDirs;
-use foretoken_api::{Access, Api, Limits, Models, NotLoaded, Offered, Reach, Server, Token, network_name};
+use foretoken_api::{
+    Access, Api, Limits, Models, NotLoaded, Offered, Reach, Server, Token, network_name, port_holder,
+};
 use foretoken_host::{Engine, Model, Timeouts, engine_program};
 use foretoken_models::{APP_FOLDER, Library, LibraryError, Location, ModelState, import_folder};
 use foretoken_protocol::{
     ApiAlias, DEFAULT_MAX_TOKENS, Drafting, EngineState, ErrorReport, GenerationSettings, KvPrecision,
-    MOST_API_ROWS, ModelInfo,
+    MOST_API_ROWS, ModelInfo, PortHolder,
 };
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -80,14 +82,22 @@ enum Failure {
     Report(ErrorReport),
     #[error(transparent)]
     Library(#[from] LibraryError),
-    #[error("port {port} is taken, perhaps by Foretoken itself: choose another with --port ({error})")]
-    PortTaken { port: u16, error: io::Error },
+    #[error("port {port} is taken{}: choose another with --port", by(.holder.as_ref()))]
+    PortTaken { port: u16, holder: Option<PortHolder> },
     #[error("FORETOKEN_API_TOKEN is no token: 1 to 512 visible characters")]
     TokenInvalid,
     #[error("this system names no home folder to keep files in")]
     NoHome,
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+/// Who has taken a port, in words.
+fn by(holder: Option<&PortHolder>) -> String {
+    holder.map_or_else(
+        || ", perhaps by Foretoken itself".to_owned(),
+        |PortHolder { name, pid }| format!(" by {name} (process {pid})"),
+    )
 }
 
 #[tokio::main]
@@ -110,10 +120,13 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let folders = ProjectDirs::from_path(PathBuf::from(APP_FOLDER)).ok_or(Failure::NoHome)?;
     let port = arguments.port;
     let reach = if arguments.network { Reach::Network } else { Reach::ThisMachine };
-    let server = Server::bind(reach, port).await.map_err(|error| match error.kind() {
-        io::ErrorKind::AddrInUse => Failure::PortTaken { port, error },
-        _ => Failure::Io(error),
-    })?;
+    let server = match Server::bind(reach, port).await {
+        Ok(server) => server,
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            return Err(Failure::PortTaken { port, holder: port_holder(port).await });
+        }
+        Err(error) => return Err(error.into()),
+    };
     let token = token(&arguments, &folders.config_dir().join("api-token"))?;
     let library = match &arguments.models {
         Some(folder) => Library::open(folder)?,
@@ -124,7 +137,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let engine = Arc::new(engine);
     let models = Arc::new(LibraryModels::new(library, Arc::clone(&engine), &arguments)?);
     let supervising = tokio::spawn(supervisor.run());
-    let info = models.load_first().await.map_err(Failure::Report)?;
+    models.load_first().await.map_err(Failure::Report)?;
     engine.unload_after(Some(arguments.unload_after).filter(|idle| !idle.is_zero()));
     let limits = Limits { rows: arguments.rows.into(), ..Limits::default() };
     let origins = arguments.origins.iter().map(|origin| origin.trim_end_matches('/').to_owned()).collect();
@@ -134,7 +147,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(name) = network_name().filter(|_| arguments.network) {
         println!("Other devices reach it at http://{name}:{}/v1", server.port());
     }
-    println!("{} answers at http://localhost:{}/v1", info.name, server.port());
+    println!("{} answers at http://localhost:{}/v1", models.first.id, server.port());
     let (mut interrupted, mut terminated) =
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let mut signalled =

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use foretoken_engine::cache::PrefixStore;
 use foretoken_engine::decode::{
-    Batch, Limits, PrefillTask, Row, RowId, RowSpec, Scheduler, SchedulerEvent, prefill_chunk,
+    Batch, Limits, PREFILL_CHUNK, PrefillTask, Row, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
@@ -93,7 +93,7 @@ impl<'a> Harness<'a> {
 fn what_is_read_behind_a_cached_prefix_is_the_same_bit_for_bit() {
     let model = tiny_dense(Stored::F32);
     let mut rng = Rng::new(1);
-    let mut chat = Chat::new(Template::DropsThoughts, rng.prompt(50), rng.prompt(prefill_chunk() + 200));
+    let mut chat = Chat::new(Template::DropsThoughts, rng.prompt(50), rng.prompt(PREFILL_CHUNK + 200));
     chat.goes_on(&rng.prompt(70), rng.prompt(90));
     let first = spec(&chat, 1);
     let mut store = PrefixStore::default();
@@ -236,7 +236,7 @@ struct Asked {
 
 /// A question, some of which take more than a chunk.
 fn any_question(rng: &mut Rng) -> Vec<u32> {
-    let most = rng.one_of(&[60, 60, 60, 60, 60, prefill_chunk() + 100]);
+    let most = rng.one_of(&[60, 60, 60, 60, 60, PREFILL_CHUNK + 100]);
     let length = 1 + rng.below(most);
     rng.prompt(length)
 }

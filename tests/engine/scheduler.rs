@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use foretoken_engine::decode::{
-    Footprint, Limits, PolicyState, RowId, RowSpec, Scheduler, SchedulerEvent, prefill_chunk,
+    Footprint, Limits, PREFILL_CHUNK, PolicyState, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::model::Qwen;
 use foretoken_engine::sample::Logprobs;
@@ -134,7 +134,7 @@ fn any_drafting(rng: &mut Rng) -> Drafting {
 fn pool(model: &Qwen) -> Vec<Known> {
     let mut rng = Rng::new(1000);
     let mut rows = known_rows(model, &mut rng, 12, 20);
-    for length in [prefill_chunk() + 1, prefill_chunk() + 300] {
+    for length in [PREFILL_CHUNK + 1, PREFILL_CHUNK + 300] {
         rows.push(Known::new(model, greedy(&rng.prompt(length), 20)));
     }
     rows
@@ -389,7 +389,7 @@ fn prompts_are_read_between_the_steps_of_others() {
     let mut rng = Rng::new(13);
     // It outlasts the reading on any machine.
     let running = greedy(&rng.prompt(5), 100_000);
-    let long = greedy(&rng.prompt(2 * prefill_chunk() + 100), 10);
+    let long = greedy(&rng.prompt(2 * PREFILL_CHUNK + 100), 10);
     let mut harness = Harness::new(&model, NO_STALL);
     harness.submit(0, &running, Drafting::Off);
     while !harness.is_running(0) {
@@ -421,7 +421,7 @@ fn a_short_prompt_overtakes_a_long_one() {
     let model = tiny_dense(Stored::F32);
     let mut rng = Rng::new(14);
     let mut harness = Harness::new(&model, Limits::default());
-    harness.submit(0, &greedy(&rng.prompt(4 * prefill_chunk()), 4), Drafting::Auto);
+    harness.submit(0, &greedy(&rng.prompt(4 * PREFILL_CHUNK), 4), Drafting::Auto);
     harness.submit(1, &greedy(&rng.prompt(20), 40), Drafting::Auto);
     harness.submit(2, &greedy(&rng.prompt(20), 4), Drafting::Auto);
     let mut first = None;
@@ -509,7 +509,7 @@ fn log_probabilities_follow_the_definition() {
     }
     for (id, spec) in specs.iter().enumerate().filter(|(id, _)| *id != 4) {
         let text = [&spec.prompt, harness.tokens(id)].concat();
-        let logits = score(&model, &text, prefill_chunk()).unwrap().logits;
+        let logits = score(&model, &text, PREFILL_CHUNK).unwrap().logits;
         let vocab = logits.dim(1) as usize;
         let logits = logits.to_vec::<f32>().unwrap();
         let rows = logits.chunks(vocab).skip(spec.prompt.len() - 1);

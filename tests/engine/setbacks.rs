@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use foretoken_engine::decode::{
-    Batch, Footprint, Limits, PrefillTask, RowId, RowSpec, Scheduler, SchedulerEvent, prefill_chunk,
+    Batch, Footprint, Limits, PREFILL_CHUNK, PrefillTask, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
@@ -316,7 +316,7 @@ fn steps_may_fail_while_others_are_read_and_join() {
     let model = tiny_dense(Stored::F32);
     let mut rng = Rng::new(25);
     let rows = known_rows(&model, &mut rng, 5, 30);
-    let long = Known::new(&model, greedy(&rng.prompt(2 * prefill_chunk() + 9), 12));
+    let long = Known::new(&model, greedy(&rng.prompt(2 * PREFILL_CHUNK + 9), 12));
     for after in [1, 5, 11, 17, 24] {
         let limits = Limits { max_stall: Duration::ZERO, ..Limits::default() };
         let mut harness = Harness::new(&model, limits);

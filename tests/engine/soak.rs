@@ -4,7 +4,7 @@
 
 use foretoken_engine::cache::RowKv;
 use foretoken_engine::decode::{
-    Calibration, Footprint, Limits, RowId, RowSpec, Scheduler, SchedulerEvent, prefill_chunk,
+    Calibration, Footprint, Limits, PREFILL_CHUNK, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::mlx::{self, Array, Dtype};
 use foretoken_engine::model::Qwen;
@@ -22,7 +22,7 @@ const COMPANY: usize = 6;
 fn cancelled_requests_free_everything_at_once(model: &Qwen) {
     let mut scheduler = Scheduler::new(model, Limits::default(), eager_policy());
     let mut rng = Rng::new(1);
-    let long = greedy(&rng.prompt(3 * prefill_chunk()), 50);
+    let long = greedy(&rng.prompt(3 * PREFILL_CHUNK), 50);
     let short = greedy(&rng.prompt(10), 50);
     let baseline = mlx::active_memory();
     for running in [0, 1, 3] {

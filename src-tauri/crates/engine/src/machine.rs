@@ -24,7 +24,11 @@ pub fn prepare() {
 /// [`LEAST_CHARGE`]. What cannot be found out does not forbid it.
 pub(crate) fn may_spend_energy() -> bool {
     let asked = |arguments: &[&str]| {
-        let told = Command::new("pmset").args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output();
+        let told = Command::new("/usr/bin/pmset")
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output();
         told.map_or_else(|_| String::new(), |told| String::from_utf8_lossy(&told.stdout).into_owned())
     };
     !cfg!(target_os = "macos") || spares_energy(&asked(&["-g", "batt"]), &asked(&["-g"]))

@@ -67,6 +67,7 @@ pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
         learned: None,
         last_live: HashMap::new(),
         turns: HashMap::new(),
+        generation: 0,
     };
     server.out.send(&Event::Ready {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -82,8 +83,8 @@ enum InboxMessage {
     Counted(RequestId, Result<Vec<u32>, EngineError>),
     /// A request for a reply has its prompt.
     Prepared(Ticket, PreparedPrompt),
-    /// A chat's next prompt begins with these tokens.
-    NextTurn(Vec<u32>),
+    /// A chat's next prompt begins with these tokens of the model that was loaded so long ago.
+    NextTurn(Generation, Vec<u32>),
     /// Standard input has ended.
     End,
 }
@@ -124,7 +125,12 @@ struct Server {
     last_live: HashMap<RequestId, Instant>,
     /// The chats of people that are being answered.
     turns: HashMap<RequestId, Turn>,
+    /// Counts the models that were loaded.
+    generation: Generation,
 }
+
+/// Names one load of a model.
+type Generation = u64;
 
 impl Server {
     fn run(&mut self) -> io::Result<()> {
@@ -148,8 +154,9 @@ impl Server {
             }
             let writing = self.session.as_ref().is_some_and(|session| !session.is_idle());
             let busy = writing || !self.preparing.is_empty();
-            if let Some(ids) = self.inbox.next_turn.take()
-                && let Some(session) = self.session.as_mut().filter(|_| !busy)
+            if let Some((generation, ids)) = self.inbox.next_turn.take()
+                && let Some(session) =
+                    self.session.as_mut().filter(|_| !busy && generation == self.generation)
             {
                 session.read_ahead(ids);
             }
@@ -166,7 +173,9 @@ impl Server {
                 (false, true) => Some(HEARTBEAT),
                 (false, false) => Some(IDLE_TIMEOUT),
             };
-            match self.inbox.next(busy, patience) {
+            let received = self.inbox.next(busy, patience);
+            let ahead = ahead && received.is_none();
+            match received {
                 Some(Ok(request)) if self.inbox.closed => self.reject_cancelled(&request)?,
                 Some(received) => self.begin(received)?,
                 None if self.inbox.is_done() && !busy => {
@@ -184,7 +193,7 @@ impl Server {
             if writing {
                 self.pump()?;
             } else if let Some(session) = self.session.as_mut().filter(|_| ahead) {
-                session.read_on();
+                session.read_on().map_err(io::Error::other)?;
             } else if busy {
                 self.out.beat()?;
             }
@@ -274,12 +283,18 @@ impl Server {
                 (self.learned, self.session) = (learned, Some(session));
                 self.out.send(&Event::Loaded { id, model })
             }
-            Err(error) => self.out.fail(id, &error),
+            Err(error) => {
+                self.out.fail(id, &error)?;
+                // Another process gets a GPU that works.
+                if error.is_device_fault() { Err(io::Error::other(error)) } else { Ok(()) }
+            }
         }
     }
 
     /// Drops the model, and keeps what was learned about it.
     fn unload(&mut self) {
+        self.generation += 1;
+        self.turns.clear();
         if let (Some(session), Some(mut learned)) = (self.session.take(), self.learned.take()) {
             learned.keep_now(session.policy_state());
         }
@@ -445,7 +460,7 @@ impl Server {
                     let Reply { reason, stop, stats, .. } = *reply;
                     let stats = Box::new(stats);
                     self.out.write(&Event::Finished { id, reason, stop, stats })?;
-                    self.prepare_next_turn(id);
+                    self.prepare_next_turn(id, reason);
                 }
                 Progress::Failed(error) => {
                     self.last_live.remove(&id);
@@ -532,7 +547,7 @@ struct Inbox {
     /// Prompts that have been made.
     prepared: Vec<(Ticket, PreparedPrompt)>,
     /// What the next prompt of the chat that was answered last begins with.
-    next_turn: Option<Vec<u32>>,
+    next_turn: Option<(Generation, Vec<u32>)>,
     /// Whether the last wait ended because nothing happened.
     timed_out: bool,
     closed: bool,
@@ -610,7 +625,7 @@ impl Inbox {
                 return self.counted.push((id, counted));
             }
             InboxMessage::Prepared(ticket, prompt) => return self.prepared.push((ticket, prompt)),
-            InboxMessage::NextTurn(ids) => return self.next_turn = Some(ids),
+            InboxMessage::NextTurn(generation, ids) => return self.next_turn = Some((generation, ids)),
             InboxMessage::End => return self.closed = true,
         };
         let Ok(Request::Cancel { id }) = received else { return self.waiting.push_back(received) };

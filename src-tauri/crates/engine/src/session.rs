@@ -33,8 +33,6 @@ const CALIBRATION_QUESTION: &str = "Tell me something about the sea.";
 pub struct Session {
     /// What was loaded.
     pub info: ModelInfo,
-    /// Whether a row gets the same bits in any company.
-    bitwise: bool,
     model: Qwen,
     prompter: Prompter,
     compiler: Compiler,
@@ -159,11 +157,9 @@ impl Prepared {
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
         let compiler =
             Compiler::new(prompter.tokenizer().clone(), &stop_ids, vocab).with_calls_in(prompter.call_form());
-        let bitwise = exact::is_bitwise(&model);
         mlx::set_cache_limit(mlx::usable_memory());
         Ok(Session {
             info,
-            bitwise,
             model,
             prompter,
             compiler,
@@ -299,9 +295,9 @@ impl Session {
         self.scheduler.reads_ahead()
     }
 
-    /// Reads on for a moment.
-    pub fn read_on(&mut self) {
-        self.scheduler.read_on(&self.model);
+    /// Reads on for a moment. Fails only where the device has.
+    pub fn read_on(&mut self) -> Result<(), EngineError> {
+        Ok(self.scheduler.read_on(&self.model)?)
     }
 
     /// Refuses ids that the model cannot read.

@@ -26,7 +26,7 @@ use crate::decode::{
 };
 use crate::error::EngineError;
 use crate::learned::Learned;
-use crate::mlx;
+use crate::mlx::{self, DeviceKind};
 use crate::model::Qwen;
 use crate::session::{Prepared, Session};
 use report::medians;
@@ -507,7 +507,11 @@ impl<'a> Bench<'a> {
 
     /// Kernels that a second step of a row by itself hands to a GPU of Apple, with no draft and more.
     fn dispatches(&self) -> Result<Vec<usize>, EngineError> {
-        let on_metal = self.model().for_metal()?;
+        let on_metal = match mlx::device() {
+            // As it was chosen there.
+            DeviceKind::Metal => self.model().clone(),
+            DeviceKind::Cuda | DeviceKind::Cpu => self.model().for_metal()?,
+        };
         let most = if on_metal.mtp.is_some() { 3 } else { 0 };
         (0..=most)
             .map(|depth| {

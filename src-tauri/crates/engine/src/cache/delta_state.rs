@@ -107,6 +107,7 @@ impl DeltaState {
 
     /// State, tail and packed tape as the next kernel reads them; without a tape where the state is settled.
     pub fn to_fold(&self) -> (&Array, &Array, Option<&PackedTape>) {
+        debug_assert!(!matches!(self.tape, Tape::Places { .. }), "a state is folded by who has taped it");
         let tape = if let Tape::Packed(tape) = &self.tape { Some(tape) } else { None };
         (&self.checkpoint, &self.window, tape)
     }

@@ -87,6 +87,8 @@ impl Batch {
         if leaving.is_empty() {
             return Ok(Vec::new());
         }
+        // Each row's states are taken out of what is folded once.
+        self.settle()?;
         let own_states = |&row: &u32| self.states.iter().map(|s| s.keep(&self.committed, &[row])).collect();
         let states: Vec<Vec<DeltaState>> = leaving.iter().map(own_states).collect::<Result<_>>()?;
         if kept.is_empty() {

@@ -2,10 +2,10 @@
 //! that prompts that begin alike are cut alike and can share what the prefix cache stores.
 
 use crate::cache::LEAST_GAIN;
-use crate::memory::prefill_chunk;
+use crate::memory::PREFILL_CHUNK;
 
 /// Where the reading of a prompt is cut into chunks, up to and perhaps with `end`: where messages begin
-/// (`message_starts`, in order), and wherever a chunk would be longer than [`prefill_chunk`].
+/// (`message_starts`, in order), and wherever a chunk would be longer than [`PREFILL_CHUNK`].
 ///
 /// Prompts that begin alike are cut at the same places as long as they do, whatever the store holds. So a prompt that
 /// goes on from a stored place reads the rest just as it would have, had it read everything.
@@ -24,10 +24,10 @@ pub(super) fn chunk_ends(message_starts: &[usize], end: usize) -> Vec<usize> {
     chunk_ends
 }
 
-/// Cuts after every [`prefill_chunk`] tokens, up to `end`.
+/// Cuts after every [`PREFILL_CHUNK`] tokens, up to `end`.
 fn fill(chunk_ends: &mut Vec<usize>, last: &mut usize, end: usize) {
-    while end >= *last + prefill_chunk() {
-        *last += prefill_chunk();
+    while end >= *last + PREFILL_CHUNK {
+        *last += PREFILL_CHUNK;
         chunk_ends.push(*last);
     }
 }
@@ -41,11 +41,11 @@ mod tests {
     #[test]
     fn chunks_end_where_messages_begin() {
         assert_eq!(
-            chunk_ends(&[], 3 * prefill_chunk() + 1),
-            [prefill_chunk(), 2 * prefill_chunk(), 3 * prefill_chunk()]
+            chunk_ends(&[], 3 * PREFILL_CHUNK + 1),
+            [PREFILL_CHUNK, 2 * PREFILL_CHUNK, 3 * PREFILL_CHUNK]
         );
-        assert_eq!(chunk_ends(&[], prefill_chunk()), [prefill_chunk()]);
-        assert_eq!(chunk_ends(&[0, 100, 110, 700], 750), [100, 100 + prefill_chunk(), 700]);
+        assert_eq!(chunk_ends(&[], PREFILL_CHUNK), [PREFILL_CHUNK]);
+        assert_eq!(chunk_ends(&[0, 100, 110, 700], 750), [100, 100 + PREFILL_CHUNK, 700]);
         assert!(chunk_ends(&[5, 20, 31], 60).is_empty());
     }
 
@@ -61,8 +61,8 @@ mod tests {
             let alike: Vec<usize> = all.iter().copied().filter(|&end| end <= short).collect();
             prop_assert_eq!(chunk_ends(&message_starts, short), alike);
             let chunks: Vec<usize> = all.iter().zip([&0].into_iter().chain(&all)).map(|(b, a)| b - a).collect();
-            prop_assert!(chunks.iter().all(|chunk| (LEAST_GAIN..=prefill_chunk()).contains(chunk)), "{:?}", chunks);
-            prop_assert!(long - all.last().unwrap_or(&0) < prefill_chunk());
+            prop_assert!(chunks.iter().all(|chunk| (LEAST_GAIN..=PREFILL_CHUNK).contains(chunk)), "{:?}", chunks);
+            prop_assert!(long - all.last().unwrap_or(&0) < PREFILL_CHUNK);
         }
     }
 }

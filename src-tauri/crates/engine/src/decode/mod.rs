@@ -32,4 +32,4 @@ pub use stats::Recorder;
 pub use step::{StepFailed, StepTiming, Stepped};
 pub use swapped_row::SwappedRow;
 
-pub use crate::memory::prefill_chunk;
+pub use crate::memory::PREFILL_CHUNK;

@@ -1,12 +1,7 @@
 //! How much is computed at once: chosen for speed, and what is computed in passing takes memory accordingly.
 
-use crate::mlx::{self, DeviceKind};
-
-/// The most tokens of a prompt that go through the model together: on GPUs so many that their products are worth
-/// reading the weights for, on the processor what is quickest.
-pub fn prefill_chunk() -> usize {
-    if mlx::device() == DeviceKind::Cpu { 512 } else { 2048 }
-}
+/// The most tokens of a prompt that go through the model together.
+pub const PREFILL_CHUNK: usize = 512;
 
 /// The most tokens for which a row keeps what the model put out for them, until its draft model reads it.
 pub(crate) const UNREAD_FEATURES: usize = 64;

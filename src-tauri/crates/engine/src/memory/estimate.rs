@@ -7,7 +7,7 @@
 use foretoken_protocol::KvPrecision;
 use serde::Serialize;
 
-use super::at_once::{UNREAD_FEATURES, delta_chunk, prefill_chunk};
+use super::at_once::{PREFILL_CHUNK, UNREAD_FEATURES, delta_chunk};
 use super::draft_head::DraftHead;
 use super::draft_model::DraftMemory;
 use super::loading::loading;
@@ -125,7 +125,7 @@ struct Passing<'a> {
 impl Passing<'_> {
     /// The most that a piece of the prompt takes: the last whole one, or the rest behind it that sees more keys.
     fn prefill(&self, context: u64) -> u64 {
-        let piece = prefill_chunk() as u64;
+        let piece = PREFILL_CHUNK as u64;
         let prompt = context.saturating_sub(1).max(1);
         let whole = prompt / piece * piece;
         let pieces = [(piece.min(whole), whole), (prompt - whole, prompt)];
@@ -180,7 +180,7 @@ impl Passing<'_> {
         let (heads, channels, value) =
             (dims.value_heads as u64, dims.conv_dim() as u64, dims.value_dim() as u64);
         let key = heads * dims.key_head_dim as u64;
-        let chunk = u64::from(delta_chunk(rows.min(prefill_chunk() as u64) as u32, dims.key_head_dim as u32));
+        let chunk = u64::from(delta_chunk(rows.min(PREFILL_CHUNK as u64) as u32, dims.key_head_dim as u32));
         // The norm, the projections, the window and the convolution.
         let narrow = (self.config.hidden_size as u64 + 3 * channels + value).saturating_mul(self.size);
         let vectors = DELTA_VECTORS * (key + value);

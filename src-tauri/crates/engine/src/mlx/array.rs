@@ -167,7 +167,7 @@ impl Array {
     }
 
     /// Evaluates the array and lends the memory from its first element to its last as it lies, and how many elements
-    /// each axis steps over. No axis may run backwards.
+    /// each axis steps over. Fails where one runs backwards.
     pub fn with_memory<R>(&self, read: impl FnOnce(&[u8], &[usize]) -> R) -> Result<R> {
         if self.inner.size() == 0 {
             return Ok(read(&[], &[]));
@@ -178,6 +178,9 @@ impl Array {
         unsafe {
             let strides = mlx_sys::mlx_array_strides(self.raw());
             let strides = std::slice::from_raw_parts(strides.cast::<usize>(), self.shape().len());
+            if strides.iter().any(|&by| by > isize::MAX as usize) {
+                return Err(MlxError::new("with_memory", "an axis runs backwards"));
+            }
             let last: usize =
                 self.shape().iter().zip(strides).map(|(&size, by)| (size as usize - 1) * by).sum();
             let data = mlx_sys::mlx_array_data_uint8(self.raw());

@@ -183,8 +183,9 @@ pub fn reset_peak_memory() {
 /// Bounds the buffers that are kept for reuse, so that keys and values which have grown out of theirs do not pile up, on
 /// a device that gives models `usable` bytes; 0 if that is not known.
 pub fn set_cache_limit(usable: u64) {
-    const SHARE: u64 = 64;
-    let limit = (usable / SHARE).clamp(256 << 20, 2 << 30);
+    const SHARE: u64 = 8;
+    // A step makes the recurrent states anew, and lets go of those of the step before.
+    let limit = (usable / SHARE).max(512 << 20);
     let _ = mlx_rs::memory::set_cache_limit(limit as usize);
 }
 

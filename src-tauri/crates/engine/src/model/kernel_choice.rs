@@ -10,7 +10,7 @@ use super::packed::Packed;
 use super::qwen::{Mixer, Qwen};
 use super::{Attention, DeltaNet, FeedForward};
 use crate::cache::RowKv;
-use crate::mlx::kernels::{AddNorm, DeviceKernels, Launch};
+use crate::mlx::kernels::{AddNorm, DeviceKernels, Largest, Launch};
 use crate::mlx::{self, Array, Dtype, MlxError, TopK};
 
 /// A part of a model that kernels run as a whole or not at all.
@@ -231,16 +231,18 @@ impl Check {
         self.compare("norms", &[normed, kernel.norm(&x, weight)?], &expected)
     }
 
-    /// As many as models' own settings keep, and what reports of likely tokens ask for at most.
+    /// As many as the kernels can find.
     fn top_k(&self, kernel: &TopK, vocab: i32) -> Outcome {
         let logits = Self { hidden: vocab, dtype: Dtype::Float32 }.noise(2, 6)?;
-        let k = 20.min(vocab - 1);
-        let (expected, _) = TopK::default().most_likely(&logits, k)?;
-        let (values, ids) = kernel.most_likely(&logits, k)?;
-        // Which of equals comes first is nobody's business; what is at the ids is.
         let log_p = logits.subtract(&mlx::logsumexp(&logits, -1)?)?;
-        self.compare("ids", &[mlx::take_along_axis(&log_p, &ids, -1)?], &[values.clone()])?;
-        self.compare("values", &[values], &[expected])
+        for k in Largest::SIZES.map(|size| size.min(vocab - 1)) {
+            let (expected, _) = TopK::default().most_likely(&logits, k)?;
+            let (values, ids) = kernel.most_likely(&logits, k)?;
+            self.compare("values", &[values.clone()], &[expected])?;
+            // Which of equals comes first is nobody's business; what is at the ids is.
+            self.compare("ids", &[mlx::take_along_axis(&log_p, &ids, -1)?], &[values])?;
+        }
+        Ok(())
     }
 
     fn compare(&self, what: &'static str, got: &[Array], expected: &[Array]) -> Outcome {

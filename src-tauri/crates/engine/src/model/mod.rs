@@ -20,7 +20,6 @@ mod packed;
 mod qwen;
 mod rope;
 mod weights;
-mod width_check;
 
 pub use attention::Attention;
 pub use delta_net::{DeltaDims, DeltaNet};

@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use foretoken_protocol::{ChatInput, Input, Part, Priority, RequestId, TokenText};
+use foretoken_protocol::{ChatInput, FinishReason, Input, Part, Priority, RequestId, TokenText};
 
 use super::{InboxMessage, Server};
 use crate::machine;
@@ -41,17 +41,19 @@ impl Server {
 
     /// Has a thread find out what the next prompt of a chat will begin with, if this machine can spare the energy to
     /// read it.
-    pub(super) fn prepare_next_turn(&mut self, id: RequestId) {
+    pub(super) fn prepare_next_turn(&mut self, id: RequestId, reason: FinishReason) {
         let Some(Turn { chat, thinking, answer }) = self.turns.remove(&id) else { return };
-        let Some(session) = self.session.as_ref().filter(|_| !answer.is_empty()) else { return };
+        let is_answered = reason != FinishReason::Cancelled && !answer.is_empty() && !self.inbox.closed;
+        let Some(session) = self.session.as_ref().filter(|_| is_answered) else { return };
         let Some(start) = session.message_start() else { return };
         let (prompter, found) = (session.prompter().clone(), self.found.clone());
+        let generation = self.generation;
         // Without the thread the next turn takes a little longer.
         let _ = thread::Builder::new().name("next turn".into()).spawn(move || {
             if machine::may_spend_energy()
                 && let Ok(Some(ids)) = prompter.next_turn(&chat, &answer, thinking, start)
             {
-                let _ = found.send(InboxMessage::NextTurn(ids));
+                let _ = found.send(InboxMessage::NextTurn(generation, ids));
             }
         });
     }

@@ -2,23 +2,16 @@
 
 use foretoken_protocol::{AcceptanceRule, Exactness, Sampling};
 
-use crate::mlx::{self, DeviceKind};
-use crate::model::Qwen;
+use crate::mlx::DeviceKind;
 
-/// Whether this device gives a row of the model the same bits however many others stand beside it. That the processor
-/// does is tested; others are tried.
-pub(super) fn is_bitwise(model: &Qwen) -> bool {
-    mlx::device() == DeviceKind::Cpu
-        || model.gives_same_bits().unwrap_or_else(|error| {
-            tracing::warn!("texts are not promised to be the same bit by bit: {error}");
-            false
-        })
-}
-
-/// What drafts and neighbours leave of a text that is drawn so, `bitwise` where a row gets the same bits in any company.
-pub(super) fn promised(bitwise: bool, sampling: &Sampling) -> Exactness {
+/// What drafts and neighbours leave of a text that is drawn so on a device. The processor gives a row the same bits
+/// however many others stand beside it; no GPU has been shown to.
+pub(super) fn promised(device: DeviceKind, sampling: &Sampling) -> Exactness {
     let by_seed = sampling.temperature == 0.0 || sampling.acceptance == AcceptanceRule::Coupled;
-    if bitwise && by_seed { Exactness::Bitwise } else { Exactness::Distribution }
+    match device {
+        DeviceKind::Cpu if by_seed => Exactness::Bitwise,
+        DeviceKind::Cpu | DeviceKind::Metal | DeviceKind::Cuda => Exactness::Distribution,
+    }
 }
 
 #[cfg(test)]
@@ -26,18 +19,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_texts_that_follow_their_seed_are_promised_bit_by_bit() {
+    fn only_the_processor_and_texts_that_follow_their_seed_are_promised_bit_by_bit() {
         let coupled = Sampling { temperature: 0.7, ..Sampling::default() };
         let by_chance = Sampling { acceptance: AcceptanceRule::Rejection, ..coupled };
         let greedy = Sampling { temperature: 0.0, ..by_chance };
-        for (bitwise, sampling, promise) in [
-            (true, coupled, Exactness::Bitwise),
-            (true, greedy, Exactness::Bitwise),
-            (true, by_chance, Exactness::Distribution),
-            (false, coupled, Exactness::Distribution),
-            (false, greedy, Exactness::Distribution),
+        for (device, sampling, promise) in [
+            (DeviceKind::Cpu, coupled, Exactness::Bitwise),
+            (DeviceKind::Cpu, greedy, Exactness::Bitwise),
+            (DeviceKind::Cpu, by_chance, Exactness::Distribution),
+            (DeviceKind::Metal, coupled, Exactness::Distribution),
+            (DeviceKind::Cuda, greedy, Exactness::Distribution),
         ] {
-            assert_eq!(promised(bitwise, &sampling), promise, "{bitwise} {sampling:?}");
+            assert_eq!(promised(device, &sampling), promise, "{device:?} {sampling:?}");
         }
     }
 }

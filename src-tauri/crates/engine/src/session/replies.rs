@@ -194,7 +194,7 @@ impl Session {
         }
         self.scheduler.submit(id, spec, settings.drafting)?;
         let drafting = settings.drafting;
-        let exact = exact::promised(self.bitwise, &settings.sampling);
+        let exact = exact::promised(mlx::device(), &settings.sampling);
         self.writing.insert(id, Writer { text, recorder, ids: Vec::new(), turn, drafting, exact });
         Ok(())
     }

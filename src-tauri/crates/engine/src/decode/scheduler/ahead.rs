@@ -8,9 +8,10 @@ use crate::decode::prefill_task::PrefillTask;
 use crate::decode::prefill_throttle::LayerTime;
 use crate::decode::row::Row;
 use crate::decode::spec::RowSpec;
+use crate::mlx;
 use crate::model::Qwen;
 
-/// A request waits for no more than this part of what other prefill may hold up rows.
+/// Reading on takes this part of what other prefill may hold up rows: a request waits for the end of it.
 const SHARE_OF_STALL: usize = 4;
 
 /// A prompt that may come.
@@ -18,6 +19,8 @@ const SHARE_OF_STALL: usize = 4;
 pub(super) struct Ahead {
     task: PrefillTask,
     layer_time: LayerTime,
+    /// Set aside for it.
+    pub(super) bytes: u64,
 }
 
 impl Scheduler {
@@ -38,7 +41,11 @@ impl Scheduler {
             None => PrefillTask::new(model, row).map_err(|error| error.to_string()),
         };
         match task {
-            Ok(task) => self.ahead = Some(Ahead { task, layer_time: self.throttle.expected() }),
+            // All of it may be cached.
+            Ok(task) if task.is_read() => self.rebalance(0),
+            Ok(task) => {
+                self.ahead = Some(Ahead { task, layer_time: self.throttle.expected(), bytes: needed });
+            }
             Err(error) => tracing::debug!("nothing is read ahead: {error}"),
         }
     }
@@ -48,9 +55,9 @@ impl Scheduler {
         self.ahead.is_some()
     }
 
-    /// Reads on for a moment.
-    pub fn read_on(&mut self, model: &Qwen) {
-        let Some(Ahead { mut task, mut layer_time }) = self.ahead.take() else { return };
+    /// Reads on for a moment: some layers over a chunk of tokens, at least one. Fails only where the device has.
+    pub fn read_on(&mut self, model: &Qwen) -> mlx::Result<()> {
+        let Some(Ahead { mut task, mut layer_time, bytes }) = self.ahead.take() else { return Ok(()) };
         let (tokens, before) = (task.chunk_tokens(), task.progress().0);
         let layers = (self.throttle.layers(layer_time, tokens, false) / SHARE_OF_STALL).max(1);
         let _span = tracing::debug_span!("read ahead", tokens, layers).entered();
@@ -62,16 +69,21 @@ impl Scheduler {
             }
             Err(error) => {
                 tracing::debug!("reading ahead ends: {error}");
-                return self.stop_reading_ahead();
+                self.stop_reading_ahead();
+                return if error.is_device_fault() { Err(error) } else { Ok(()) };
             }
         }
         if task.progress().0 != before {
             self.cache_prompt(&task);
         }
-        match task.is_read() {
-            true => self.stop_reading_ahead(),
-            false => self.ahead = Some(Ahead { task, layer_time }),
+        if task.is_read() {
+            drop(task);
+            self.stop_reading_ahead();
+            mlx::clear_cache();
+        } else {
+            self.ahead = Some(Ahead { task, layer_time, bytes });
         }
+        Ok(())
     }
 
     /// Gives back what reading ahead holds, but for what is in the prefix cache.

@@ -5,13 +5,14 @@ use super::request::Request;
 use crate::decode::row::Row;
 
 impl Scheduler {
-    /// Bytes set aside for the requests that were admitted.
+    /// Bytes set aside for the requests that were admitted, and for what is read ahead.
     pub fn reserved_bytes(&self) -> u64 {
         let set_aside = |(row, request): (&Row, Option<&Request>)| {
             // A reply may outgrow what was reckoned with.
             request.map_or(0, |request| request.bytes).max(self.footprint.next(row))
         };
-        self.admitted().map(set_aside).sum()
+        let ahead = self.ahead.as_ref().map_or(0, |ahead| ahead.bytes);
+        self.admitted().map(set_aside).sum::<u64>() + ahead
     }
 
     /// The most bytes that the requests which were admitted may take after the next step.

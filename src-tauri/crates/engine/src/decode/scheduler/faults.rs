@@ -52,13 +52,13 @@ impl Scheduler {
     pub(super) fn quarantine(&mut self, failed: StepFailed, events: &mut Vec<SchedulerEvent>) {
         let StepFailed { error, mut rows } = failed;
         tracing::warn!("a step with {} rows failed: {error}", rows.len());
+        let alone = rows.len() == 1;
+        // Those that were cancelled have no request any more.
+        rows.retain(|row| self.request(row.id).is_some());
         if error.is_device_fault() {
             // Nothing can be tried again here.
             return rows.iter().for_each(|row| self.fail(row.id, error.clone(), events));
         }
-        let alone = rows.len() == 1;
-        // Those that were cancelled have no request any more.
-        rows.retain(|row| self.request(row.id).is_some());
         let is_cleared = |row: &Row| self.requests[&row.id].quarantine == Quarantine::Cleared;
         let cleared = !rows.is_empty() && rows.iter().all(is_cleared);
         if cleared && !alone {

@@ -11,7 +11,7 @@ use crate::decode::batch::Batch;
 use crate::decode::prefill_task::PrefillTask;
 use crate::decode::row::Row;
 use crate::decode::spec::RowId;
-use crate::memory::prefill_chunk;
+use crate::memory::PREFILL_CHUNK;
 use crate::mlx;
 use crate::model::Qwen;
 
@@ -102,7 +102,7 @@ impl Scheduler {
             return self.set_stage(id, Stage::Prefilling(prefill));
         }
         self.join_batch(model, id, Batch::of(prefill.task), events);
-        if total > prefill_chunk() {
+        if total > PREFILL_CHUNK {
             // The buffers of a prefill are larger than any that a step needs.
             mlx::clear_cache();
         }

@@ -52,8 +52,14 @@ impl Call<'_> {
     }
 }
 
+/// Set to `off`, it leaves everything to operations: to compare them, or where a kernel does not come back.
+const SWITCH: &str = "FORETOKEN_KERNELS";
+
 /// What runs the kernels on this machine's device; `None` where operations must do.
 pub fn of_device() -> Option<Rc<dyn Launch>> {
+    if std::env::var_os(SWITCH).is_some_and(|value| value == "off") {
+        return None;
+    }
     match device() {
         DeviceKind::Metal => Some(Rc::new(DeviceKernels::default())),
         DeviceKind::Cuda | DeviceKind::Cpu => None,
@@ -66,23 +72,32 @@ pub struct DeviceKernels {
     made: RefCell<HashMap<&'static str, Made>>,
 }
 
-/// A kernel as MLX knows it, and how it was dispatched last: the layers of a pass dispatch it alike.
+/// A kernel as MLX knows it, and how it was dispatched: the layers of a pass dispatch it alike.
 #[derive(Debug)]
 struct Made {
     handle: KernelHandle,
-    last: Option<(Dtype, Vec<i32>, Config)>,
+    /// The last ways, the newest in front.
+    ways: Vec<(Dtype, Vec<i32>, Config)>,
 }
+
+/// Ways to dispatch a kernel that a pass goes through by turns: the gate of attention, of experts and of a shared one.
+const WAYS: usize = 4;
 
 impl Launch for DeviceKernels {
     fn launch(&self, call: &Call<'_>) -> Result<Vec<Array>> {
         let mut all = self.made.borrow_mut();
-        let new = || Made { handle: KernelHandle::new(call.kernel), last: None };
-        let Made { handle, last } = all.entry(call.kernel.name).or_insert_with(new);
+        let new = || Made { handle: KernelHandle::new(call.kernel), ways: Vec::new() };
+        let Made { handle, ways } = all.entry(call.kernel.name).or_insert_with(new);
         let sizes = || call.sizes.0.iter().map(|(_, size)| *size);
-        let config = match last {
-            Some((dtype, of, config)) if *dtype == call.dtype && of.iter().copied().eq(sizes()) => config,
-            _ => &mut last.insert((call.dtype, sizes().collect(), Config::new(call)?)).2,
+        let known =
+            ways.iter().position(|(dtype, of, _)| *dtype == call.dtype && of.iter().copied().eq(sizes()));
+        let way = match known {
+            Some(known) => ways.remove(known),
+            None => (call.dtype, sizes().collect(), Config::new(call)?),
         };
+        ways.truncate(WAYS - 1);
+        ways.insert(0, way);
+        let config = &ways[0].2;
         let inputs = vector_of(call.inputs.iter().copied());
         let mut outputs = Handles::empty();
         // SAFETY: all handles are valid and freed by their guards; the vector of outputs is filled or the call fails.

@@ -32,8 +32,9 @@ for (int place = K - 1; place >= 0; --place) {
   for (int i = 0; i < EACH; ++i)
     if (i * 32 + lane == chosen) p[i] = -2.0f;
   if (lane == place) {
-    id = chosen;
-    score = top;
+    // Where logits are not numbers nobody is chosen; there must be an expert, and its weight tells.
+    id = max(chosen, 0);
+    score = chosen < 0 ? NAN : top;
   }
 }
 float total = 0.0f;

@@ -95,7 +95,10 @@ pub struct Largest {
 
 impl Largest {
     /// The most that are found.
-    pub const MOST: i32 = 64;
+    pub const MOST: i32 = Self::SIZES[2];
+    /// How many the kernels find, of which a request takes what it wants: a size of its own would be compiled in the
+    /// middle of a chat.
+    pub const SIZES: [i32; 3] = [8, 20, 64];
 
     /// By this.
     pub fn new(launch: Rc<dyn Launch>) -> Self {
@@ -105,12 +108,17 @@ impl Largest {
     /// Logits `[T, V]` → the k ≤ [`Self::MOST`] ≤ V largest of each row, descending, the lower id first among equals, f32
     /// `[T, k]`, their ids, u32 `[T, k]`, and the logsumexp of all, f32 `[T]`.
     pub fn run(&self, logits: &Array, k: i32) -> Result<[Array; 3]> {
-        let sizes = [("V", logits.dim(-1)), ("K", k), ("tokens", logits.dim(0))];
+        let found = Self::SIZES.into_iter().find(|&size| k <= size).unwrap_or(k).min(logits.dim(-1));
+        let sizes = [("V", logits.dim(-1)), ("K", found), ("tokens", logits.dim(0))];
         let (dtype, sizes) = (logits.dtype(), Sizes(&sizes));
         let blocks = Call { kernel: &TOP_K_BLOCKS, dtype, sizes, inputs: &[logits] };
         let [values, ids, sums] = blocks.by(&*self.launch)?;
         let inputs = &[&values, &ids, &sums];
-        Call { kernel: &TOP_K_MERGE, dtype, sizes, inputs }.by(&*self.launch)
+        let [values, ids, lse] = Call { kernel: &TOP_K_MERGE, dtype, sizes, inputs }.by(&*self.launch)?;
+        if k == found {
+            return Ok([values, ids, lse]);
+        }
+        Ok([values.slice_axis(-1, 0, k)?, ids.slice_axis(-1, 0, k)?, lse])
     }
 }
 

@@ -1,11 +1,12 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless};
-use foretoken_protocol::{ApiOutcome, EngineState, LocalApiSettings, LocalApiState};
+use foretoken_protocol::{ApiOutcome, EngineState, KvPrecision, LocalApiSettings, LocalApiState, Tuning};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
@@ -98,7 +99,22 @@ async fn programs_are_let_in_while_it_is_on_and_count_as_replies() {
     assert_eq!(state(&app.local_api), LocalApiState::On { port });
     assert_eq!(app.local_api.shown().model.as_deref(), Some("Demo-model"));
     let models = rest(send(port, "GET", "/v1/models", "")).await;
-    assert!(models.contains(r#""id":"Demo-model""#), "{models}");
+    assert!(models.contains(r#""id":"Demo-model""#) && models.contains(r#""tuned_depth":null"#), "{models}");
+    let EngineState::Ready { model, .. } = app.engine.state() else { panic!("no model is loaded") };
+    let tuning = Tuning {
+        tokens_per_second: vec![10.0, 14.0, 12.0],
+        best_depth: 1,
+        kv_precision: KvPrecision::Full,
+        draft_vocabulary: None,
+        measured_at: 1,
+    };
+    app.models.library.note_tuning(Path::new(&model.path), tuning);
+    let told = async {
+        while !rest(send(port, "GET", "/v1/models", "")).await.contains(r#""tuned_depth":1,"speed_up":1.4"#) {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(TIMEOUT, told).await.expect("what was measured is told");
 
     write(app, 4096, endless()).await;
     let body = json!({

@@ -39,8 +39,8 @@ fn the_second_round_of_an_agent_reads_only_what_is_new() {
     assert!(20 * again >= 19 * first, "{again} of {first} tokens are not read again, {new} are");
 }
 
-/// As many tools as such programs send once people have connected servers of theirs: those that were recorded, and again
-/// by names that such servers give them.
+/// As many tools as such programs send once people have connected servers of theirs: those that were recorded, and
+/// again by names that such servers give them.
 fn with_those_of_servers(recorded: &Value, count: usize) -> Vec<Value> {
     let recorded = recorded.as_array().unwrap();
     let servers = ["", "mcp__files__", "mcp__web__"].into_iter();

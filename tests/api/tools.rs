@@ -215,7 +215,8 @@ fn results_need_their_calls() {
     assert_eq!(left_out.header("foretoken-warning"), Some("result-missing"));
 }
 
-/// Programs that look at headers alone hear of what they might not expect of calls; those that stream hear it at the end.
+/// Programs that look at headers alone hear of what they might not expect of calls; those that stream hear it at the
+/// end.
 #[test]
 fn what_is_odd_about_calls_is_told_in_a_word() {
     let server = Server::scripted(&["--no-token"]);

@@ -46,7 +46,7 @@ struct Waiting {
     /// Whether it waited for its model when others were let in with that: a model is not loaded twice for what waited
     /// at the same time.
     together: bool,
-    /// Whether all others go before it, until they have long enough.
+    /// Whether all others go before it, for as long and as often as that is fair.
     in_background: bool,
     since: Instant,
     /// How many that came later have gone before it.

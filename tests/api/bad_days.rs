@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::{chat, get, request};
+use crate::client::{chat, get, request, send_raw};
 use crate::server::{Server, scripted, with};
 
 /// Asks for a stream.
@@ -145,4 +145,70 @@ fn a_silent_stream_is_kept_alive_and_a_slow_reader_loses_nothing() {
     };
     assert_eq!(words(&slow.events()).len(), 3000 * 16, "it was not read for seconds");
     assert_eq!(words(&quiet.events()), "a");
+}
+
+/// Whoever waits long has a status before the turn comes: what cannot be read is refused until then.
+#[test]
+fn what_can_never_be_read_is_refused_before_its_turn_comes() {
+    let server = Server::scripted(&["--no-token", "--rows", "1"]);
+    let port = server.port;
+    let endless = stream(&json!({"say": ["a"], "times": 100_000, "token_ms": 5}));
+    let mut holder = chat(port, &endless);
+    holder.chunk();
+    // The engine counts words.
+    let long = json!({"messages": [{"role": "user", "content": "word ".repeat(1200)}]});
+    for fields in [json!({"stream": true}), json!({})] {
+        let asked = Instant::now();
+        let mut refused = chat(port, &with(with(scripted(&json!({})), long.clone()), fields));
+        assert_eq!(
+            (refused.status, refused.json()["error"]["code"].clone()),
+            (400, json!("context_length_exceeded"))
+        );
+        assert!(asked.elapsed() < Duration::from_secs(4), "before anything is sent");
+    }
+    holder.leave();
+}
+
+/// A program that asks once more has given up: its first try stands in nobody's way. Others that ask for the same do
+/// not end one another.
+#[test]
+fn a_request_that_is_sent_again_ends_its_older_twin_and_no_other() {
+    let server = Server::scripted(&["--no-token", "--rows", "1"]);
+    let port = server.port;
+    let slow = scripted(&json!({"say": ["a"], "prefill_ms": 6000})).to_string();
+    let live = || {
+        let status = get(port, "/v1/foretoken/status").json();
+        status["requests"]["live"].as_array().unwrap().len()
+    };
+    let ask = |key: &'static str, body: &str| {
+        let bytes = request(port, "POST", "/v1/chat/completions", &[("idempotency-key", key)], body);
+        let asked = thread::spawn(move || {
+            let mut answer = send_raw(port, &bytes);
+            (answer.status, answer.json()["error"]["code"].clone())
+        });
+        thread::sleep(Duration::from_millis(300));
+        asked
+    };
+    let quick = scripted(&json!({"say": ["b"]})).to_string();
+    let first = ask("one", &slow);
+    let (other_key, other_body) = (ask("two", &quick), ask("one", &quick));
+    assert_eq!(live(), 3, "they wait");
+    assert!(!first.is_finished());
+    let again = ask("one", &slow);
+    assert_eq!(first.join().unwrap(), (500, json!("cancelled")));
+    for others in [other_key, other_body] {
+        assert_eq!(others.join().unwrap(), (200, Value::Null), "they had waited before");
+    }
+    // One whose answer has begun is being read by somebody.
+    let streamed = stream(&json!({"say": ["a"], "times": 100, "token_ms": 20})).to_string();
+    let begin = || {
+        let bytes = request(port, "POST", "/v1/chat/completions", &[("idempotency-key", "three")], &streamed);
+        send_raw(port, &bytes)
+    };
+    assert_eq!(again.join().unwrap(), (200, Value::Null));
+    let mut begun = begin();
+    begun.chunk();
+    let mut twin = begin();
+    assert_eq!(begun.events().last(), Some(&"[DONE]".into()));
+    assert_eq!(twin.events().last(), Some(&"[DONE]".into()));
 }

@@ -49,6 +49,12 @@ fn the_packages_wait_for_a_prompt_that_is_read_for_long() {
     run_with("clients-node", &alone(), "patient_client.mjs");
 }
 
+/// Whoever waits for long has a status before it is known whether the request can be answered.
+#[test]
+fn the_packages_raise_what_is_refused_late() {
+    run_with("clients-python", &alone(), "late_refusals.py");
+}
+
 /// What other programs have sent, and their answers by the types of the packages.
 #[test]
 fn what_other_programs_send_is_answered_in_the_form_that_they_read() {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::{chat, request, send};
+use crate::client::{chat, read_head, request, send};
 use crate::server::{Server, scripted, with};
 
 const CHAT: &str = "/v1/chat/completions";
@@ -198,4 +198,24 @@ fn what_spells_the_end_of_a_turn_ends_none() {
     let scripted = Server::scripted(&["--no-token"]);
     let echoed = json!({"model": "default", "messages": [{"role": "user", "content": SPELT}]}).to_string();
     assert_eq!(chat_text(&scripted, &echoed), SPELT);
+}
+
+/// There are 64 places for connections. The next one waits until one of them is free.
+#[test]
+fn more_connections_than_there_are_places_for_wait() {
+    let server = Server::scripted(&["--no-token"]);
+    let port = server.port;
+    let mut held: Vec<TcpStream> =
+        (0..64).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
+    // They are taken in the order in which they came.
+    let mut next = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    next.write_all(&request(port, "GET", "/health", &[], "")).unwrap();
+    next.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    let mut first = [0];
+    let waits = next.read(&mut first).unwrap_err();
+    assert!(matches!(waits.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{waits}");
+    drop(held.pop());
+    next.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    assert_eq!(read_head(next).status, 200);
+    assert_eq!(held.len(), 63);
 }

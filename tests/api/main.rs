@@ -8,6 +8,7 @@ mod clients;
 mod completions;
 mod constrained;
 mod custom;
+mod drafters;
 mod guard;
 mod hostile;
 mod live;

@@ -1,7 +1,9 @@
 //! Other devices of the network, and pages that may connect.
 
+use std::io::ErrorKind;
 use std::net::{IpAddr, TcpStream, ToSocketAddrs};
 use std::process::Stdio;
+use std::time::Duration;
 
 use foretoken_tests::fixtures::demo_model;
 use foretoken_tests::programs::built;
@@ -43,6 +45,26 @@ fn other_devices_reach_it_where_they_may_and_have_to_send_the_token() {
     let bearer = format!("Bearer {TOKEN}");
     let here = send(server.port, "GET", "/v1/models", &[("authorization", &bearer)], "");
     assert_eq!(here.status, 200, "programs of this machine too");
+}
+
+/// However many connections other devices hold, there is a place for a program of this machine.
+#[test]
+fn other_devices_do_not_take_all_connections() {
+    let server = Server::scripted(&["--network", "--token", TOKEN]);
+    let Some(address) = outer_address() else {
+        eprintln!("this machine has no address that others reach");
+        return;
+    };
+    let held: Vec<TcpStream> = (0..80).map(|_| TcpStream::connect((address, server.port)).unwrap()).collect();
+    let here = get(server.port, "/health");
+    assert_eq!(here.status, 200);
+    // Those for which there is no place are closed, and not kept waiting.
+    let mut last = held.last().unwrap();
+    last.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let closed = std::io::Read::read(&mut last, &mut [0]);
+    assert!(
+        matches!(&closed, Ok(0)) || closed.is_err_and(|error| error.kind() == ErrorKind::ConnectionReset)
+    );
 }
 
 #[test]

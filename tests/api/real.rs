@@ -1,9 +1,15 @@
 //! The server in front of the real engine with the demo model.
 
+use std::fs;
+use std::ops::ControlFlow;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use foretoken_tests::fixtures::fixture;
+use foretoken_engine::mlx::Dtype;
+use foretoken_engine::score::{CHUNK, score};
+use foretoken_engine::session::Session;
+use foretoken_protocol::ChatMessage;
+use foretoken_tests::fixtures::{demo_model, fixture, write_raw};
 use serde_json::{Value, json};
 
 use crate::client::{chat, get, send};
@@ -121,6 +127,52 @@ fn chances_are_those_of_the_model_and_their_bytes_the_text() {
         assert_eq!(top.len(), 3);
         assert_eq!(top[0]["token"], token["token"], "greedy takes the likeliest");
         assert!(token["logprob"].as_f64().unwrap() <= 0.0);
+    }
+}
+
+/// What is told of tokens is what the model makes of the same text where it only reads it.
+#[test]
+fn chances_are_those_that_reading_the_text_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    // In f32, so that rounding decides nothing.
+    write_raw(&demo_model(), folder.path(), Dtype::Float32);
+    for file in fs::read_dir(demo_model()).unwrap().map(Result::unwrap) {
+        let to = folder.path().join(file.file_name());
+        if !to.exists() && file.path().extension() != Some("safetensors".as_ref()) {
+            fs::copy(file.path(), to).unwrap();
+        }
+    }
+    let session = Session::load(folder.path(), &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let server = Server::real_with(folder.path(), &["--no-token"]);
+    let question = "Tell me about the sea.";
+    let prompt = session.chat_prompt(&[ChatMessage::user(question)], None, false).unwrap().ids;
+    let token_of = |bytes: &Value| {
+        let bytes: Vec<u8> = serde_json::from_value(bytes.clone()).unwrap();
+        (0..2048).find(|&id| session.tokenizer().token_bytes(id) == bytes).unwrap()
+    };
+    for own in [json!({"speculation": "off"}), json!({"speculation": 3})] {
+        let fields = json!({"temperature": 1.0, "presence_penalty": 0.5, "logprobs": true, "top_logprobs": 5,
+            "reasoning_effort": "none", "foretoken": own});
+        let answer = chat(server.port, &asked(fields)).json();
+        assert_eq!(answer["usage"]["prompt_tokens"], prompt.len());
+        let told = answer["choices"][0]["logprobs"]["content"].as_array().unwrap();
+        let reply: Vec<u32> = told.iter().map(|token| token_of(&token["bytes"])).collect();
+        assert!(reply.len() > 10, "{answer}");
+        let text = [&prompt[..], &reply].concat();
+        let logits = score(session.model(), &text, CHUNK).unwrap().logits.to_vec::<f32>().unwrap();
+        let vocab = logits.len() / text.len();
+        for (place, (token, &id)) in told.iter().zip(&reply).enumerate() {
+            let row = &logits[(prompt.len() + place - 1) * vocab..][..vocab];
+            let all: f64 = row.iter().map(|&logit| f64::from(logit).exp()).sum();
+            let chance = |id: u32| f64::from(row[id as usize]) - all.ln();
+            let close = |told: &Value, id: u32| (told["logprob"].as_f64().unwrap() - chance(id)).abs() < 1e-4;
+            assert!(close(token, id), "{place}: {token}, read {}", chance(id));
+            // Control tokens have no text.
+            let tops = token["top_logprobs"].as_array().unwrap().iter().filter(|top| top["token"] != "");
+            for top in tops {
+                assert!(close(top, token_of(&top["bytes"])), "{place}: {top}");
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use foretoken_models::Library;
-use foretoken_tests::fixtures::demo_model;
+use foretoken_tests::fixtures::{demo_draft_model, demo_model};
 use foretoken_tests::programs::built;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -55,7 +55,7 @@ impl Server {
     }
 
     /// In front of the engine that does as it is told, with a library of the models that are called so; the first is
-    /// loaded.
+    /// loaded. One that is called `dflash` is a draft model.
     pub(crate) fn with_library(names: &[&str], arguments: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().join("models");
@@ -63,7 +63,8 @@ impl Server {
         for name in names {
             let folder = root.join(name);
             fs::create_dir(&folder).unwrap();
-            for file in fs::read_dir(demo_model()).unwrap().map(Result::unwrap) {
+            let from = if *name == "dflash" { demo_draft_model() } else { demo_model() };
+            for file in fs::read_dir(from).unwrap().map(Result::unwrap) {
                 let to = folder.join(file.file_name());
                 fs::hard_link(file.path(), &to).or_else(|_| fs::copy(file.path(), &to).map(drop)).unwrap();
             }

@@ -214,3 +214,89 @@ fn results_need_their_calls() {
     let left_out = ask(json!({"role": "user", "content": json!({"say": ["Hm."]}).to_string()}));
     assert_eq!(left_out.header("foretoken-warning"), Some("result-missing"));
 }
+
+/// Programs that look at headers alone hear of what they might not expect of calls; those that stream hear it at the
+/// end.
+#[test]
+fn what_is_odd_about_calls_is_told_in_a_word() {
+    let server = Server::scripted(&["--no-token"]);
+    let broken = "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": }\n</tool_call>";
+    let good = call("Rome", "3");
+    for (script, words) in [
+        (json!({"say": pieces(&call("Rome", "five"))}), &["coercion"][..]),
+        (json!({"say": pieces(broken)}), &["malformed-call"]),
+        (json!({"say": pieces(&good), "unbound": ["weather"]}), &["unbound-tool"]),
+        (json!({"say": pieces(&call("Rome", "x")), "unbound": ["weather"]}), &["unbound-tool", "coercion"]),
+        (json!({"say": pieces(&good)}), &[]),
+    ] {
+        let body = with(scripted(&script), json!({"tools": offered()}));
+        let mut whole = chat(server.port, &body);
+        let told: Vec<&str> =
+            whole.header("foretoken-warning").map_or(Vec::new(), |words| words.split(", ").collect());
+        assert_eq!(told, words, "{script}");
+        let answer = whole.json();
+        let listed = |own: &Value| {
+            let mut listed: Vec<String> = serde_json::from_value(own["warnings"].clone()).unwrap_or_default();
+            listed.sort_unstable();
+            listed
+        };
+        let mut sorted = words.to_vec();
+        sorted.sort_unstable();
+        assert_eq!(listed(&answer["foretoken"]), sorted, "{answer}");
+        let mut stream = chat(server.port, &with(body, json!({"stream": true})));
+        // Before the first token it is known how tools are bound, and nothing more.
+        let early = words.iter().find(|word| **word == "unbound-tool").copied();
+        assert_eq!(stream.header("foretoken-warning"), early);
+        let events = stream.events();
+        let own = events.iter().find_map(|event| event.get("foretoken")).unwrap();
+        assert_eq!(listed(own), sorted, "{events:?}");
+    }
+}
+
+/// A reply that must be a call has no text, so that the form of one is left out in each dialect.
+#[test]
+fn a_form_of_the_answer_gives_way_to_a_call_that_must_come() {
+    let server = Server::scripted(&["--no-token"]);
+    let schema = json!({"type": "object"});
+    let script = json!({"say": pieces(&call("Rome", "3"))}).to_string();
+    let user = json!([{"role": "user", "content": script}]);
+    let parameters = offered()[0]["function"]["parameters"].clone();
+    let flat = json!([{"type": "function", "name": "weather", "parameters": parameters}]);
+    let named = json!([{"name": "weather", "input_schema": parameters}]);
+    let json_schema = json!({"type": "json_schema", "name": "a", "schema": schema});
+    for (path, body, forced, field) in [
+        (
+            "/v1/chat/completions",
+            json!({"messages": user, "tools": offered(), "response_format": {"type": "json_object"}}),
+            json!("required"),
+            "response_format",
+        ),
+        (
+            "/v1/chat/completions",
+            json!({"messages": user, "tools": offered(), "foretoken": {"grammar": {"regex": "a"}}}),
+            json!({"type": "function", "function": {"name": "weather"}}),
+            "foretoken.grammar",
+        ),
+        (
+            "/v1/responses",
+            json!({"input": user, "tools": flat, "text": {"format": json_schema}}),
+            json!("required"),
+            "text.format",
+        ),
+        (
+            "/v1/messages",
+            json!({"messages": user, "tools": named, "output_config": {"format": json_schema}}),
+            json!({"type": "any"}),
+            "output_config.format",
+        ),
+    ] {
+        let ask = |fields: Value| {
+            let body = with(with(body.clone(), json!({"model": "default"})), fields);
+            send(server.port, "POST", path, &[], &body.to_string())
+        };
+        let answer = ask(json!({"tool_choice": forced}));
+        assert_eq!((answer.status, answer.header("foretoken-ignored")), (200, Some(field)), "{path}");
+        let free = ask(json!({}));
+        assert_eq!((free.status, free.header("foretoken-ignored")), (200, None), "{path}");
+    }
+}

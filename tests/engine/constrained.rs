@@ -1,17 +1,21 @@
 //! Replies that are bound to a form read the same with drafts and without, alone and in company, and have the form.
 
+use std::collections::BTreeMap;
+
 use foretoken_calls::{Tools, TypedCall};
 use foretoken_engine::checkpoint::Config;
-use foretoken_engine::constrain::Compiler;
+use foretoken_engine::constrain::{Compiler, Constraint as EngineConstraint, ConstraintState};
 use foretoken_engine::decode::{Batch, RowSpec};
+use foretoken_engine::mlx::Dtype;
 use foretoken_engine::model::Qwen;
+use foretoken_engine::score::{CHUNK, score};
 use foretoken_engine::session::{Calls, Progress, Reply, ReplyRequest, Session, TokenPrompt};
 use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
-    AcceptanceRule, CallRule, ChatMessage, Constraint, Drafting, FinishReason, Format, GenerationSettings,
-    Sampling,
+    AcceptanceRule, CallRule, ChatMessage, Constraint, Drafting, ErrorReport, FinishReason, Format,
+    GenerationSettings, PositionStats, Sampling,
 };
-use foretoken_tests::fixtures::{Stored, demo_model, fixture, tiny_dense};
+use foretoken_tests::fixtures::{Stored, demo_model, fixture, load, tiny_dense, write_raw};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, forced, greedy, read};
@@ -97,8 +101,9 @@ impl Small {
         let length = 1 + rng.below(20);
         let prompt = rng.prompt(length);
         let asked = Constraint { format: Some(Format::JsonSchema(schema.clone())), ..Constraint::default() };
-        let constraint =
+        let compiled =
             self.compiler.compile(&asked, &Tools::default(), &TokenPrompt::plain(prompt.clone())).unwrap();
+        let constraint = compiled.constraint;
         let seed = rng.below(1 << 40) as u64;
         RowSpec { constraint, sampling, seed, stop_ids: vec![END], ..greedy(&prompt, 120) }
     }
@@ -190,7 +195,7 @@ impl Demo {
     fn request(&self, asked: &Constraint, tools: &Tools, drafting: Drafting, thinking: bool) -> ReplyRequest {
         let question = ChatMessage::user("Tell me a story.");
         let prompt = self.session.chat_prompt(&[question], None, thinking).unwrap();
-        let constraint = self.session.compiler().compile(asked, tools, &prompt).unwrap();
+        let constraint = self.session.compiler().compile(asked, tools, &prompt).unwrap().constraint;
         let settings = GenerationSettings {
             sampling: Sampling { temperature: 0.8, top_p: 0.95, seed: Some(5), ..Sampling::default() },
             drafting,
@@ -232,6 +237,7 @@ const DRAFTINGS: [Drafting; 5] = [
 #[test]
 fn what_the_form_dictates_is_drafted_and_changes_nothing() {
     let mut demo = Demo::load();
+    let mut refused = 0;
     let form = json!({"type": "object", "additionalProperties": false, "required": ["headline", "mood"], "properties": {
         "headline": {"type": "string", "maxLength": 20}, "mood": {"enum": ["cheerful", "melancholy"]},
     }});
@@ -254,8 +260,10 @@ fn what_the_form_dictates_is_drafted_and_changes_nothing() {
                     reply.stats
                 );
                 assert!(drafting == Drafting::Off || reply.stats.steps < reply.stats.emitted);
-                let drafted: u32 = reply.stats.positions.iter().map(|position| position.accepted).sum();
-                assert!(drafted + reply.stats.forced < reply.stats.emitted + 2);
+                let [drafted, accepted] = drafts(&reply);
+                assert!(accepted + reply.stats.forced < reply.stats.emitted + 2);
+                assert!(reply.stats.refused_drafts <= drafted - accepted, "{:?}", reply.stats);
+                refused += reply.stats.refused_drafts;
             }
             if tools.is_empty() && reply.reason == FinishReason::Stop {
                 let answer = text.rsplit("</think>").next().unwrap();
@@ -278,6 +286,16 @@ fn what_the_form_dictates_is_drafted_and_changes_nothing() {
         }
         assert!(texts.iter().all(|text| *text == texts[0]), "{texts:?}");
     }
+    assert!(refused > 0, "the head knows nothing of the form");
+    let free = demo.request(&Constraint::default(), &Tools::default(), Drafting::Fixed { depth: 4 }, false);
+    let free = demo.reply(free);
+    assert!(drafts(&free)[0] > 0 && free.stats.refused_drafts == 0, "{:?}", free.stats);
+}
+
+/// Drafts of a reply that were verified, and those that were right.
+fn drafts(reply: &Reply) -> [u32; 2] {
+    let of = |count: fn(&PositionStats) -> u32| reply.stats.positions.iter().map(count).sum();
+    [of(|position| position.drafted), of(|position| position.accepted)]
 }
 
 /// The block is closed behind so many tokens, with drafts or without, and an answer follows.
@@ -356,4 +374,150 @@ fn requests_of_all_kinds_beside_one_another_read_as_alone() {
         }
     }
     assert_eq!(together, expected);
+}
+
+/// A grammar that is easily begun, and then has more ways to go on than anybody follows.
+fn too_much_work() -> Format {
+    const WORDS: usize = 180;
+    let pairs = (0..WORDS * WORDS).map(|pair| format!("X{} Y{}", pair / WORDS, pair % WORDS));
+    let ways = pairs.collect::<Vec<_>>().join(" | ");
+    let words: String =
+        (0..WORDS).map(|word| format!("X{word}: /a{word}[a-z]*/\nY{word}: / b{word}[a-z]*/\n")).collect();
+    Format::Lark(format!("start: (\"Once\" | \"Then\") \" upon a time\" ways\nways: {ways}\n{words}"))
+}
+
+/// A reply whose form can be followed no further ends there, says so, and disturbs nobody.
+#[test]
+fn a_reply_whose_grammar_gives_out_fails_by_name_and_what_was_written_stays() {
+    let mut demo = Demo::load();
+    let asked = Constraint { format: Some(too_much_work()), ..Constraint::default() };
+    for drafting in [Drafting::Off, Drafting::Fixed { depth: 4 }] {
+        let beside = demo.request(&Constraint::default(), &Tools::default(), Drafting::Off, false);
+        let expected = demo.reply(beside.clone()).ids;
+        let request = demo.request(&asked, &Tools::default(), drafting, false);
+        demo.session.submit(1, request).unwrap();
+        demo.session.submit(2, beside).unwrap();
+        let (mut text, mut failed, mut whole) = (String::new(), None, None);
+        while !demo.session.is_idle() {
+            for (id, progress) in demo.session.pump() {
+                match progress {
+                    Progress::Tokens { tokens, .. } if id == 1 => {
+                        text.extend(
+                            tokens.iter().flat_map(|token| &token.text).map(|part| part.text.as_str()),
+                        );
+                    }
+                    Progress::Rest(tokens) if id == 1 => {
+                        text.extend(tokens.iter().map(|part| part.text.as_str()))
+                    }
+                    Progress::Failed(error) if id == 1 => failed = Some(ErrorReport::from(&error)),
+                    Progress::Finished(reply) if id == 2 => whole = Some(reply.ids),
+                    Progress::Finished(reply) => panic!("{:?} behind {text:?}", reply.reason),
+                    Progress::Failed(error) => panic!("{error}"),
+                    _ => {}
+                }
+            }
+        }
+        let failed = failed.unwrap_or_else(|| panic!("{text:?}"));
+        assert_eq!(failed.code, "grammar_failed");
+        assert!(failed.hint.contains("simpler"), "{failed:?}");
+        let begins = |begin: &str| !text.is_empty() && format!("{begin} upon a time").starts_with(&text);
+        assert!(begins("Once") || begins("Then"), "{text:?}");
+        assert_eq!(whole.as_ref(), Some(&expected));
+    }
+}
+
+/// By either rule and whoever drafts, what is drawn under a mask comes as often as the model's distribution among the
+/// tokens that may come says, worked out here from its logits.
+#[test]
+fn what_is_drawn_under_a_mask_comes_as_often_as_the_masked_distribution_says() {
+    const REPLIES: u64 = 500;
+    const TEMPERATURE: f32 = 1.6;
+    let folder = tempfile::tempdir().unwrap();
+    // In f32, so that rounding decides nothing.
+    write_raw(&demo_model(), folder.path(), Dtype::Float32);
+    let model = load(folder.path());
+    let session = Demo::load().session;
+    let prompt = TokenPrompt::plain(Rng::new(5).prompt(6));
+    let pattern = "(the|a) (sea|sun|sky|bell|boat|wind) (is|was|has) (cold|warm|old|red)";
+    let asked = Constraint { format: Some(Format::Regex(pattern.into())), ..Constraint::default() };
+    let constraint = session.compiler().compile(&asked, &Tools::default(), &prompt).unwrap().constraint;
+    let exact = Masked { model: &model, prompt: &prompt.ids, temperature: TEMPERATURE }
+        .distribution(constraint.clone().unwrap());
+    for acceptance in [AcceptanceRule::Coupled, AcceptanceRule::Rejection] {
+        let sampling = Sampling { temperature: TEMPERATURE, acceptance, ..Sampling::default() };
+        let spec = RowSpec { sampling, constraint: constraint.clone(), ..greedy(&prompt.ids, MASKED_TOKENS) };
+        let mut counts: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
+        let (mut drafted, mut accepted) = (0, 0);
+        for seeds in (0..REPLIES).collect::<Vec<_>>().chunks(16) {
+            let mut batch = Batch::default();
+            for &seed in seeds {
+                batch.join(read(&model, seed, &RowSpec { seed, ..spec.clone() })).unwrap();
+            }
+            let mut replies: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+            while !batch.rows().is_empty() {
+                let depths = vec![2; batch.rows().len()];
+                for advance in batch.step(&model, &depths).unwrap().advances {
+                    (drafted, accepted) = (drafted + advance.drafted, accepted + advance.accepted);
+                    replies.entry(advance.row).or_default().extend(advance.tokens);
+                }
+            }
+            replies.into_values().for_each(|reply| *counts.entry(reply).or_default() += 1.0);
+        }
+        assert!(drafted > 300 && accepted > 50, "{accepted} of {drafted}");
+        let total = REPLIES as f64;
+        let (mut chi2, mut cells) = (0.0, 0.0);
+        let mut add = |seen: f64, expected: f64| {
+            chi2 += (seen - expected).powi(2) / expected;
+            cells += 1.0;
+        };
+        // What is rare counts together.
+        let mut rest = (total, total);
+        for (reply, chance) in exact.iter().filter(|(_, chance)| *chance * total > 8.0) {
+            let seen = counts.get(reply).copied().unwrap_or(0.0);
+            add(seen, chance * total);
+            rest = (rest.0 - seen, rest.1 - chance * total);
+        }
+        if rest.1 > 8.0 {
+            add(rest.0, rest.1);
+        }
+        let degrees: f64 = cells - 1.0;
+        println!("{acceptance:?}: chi-square {chi2:.1} for {degrees}; {accepted} of {drafted} drafts stayed");
+        assert!(degrees >= 8.0, "{degrees}");
+        assert!(chi2 < degrees + 4.0 * (2.0 * degrees).sqrt() + 4.0, "{acceptance:?}: {chi2} for {degrees}");
+    }
+}
+
+/// The tokens of which the distribution is worked out.
+const MASKED_TOKENS: usize = 3;
+
+/// The model's distribution among tokens that may come.
+struct Masked<'a> {
+    model: &'a Qwen,
+    prompt: &'a [u32],
+    temperature: f32,
+}
+
+impl Masked<'_> {
+    /// The beginnings of replies of so many tokens that are no rarer than once in two thousand, and their chances.
+    fn distribution(&self, constraint: EngineConstraint) -> Vec<(Vec<u32>, f64)> {
+        let mut open = vec![(Vec::new(), 1.0)];
+        for _ in 0..MASKED_TOKENS {
+            let next = open.iter().flat_map(|(tokens, chance)| self.next(&constraint, tokens, *chance));
+            open = next.filter(|(_, chance)| *chance > 5e-4).collect();
+        }
+        open
+    }
+
+    fn next(&self, constraint: &EngineConstraint, tokens: &[u32], chance: f64) -> Vec<(Vec<u32>, f64)> {
+        let mask = ConstraintState::replayed(constraint.clone(), tokens).mask().unwrap();
+        let text = [self.prompt, tokens].concat();
+        let logits = score(self.model, &text, CHUNK).unwrap().logits.to_vec::<f32>().unwrap();
+        let vocab = logits.len() / text.len();
+        let last = &logits[logits.len() - vocab..];
+        let weight = |id: usize| f64::from(last[id] / self.temperature).exp();
+        let may_come: Vec<usize> = (0..vocab).filter(|&id| mask.allows(id as u32)).collect();
+        let all: f64 = may_come.iter().map(|&id| weight(id)).sum();
+        let followed = |id: usize| ([tokens, &[id as u32]].concat(), chance * weight(id) / all);
+        may_come.into_iter().map(followed).collect()
+    }
 }

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use foretoken_api::{
-    Access, Api, Limits, Live, Offered, Reach, Server, Token, names_model, network_name, offered, port_holder,
+    Access, Api, Limits, Live, Offered, Reach, Server, Signer, Token, names_model, network_name, offered,
+    port_holder,
 };
 use foretoken_host::Engine;
 use foretoken_protocol::{
@@ -114,6 +115,8 @@ pub(crate) struct LocalApi {
     events: Arc<AppEvents>,
     replies: Arc<Replies>,
     tokens: Arc<TokenStore>,
+    /// Has the key that signs thinking.
+    signing_key_file: PathBuf,
     clipboard: Arc<Clipboard>,
     live: Arc<Live>,
     standing: Mutex<Standing>,
@@ -152,7 +155,8 @@ impl Running {
 }
 
 impl LocalApi {
-    /// It keeps its token in the keychain, or in `token_file` where there is none.
+    /// It keeps its token in the keychain, or in `token_file` where there is none; beside that the key that signs
+    /// thinking, which opens nothing.
     pub(crate) fn new(
         engine: Arc<Engine>,
         models: Arc<Models>,
@@ -171,6 +175,7 @@ impl LocalApi {
             settings,
             events,
             replies,
+            signing_key_file: token_file.with_file_name("api-signing-key"),
             tokens: Arc::new(TokenStore::new(Box::new(IN_KEYCHAIN), token_file)),
             clipboard: Arc::default(),
             live: Arc::default(),
@@ -294,7 +299,9 @@ impl LocalApi {
         let live = Arc::clone(&self.live);
         let access = Access { token, origins: settings.origins, network: settings.network };
         let limits = Limits { rows: settings.rows.clamp(1, MOST_API_ROWS).into(), ..Limits::default() };
-        let api = Api::new(Arc::clone(&self.engine), models, limits, port, access, live);
+        let key_file = self.signing_key_file.clone();
+        let signer = blocking(move || Signer::of_file(&key_file)).await;
+        let api = Api::new(Arc::clone(&self.engine), models, limits, port, access, live, signer);
         let (close, closing) = oneshot::channel();
         let closing = async move {
             // It closes too when nobody is left who could say so.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use foretoken_api::{NotLoaded, Offered};
+use foretoken_api::{NotLoaded, Offered, Tuned};
 use foretoken_protocol::{ApiAlias, ApiSampling, FitVerdict, GenerationSettings, LocalState, ModelInfo};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -33,8 +33,12 @@ impl foretoken_api::Models for Offers {
         let listed = listed.borrow();
         let known = listed.iter().flat_map(|library| &library.models);
         let known = known.filter(|model| matches!(model.state, LocalState::Ready));
-        let mut offered: Vec<Offered> =
-            known.map(|model| offer(model.repo.as_deref(), &model.name, &model.path)).collect();
+        let mut offered: Vec<Offered> = known
+            .map(|model| Offered {
+                tuned: model.tuning.as_ref().and_then(Tuned::of),
+                ..offer(model.repo.as_deref(), &model.name, &model.path)
+            })
+            .collect();
         for entry in self.models.entries(&self.settings.current()) {
             if !offered.iter().any(|model| model.path == entry.path) && Path::new(&entry.path).is_dir() {
                 offered.push(offer(None, &entry.name, &entry.path));
@@ -99,6 +103,7 @@ fn offer(repo: Option<&str>, name: &str, path: &str) -> Offered {
         name: name.to_owned(),
         path: path.to_owned(),
         created: since.map_or(0, |time| time.as_secs()),
+        tuned: None,
     }
 }
 

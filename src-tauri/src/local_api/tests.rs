@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless};
-use foretoken_protocol::{ApiAlias, ApiOutcome, EngineState, LocalApiSettings, LocalApiState};
+use foretoken_protocol::{
+    ApiAlias, ApiOutcome, EngineState, KvPrecision, LocalApiSettings, LocalApiState, Tuning,
+};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
@@ -125,6 +127,37 @@ async fn programs_are_let_in_while_it_is_on_and_count_as_replies() {
     assert!(rest(second).await.contains("cancelled"), "its requests end with it");
     assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
     wait_for_requests(app, 0).await;
+    app.engine.shut_down();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn models_tell_what_was_measured_of_them() {
+    let Running { app, folder, .. } = running().await;
+    let (own, port) = (folder.path().join("data/models/org--Little"), free_port());
+    fs::create_dir_all(&own).unwrap();
+    for file in fs::read_dir(demo_model()).unwrap().map(Result::unwrap) {
+        fs::copy(file.path(), own.join(file.file_name())).unwrap();
+    }
+    app.models.library.start();
+    app.local_api.change(on_at(port)).await.unwrap();
+    let listed = async |expected: &str| {
+        let told = async {
+            while !rest(send(port, "GET", "/v1/models", "")).await.contains(expected) {
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(TIMEOUT, told).await.unwrap_or_else(|_| panic!("{expected} is not told"));
+    };
+    listed("Little").await;
+    let tuning = Tuning {
+        tokens_per_second: vec![10.0, 14.0, 12.0],
+        best_depth: 1,
+        kv_precision: KvPrecision::Full,
+        draft_vocabulary: None,
+        measured_at: 1,
+    };
+    app.models.library.note_tuning(&own, tuning);
+    listed(r#""tuned_depth":1,"speed_up":1.4"#).await;
     app.engine.shut_down();
 }
 

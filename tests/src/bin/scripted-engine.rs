@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use foretoken_protocol::{
-    ChatMessage, ErrorReport, Event, FinishReason, Input, KvPrecision, ModelInfo, MtpState, Part,
-    PositionStats, ReplyStats, Request, RequestId, Sampling, TokenLogprob, TokenLogprobs, TokenText,
+    ChatMessage, DraftModelInfo, ErrorReport, Event, FinishReason, Input, KvPrecision, ModelInfo, MtpState,
+    Part, PositionStats, ReplyStats, Request, RequestId, Sampling, TokenLogprob, TokenLogprobs, TokenText,
 };
 use serde::Deserialize;
 
@@ -43,6 +43,8 @@ struct Script {
     die_at: Option<usize>,
     /// The request fails with this code.
     fail: Option<String>,
+    /// Says of these tools that they must be called and may get any arguments.
+    unbound: Vec<String>,
     /// Says how many requests were cancelled so far.
     count_cancelled: bool,
     /// Says how many inputs it has counted so far.
@@ -87,7 +89,7 @@ impl Engine {
 
     /// A model whose folder is called `unloadable` does not load, one that is called `slow` takes a while, and one that
     /// is called `json-calls` writes calls as JSON.
-    fn load(&self, id: RequestId, path: String, kv_precision: KvPrecision) {
+    fn load(&self, id: RequestId, path: String, kv_precision: KvPrecision, draft_model: Option<String>) {
         if path.ends_with("unloadable") {
             let message = format!("{path} is damaged.");
             let error = ErrorReport { code: "damaged".into(), message, hint: String::new() };
@@ -112,7 +114,10 @@ impl Engine {
             fingerprint: "c0ffee00".into(),
             weight_bytes: 1,
             kv_precision,
-            draft_model: None,
+            draft_model: draft_model.map(|path| {
+                let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+                Box::new(DraftModelInfo { name, path, weight_bytes: 1, most_guesses: 7 })
+            }),
             notes: Vec::new(),
         };
         self.send(&Event::Loaded { id, model });
@@ -135,7 +140,12 @@ impl Engine {
 
     fn write(&self, id: RequestId, script: &Script, seed: u64, max_tokens: u32, logprobs: bool) {
         let prompt_tokens = script.prompt_tokens.max(1);
-        self.send(&Event::Prepared { id, tokens: prompt_tokens, context: CONTEXT });
+        self.send(&Event::Prepared {
+            id,
+            tokens: prompt_tokens,
+            context: CONTEXT,
+            unbound_tools: script.unbound.clone(),
+        });
         let failure =
             script.fail.clone().or_else(|| (prompt_tokens >= CONTEXT).then(|| "prompt_too_long".into()));
         if let Some(code) = failure {
@@ -218,7 +228,9 @@ fn main() {
     });
     for line in io::stdin().lock().lines().map_while(Result::ok) {
         match serde_json::from_str(&line).expect("requests are of the protocol") {
-            Request::Load { id, model, kv_precision, .. } => engine.load(id, model, kv_precision),
+            Request::Load { id, model, kv_precision, draft_model } => {
+                engine.load(id, model, kv_precision, draft_model);
+            }
             Request::Generate { id, input, settings, logprobs, .. } => {
                 let last = question(&input);
                 let mut script = Script::in_question(&last).of_round(round(&input));

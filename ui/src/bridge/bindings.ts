@@ -1877,6 +1877,8 @@ export type ReplyStats = {
 	by_draft_model: PositionStats,
 	/**  Tokens that the form of the answer dictated and the model only confirmed; none of the drafts above. */
 	forced: number,
+	/**  Drafts that the form of the answer did not allow, and those behind them; among the drafts above. */
+	refused_drafts: number,
 	/**  The part of all this that went into thinking. The pass in which the thinking ends belongs to it. */
 	thinking: PartStats,
 	/**

@@ -50,6 +50,7 @@ export const replyStats = (more: Partial<ReplyStats> = {}): ReplyStats => ({
   predicted: null,
   by_draft_model: { drafted: 0, accepted: 0 },
   forced: 0,
+  refused_drafts: 0,
   exact: "bitwise",
   thinking: { emitted: 0, steps: 0, drafted: 0, accepted: 0, seconds: 0 },
   depth: { steps_per_entry: 7, depths: [1, 1, 1.4, 1.2] },

@@ -1,5 +1,5 @@
 //! Who goes on to the engine: a few requests at a time, all of them for one model, and those of one program by turns
-//! with those of others.
+//! with those of others. Requests in the background let all others go before them, though not for ever.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +13,9 @@ use crate::error::ApiError;
 const STAYS: usize = 10;
 /// The expected wait while none has ended.
 const FIRST_GUESS: Duration = Duration::from_secs(5);
+/// How many that came later may go before one in the background, and for how long: as in the engine.
+const MOST_PASSED: u32 = 4;
+const LONGEST_PASSED: Duration = Duration::from_secs(30);
 
 /// Lets requests in.
 #[derive(Debug)]
@@ -43,7 +46,19 @@ struct Waiting {
     /// Whether it waited for its model when others were let in with that: a model is not loaded twice for what waited
     /// at the same time.
     together: bool,
+    /// Whether all others go before it, for as long and as often as that is fair.
+    in_background: bool,
+    since: Instant,
+    /// How many that came later have gone before it.
+    passed: u32,
     turn: oneshot::Sender<Entered>,
+}
+
+impl Waiting {
+    /// Whether it lets others go before it.
+    fn yields(&self) -> bool {
+        self.in_background && self.passed < MOST_PASSED && self.since.elapsed() < LONGEST_PASSED
+    }
 }
 
 /// A request that is in, until it is dropped.
@@ -92,6 +107,7 @@ impl Admission {
         program: &str,
         model: &str,
         replies: usize,
+        in_background: bool,
     ) -> Result<Entered, ApiError> {
         // One for more than there is room for goes on alone.
         let replies = replies.min(self.rows);
@@ -108,14 +124,17 @@ impl Admission {
                 return Err(ApiError::QueueFull { waiting, seconds: state.wait_seconds() });
             }
             let (sender, turn) = oneshot::channel();
-            let model = model.to_owned();
-            let sender = Waiting { replies, model, together: false, turn: sender };
+            let (model, since) = (model.to_owned(), Instant::now());
+            let sender =
+                Waiting { replies, model, together: false, in_background, since, passed: 0, turn: sender };
             match state.programs.iter_mut().find(|(name, _)| name == program) {
                 Some((_, queue)) => queue.push_back(sender),
                 None => state.programs.push_back((program.to_owned(), [sender].into())),
             }
             turn
         };
+        // It may go at once before those that let it.
+        drop(self.let_in());
         // The sender is dropped only with all that is behind this server.
         turn.await.map(Entered::begun).map_err(|_| ApiError::EngineStopped)
     }
@@ -166,6 +185,10 @@ impl State {
         if !queue.is_empty() {
             self.programs.push_back((name, queue));
         }
+        if !next.in_background {
+            let waiting = self.programs.iter_mut().flat_map(|(_, queue)| queue);
+            waiting.filter(|other| other.since < next.since).for_each(|other| other.passed += 1);
+        }
         self.let_in(&next.model, next.replies);
         Some(next)
     }
@@ -175,7 +198,12 @@ impl State {
         let together = self.programs.iter().enumerate().find_map(|(program, (_, queue))| {
             queue.iter().position(|waiting| waiting.together).map(|place| (program, place))
         });
-        together.or((!self.programs.is_empty()).then_some((0, 0)))
+        let first = |yields: bool| {
+            self.programs.iter().enumerate().find_map(|(program, (_, queue))| {
+                queue.iter().position(|waiting| waiting.yields() == yields).map(|place| (program, place))
+            })
+        };
+        together.or_else(|| first(false)).or_else(|| first(true))
     }
 
     /// Whether a request goes beside those that are in.
@@ -229,13 +257,13 @@ mod tests {
     #[tokio::test]
     async fn programs_take_turns_and_each_is_served_in_order() {
         let admission = Arc::new(Admission::new(1, 10));
-        let first = admission.enter("a", "A", 1).await.unwrap();
+        let first = admission.enter("a", "A", 1, false).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = Vec::new();
         for (program, name) in [("a", 1), ("a", 2), ("a", 3), ("b", 4), ("a", 5), ("c", 6)] {
             let (admission, order) = (Arc::clone(&admission), Arc::clone(&order));
             tasks.push(tokio::spawn(async move {
-                let _entered = admission.enter(program, "A", 1).await.unwrap();
+                let _entered = admission.enter(program, "A", 1, false).await.unwrap();
                 order.lock().unwrap().push(name);
             }));
             tokio::task::yield_now().await;
@@ -251,14 +279,14 @@ mod tests {
     #[tokio::test]
     async fn a_full_queue_refuses_and_whoever_gave_up_does_not_fill_it() {
         let admission = Arc::new(Admission::new(1, 1));
-        let first = admission.enter("a", "A", 1).await.unwrap();
+        let first = admission.enter("a", "A", 1, false).await.unwrap();
         {
-            let mut waiting = pin!(admission.enter("a", "A", 1));
+            let mut waiting = pin!(admission.enter("a", "A", 1, false));
             assert!(!is_ready(waiting.as_mut()));
-            let refused = admission.enter("b", "A", 1).await.unwrap_err();
+            let refused = admission.enter("b", "A", 1, false).await.unwrap_err();
             assert_eq!(refused, ApiError::QueueFull { waiting: 1, seconds: 5 });
         }
-        let mut waiting = pin!(admission.enter("b", "A", 1));
+        let mut waiting = pin!(admission.enter("b", "A", 1, false));
         assert!(!is_ready(waiting.as_mut()), "there is room again");
         drop(first);
         drop(waiting.await.unwrap());
@@ -268,10 +296,10 @@ mod tests {
     #[tokio::test]
     async fn a_place_that_is_handed_to_somebody_who_has_just_gone_comes_back() {
         let admission = Arc::new(Admission::new(1, 3));
-        let first = admission.enter("a", "A", 1).await.unwrap();
-        let mut last = pin!(admission.enter("c", "A", 1));
+        let first = admission.enter("a", "A", 1, false).await.unwrap();
+        let mut last = pin!(admission.enter("c", "A", 1, false));
         {
-            let mut gone = pin!(admission.enter("b", "A", 1));
+            let mut gone = pin!(admission.enter("b", "A", 1, false));
             assert!(!is_ready(gone.as_mut()));
             assert!(!is_ready(last.as_mut()));
             // It has the place, and is dropped before it hears of it.
@@ -284,10 +312,11 @@ mod tests {
     #[tokio::test]
     async fn whoever_gave_up_costs_its_program_no_turn() {
         let admission = Arc::new(Admission::new(1, 9));
-        let first = admission.enter("a", "A", 1).await.unwrap();
-        let (mut a, mut b) = (pin!(admission.enter("a", "A", 1)), pin!(admission.enter("b", "A", 1)));
+        let first = admission.enter("a", "A", 1, false).await.unwrap();
+        let (mut a, mut b) =
+            (pin!(admission.enter("a", "A", 1, false)), pin!(admission.enter("b", "A", 1, false)));
         {
-            let mut gone = pin!(admission.enter("a", "A", 1));
+            let mut gone = pin!(admission.enter("a", "A", 1, false));
             assert!(!is_ready(gone.as_mut()) && !is_ready(a.as_mut()) && !is_ready(b.as_mut()));
         }
         drop(first);
@@ -301,8 +330,9 @@ mod tests {
     #[tokio::test]
     async fn a_request_for_several_replies_waits_for_room_for_all_and_is_not_overtaken() {
         let admission = Arc::new(Admission::new(2, 9));
-        let first = admission.enter("a", "A", 1).await.unwrap();
-        let (mut both, mut one) = (pin!(admission.enter("b", "A", 4)), pin!(admission.enter("c", "A", 1)));
+        let first = admission.enter("a", "A", 1, false).await.unwrap();
+        let (mut both, mut one) =
+            (pin!(admission.enter("b", "A", 4, false)), pin!(admission.enter("c", "A", 1, false)));
         assert!(!is_ready(both.as_mut()) && !is_ready(one.as_mut()));
         drop(first);
         let both = both.await.unwrap();
@@ -326,14 +356,14 @@ mod tests {
     #[tokio::test]
     async fn another_model_waits_until_all_are_out_and_what_waited_for_it_goes_together() {
         let admission = Arc::new(Admission::new(2, 10));
-        let first = admission.enter("a", "A", 1).await.unwrap();
+        let first = admission.enter("a", "A", 1, false).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = Vec::new();
         let waiting = [("a", "B", 1), ("b", "A", 2), ("a", "A", 3), ("c", "B", 4), ("b", "B", 5)];
         for (program, model, name) in waiting {
             let (admission, order) = (Arc::clone(&admission), Arc::clone(&order));
             tasks.push(tokio::spawn(async move {
-                let _entered = admission.enter(program, model, 1).await.unwrap();
+                let _entered = admission.enter(program, model, 1, false).await.unwrap();
                 let inside = admission.state().model.clone();
                 assert_eq!(inside, model);
                 order.lock().unwrap().push(name);
@@ -356,13 +386,61 @@ mod tests {
         assert_eq!(inside(&admission), 0);
     }
 
+    /// The order in which requests go on that wait behind one, of programs and in the background or not.
+    async fn order_of(waiting: &[(&'static str, bool, u32)]) -> Vec<u32> {
+        let admission = Arc::new(Admission::new(1, 20));
+        let first = admission.enter("z", "A", 1, false).await.unwrap();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let mut tasks = Vec::new();
+        for &(program, in_background, name) in waiting {
+            let (admission, order) = (Arc::clone(&admission), Arc::clone(&order));
+            tasks.push(tokio::spawn(async move {
+                let _entered = admission.enter(program, "A", 1, in_background).await.unwrap();
+                order.lock().unwrap().push(name);
+            }));
+            tokio::task::yield_now().await;
+        }
+        drop(first);
+        for task in tasks {
+            task.await.unwrap();
+        }
+        order.lock().unwrap().clone()
+    }
+
+    #[tokio::test]
+    async fn requests_in_the_background_let_others_go_first_but_not_for_ever() {
+        let waiting = [("a", true, 1), ("a", false, 2), ("b", true, 3), ("a", false, 4), ("c", false, 5)];
+        assert_eq!(order_of(&waiting).await, [2, 5, 4, 3, 1], "each class by turns");
+        let mut waiting = vec![("a", true, 0)];
+        waiting.extend((1..=6).map(|name| ("b", false, name)));
+        assert_eq!(order_of(&waiting).await, [1, 2, 3, 4, 0, 5, 6]);
+        waiting.rotate_left(1);
+        assert_eq!(
+            order_of(&waiting).await,
+            [1, 2, 3, 4, 5, 6, 0],
+            "those that came before are none that pass"
+        );
+    }
+
+    #[tokio::test]
+    async fn where_one_in_the_background_has_no_room_another_that_has_goes_on() {
+        let admission = Arc::new(Admission::new(2, 9));
+        let first = admission.enter("a", "A", 1, false).await.unwrap();
+        let mut both = pin!(admission.enter("b", "A", 2, true));
+        assert!(!is_ready(both.as_mut()));
+        let one = admission.enter("c", "A", 1, false).await.unwrap();
+        assert_eq!(inside(&admission), 2);
+        drop((first, one));
+        drop(both.await.unwrap());
+    }
+
     #[tokio::test]
     async fn whoever_gives_up_waiting_for_another_model_holds_nobody_up() {
         let admission = Arc::new(Admission::new(2, 10));
-        let _first = admission.enter("a", "A", 1).await.unwrap();
-        let mut beside = pin!(admission.enter("c", "A", 1));
+        let _first = admission.enter("a", "A", 1, false).await.unwrap();
+        let mut beside = pin!(admission.enter("c", "A", 1, false));
         {
-            let mut other = pin!(admission.enter("b", "B", 1));
+            let mut other = pin!(admission.enter("b", "B", 1, false));
             assert!(!is_ready(other.as_mut()) && !is_ready(beside.as_mut()));
         }
         drop(beside.await.unwrap());

@@ -16,6 +16,7 @@ use crate::error::ApiError;
 use crate::live::Listed;
 use crate::models::{self, ALIAS};
 use crate::replies::{Progress, Replies};
+use crate::retries::Sent;
 use crate::router::{REQUEST_ID, json_response, random_name};
 use crate::stream::{Begun, KEEP_ALIVE, streamed};
 
@@ -96,6 +97,7 @@ pub(crate) trait Writer: Send + 'static {
 pub(crate) async fn answer<W: Writer>(
     api: Arc<Api>,
     headers: &HeaderMap,
+    sent: Sent,
     asked: Asked,
     writer: impl FnOnce(Meta) -> W,
 ) -> Result<Response, ApiError> {
@@ -107,6 +109,8 @@ pub(crate) async fn answer<W: Writer>(
     let (client, model) = (client(headers), found.id.clone());
     let request = name(headers);
     let live = api.live.begin(request.clone(), &client, W::DIALECT, model.clone());
+    let (_unsent, retried) = api.unanswered.begin(&request, sent);
+    retried.iter().for_each(|older| _ = api.live.stop(older));
     let mut begun: Begun = Box::pin(Replies::begin(Arc::clone(&api), ask, found, client, live));
     // What is refused is refused by its status, unless it takes so long that the client would think nobody is there.
     let replies = if stream {
@@ -118,12 +122,18 @@ pub(crate) async fn answer<W: Writer>(
         ignored.extend(only_in_tags);
     }
     let listed_as = Listed { live: Arc::clone(&api.live), id: request.clone() };
+    warnings.extend(replies.as_ref().and_then(Replies::warnings));
     let mut writer = writer(Meta { request, created: now(), model, fingerprint: fingerprint(&api) });
     let mut response = match replies {
         Some(mut replies) if !stream => {
             let mut unused = String::new();
             while let Some(progress) = replies.next().await {
                 let (index, progress) = progress?;
+                if let Progress::End(end) = &progress {
+                    let is_new = |warning: &&&str| !warnings.contains(warning);
+                    let new: Vec<_> = end.warnings.iter().filter(is_new).copied().collect();
+                    warnings.extend(new);
+                }
                 writer.progress(index, progress, &mut unused);
                 unused.clear();
             }

@@ -11,6 +11,8 @@ use crate::counted::Counted;
 use crate::guard::{Access, Guard};
 use crate::live::Live;
 use crate::models::Models;
+use crate::retries::Unanswered;
+use crate::signing::Signer;
 
 /// How much is taken on at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,12 +45,16 @@ pub struct Api {
     pub(crate) guard: Guard,
     /// The requests that are there.
     pub(crate) live: Arc<Live>,
+    /// Those of them to which nothing was sent yet.
+    pub(crate) unanswered: Arc<Unanswered>,
+    /// Signs thinking.
+    pub(crate) signer: Signer,
     /// Held while a model is loaded for a program.
     pub(crate) switching: tokio::sync::Mutex<()>,
 }
 
 impl Api {
-    /// For a server at `port`, for those who have `access`. Requests are listed in `live`.
+    /// For a server at `port`, for those who have `access`. Requests are listed in `live`; `signer` signs thinking.
     pub fn new(
         engine: Arc<Engine>,
         models: Arc<dyn Models>,
@@ -56,12 +62,14 @@ impl Api {
         port: u16,
         access: Access,
         live: Arc<Live>,
+        signer: Signer,
     ) -> Self {
         let admission = Arc::new(Admission::new(limits.rows, limits.queue));
         let counts = Semaphore::new(COUNTS_AT_ONCE);
         let guard = Guard::new(port, access);
         let (counted, switching) = (Counted::default(), tokio::sync::Mutex::default());
-        Self { engine, models, admission, counts, counted, guard, live, switching }
+        let unanswered = Arc::default();
+        Self { engine, models, admission, counts, counted, guard, live, unanswered, signer, switching }
     }
 
     /// The folder of the model that answers, or will once it is loaded.

@@ -52,6 +52,9 @@ pub(crate) struct AskedSettings {
     pub(crate) max_tokens: Option<u32>,
     pub(crate) thinking: Option<bool>,
     pub(crate) drafting: Option<Drafting>,
+    /// The field that names who is to draft, where one does: whoever names a drafter wants to hear that it is not
+    /// there.
+    pub(crate) names_drafter: Option<String>,
     pub(crate) acceptance: Option<AcceptanceRule>,
     /// Whether other programs come first; people always do.
     pub(crate) in_background: bool,

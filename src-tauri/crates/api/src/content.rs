@@ -52,7 +52,13 @@ struct Calls {
     /// How many have ended whole, and whether one was cut.
     ended: usize,
     cut: bool,
+    /// What of them is told in a word.
+    warnings: Vec<&'static str>,
 }
+
+/// That what read like a call is none, and that a value is not of the type that it must have.
+const MALFORMED_CALL: &str = "malformed-call";
+const COERCION: &str = "coercion";
 
 impl Reader {
     /// For a reply that may call these tools.
@@ -66,6 +72,7 @@ impl Reader {
             held: None,
             ended: 0,
             cut: false,
+            warnings: Vec::new(),
         });
         Self { calls, white: String::new() }
     }
@@ -118,6 +125,11 @@ impl Reader {
             self.calls = Some(calls);
         }
         contents
+    }
+
+    /// What of its calls a program may not expect, a word each.
+    pub(crate) fn warnings(&self) -> &[&'static str] {
+        self.calls.as_ref().map_or(&[], |calls| &calls.warnings)
     }
 
     /// Whether there are calls that can be run, and none that was not written to its end.
@@ -185,6 +197,16 @@ impl Calls {
         self.ended += usize::from(!cut && !broken);
         // What has not come cannot fit.
         let told = misfits.iter().filter(|_| !cut || broken);
+        for misfit in told.clone() {
+            let warning = match misfit {
+                Misfit::Broken => MALFORMED_CALL,
+                Misfit::Type { .. } => COERCION,
+                _ => continue,
+            };
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
         let misfits = told.map(ToString::to_string).collect();
         let cut = match self.held.take() {
             Some(_) if cut || broken => {
@@ -236,6 +258,13 @@ pub(crate) struct Call {
     pub(crate) arguments: String,
 }
 
+impl Block {
+    /// The thinking that it is.
+    pub(crate) fn thinking(&self) -> Option<&str> {
+        if let Self::Thinking(text) = self { Some(text) } else { None }
+    }
+}
+
 impl Gathered {
     /// Adds more of the reply. A call that was cut becomes text, as the model wrote it: half a call is none.
     pub(crate) fn add(&mut self, content: &Content) {
@@ -270,10 +299,7 @@ impl Gathered {
     }
 
     pub(crate) fn thinking(&self) -> String {
-        self.blocks
-            .iter()
-            .filter_map(|block| if let Block::Thinking(text) = block { Some(text.as_str()) } else { None })
-            .collect()
+        self.blocks.iter().filter_map(Block::thinking).collect()
     }
 
     pub(crate) fn text(&self) -> String {

@@ -69,7 +69,7 @@ async fn count(
     let _entered = if api.current_model().as_ref() == Some(&found.folder) {
         None
     } else {
-        let entered = api.admission.enter(COUNTING, &found.folder, 1).await?;
+        let entered = api.admission.enter(COUNTING, &found.folder, 1, false).await?;
         models::have(api, &found).await?;
         Some(entered)
     };

@@ -37,6 +37,9 @@ pub(crate) enum ApiError {
     /// The form that is asked for cannot be enforced.
     #[error("{reason} {hint}")]
     NotEnforceable { reason: String, hint: String },
+    /// The form that is asked for could not be followed to the end of the answer.
+    #[error("{reason} {hint}")]
+    FormGaveOut { reason: String, hint: String },
     /// The prompt is empty, or has tokens that the model does not know.
     #[error("The prompt is empty, or has ids of tokens that the model does not know.")]
     PromptInvalid,
@@ -119,6 +122,7 @@ impl ApiError {
             | Self::NoTools
             | Self::NoFillIn
             | Self::NotEnforceable { .. }
+            | Self::FormGaveOut { .. }
             | Self::PromptInvalid
             | Self::NoHost => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
@@ -157,6 +161,7 @@ impl ApiError {
             Self::NoTools => (INVALID, "tools_not_supported"),
             Self::NoFillIn => (INVALID, "suffix_not_supported"),
             Self::NotEnforceable { .. } => (INVALID, "invalid_schema"),
+            Self::FormGaveOut { .. } => (INVALID, "grammar_failed"),
             Self::PromptInvalid => (INVALID, "invalid_value"),
             Self::NoHost => (INVALID, "invalid_host"),
             Self::Unauthorized => ("authentication_error", "invalid_api_key"),

@@ -48,6 +48,7 @@ pub(crate) fn foretoken(end: &End, reply: &Gathered) -> Value {
     let mut own = json!({
         "positions": stats.positions,
         "forced": stats.forced,
+        "refused_drafts": stats.refused_drafts,
         "steps": stats.steps,
         "tokens_per_pass": rounded(stats.tokens_per_pass),
         "draft_ms": milliseconds(stats.draft_seconds),
@@ -58,6 +59,11 @@ pub(crate) fn foretoken(end: &End, reply: &Gathered) -> Value {
         "queue_ms": end.queue_ms,
         "time_to_first_token_ms": milliseconds(stats.time_to_first_token_seconds),
     });
+    for (name, counts) in [("by_draft_model", stats.by_draft_model), ("looked_up", stats.looked_up)] {
+        if counts.drafted > 0 {
+            own[name] = json!(counts);
+        }
+    }
     if let Some(exact) = stats.exact {
         own["exact"] = json!(exact);
     }
@@ -70,6 +76,9 @@ pub(crate) fn foretoken(end: &End, reply: &Gathered) -> Value {
     if !reply.misfits().is_empty() {
         own["misfits"] = json!(reply.misfits());
     }
+    if !end.warnings.is_empty() {
+        own["warnings"] = json!(end.warnings);
+    }
     own
 }
 
@@ -78,7 +87,7 @@ fn milliseconds(seconds: f64) -> f64 {
 }
 
 /// With two decimals; 0 for what JSON cannot say.
-fn rounded(number: f64) -> f64 {
+pub(crate) fn rounded(number: f64) -> f64 {
     let rounded = (number * 100.0).round() / 100.0;
     if rounded.is_finite() { rounded } else { 0.0 }
 }

@@ -1,6 +1,6 @@
 //! The form that a request asks its answer to have.
 
-use foretoken_protocol::{ChatInput, ChatMessage, Format};
+use foretoken_protocol::{CallRule, ChatInput, ChatMessage, Constraint, Format};
 use serde_json::{Value, json};
 
 use crate::error::ApiError;
@@ -96,6 +96,17 @@ pub(crate) fn tell(chat: &mut ChatInput, format: Option<&Format>) {
         _ => chat.messages.insert(0, ChatMessage::system(words)),
     }
 }
+
+/// A call that must come leaves no room for the form of a text, which is named then: `field` has asked for it. The
+/// model is told of it all the same, so that what stands before is read once for all rounds of the program.
+pub(crate) fn yield_to_calls(constraint: &mut Constraint, field: &str, ignored: &mut Vec<String>) {
+    if constraint.calls != CallRule::Free && constraint.format.take().is_some() {
+        ignored.push(field.to_owned());
+    }
+}
+
+/// The field of a grammar of this server's own.
+pub(crate) const GRAMMAR: &str = "foretoken.grammar";
 
 #[cfg(test)]
 mod tests {

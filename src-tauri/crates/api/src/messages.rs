@@ -17,12 +17,15 @@ use crate::answer;
 use crate::api::Api;
 use crate::body;
 use crate::error::ApiError;
+use crate::retries::Sent;
 
 /// Answers `POST /v1/messages`.
 pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
     let body = body::read(body).await?;
     let parse::MessagesRequest { asked, hides_thinking } = parse::parse(&body, &head.headers)?;
+    let sent = Sent::new(&head, &body);
     drop(body);
-    answer::answer(api, &head.headers, asked, |meta| Writer::new(meta, hides_thinking)).await
+    let signer = api.signer.clone();
+    answer::answer(api, &head.headers, sent, asked, |meta| Writer::new(meta, hides_thinking, signer)).await
 }

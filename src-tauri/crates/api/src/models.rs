@@ -3,12 +3,13 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use foretoken_protocol::{ApiAlias, EngineState, ErrorReport, GenerationSettings, ModelInfo};
+use foretoken_protocol::{ApiAlias, EngineState, ErrorReport, GenerationSettings, ModelInfo, Tuning};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::api::Api;
 use crate::error::ApiError;
+use crate::figures::rounded;
 
 /// Names the model that is loaded, whichever that is.
 const DEFAULT: &str = "default";
@@ -56,7 +57,7 @@ pub enum NotLoaded {
 }
 
 /// A model that is here.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
     /// `organisation/name` of its repository, or the short name of its folder.
     pub id: String,
@@ -66,6 +67,26 @@ pub struct Offered {
     pub path: String,
     /// When it came here, seconds since 1970.
     pub created: u64,
+    /// What drafts bring, where that was measured here.
+    pub tuned: Option<Tuned>,
+}
+
+/// What was measured of a model's drafts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tuned {
+    /// The number of drafts that is fastest; 0 where none is faster.
+    pub depth: u8,
+    /// Tokens per second with so many drafts, as a multiple of those without.
+    pub speed_up: f64,
+}
+
+impl Tuned {
+    /// What a measurement says, if it says something.
+    pub fn of(tuning: &Tuning) -> Option<Self> {
+        let speed = |depth: u8| tuning.tokens_per_second.get(usize::from(depth)).copied();
+        let speed_up = speed(tuning.best_depth)? / speed(0)?;
+        speed_up.is_finite().then_some(Self { depth: tuning.best_depth, speed_up })
+    }
 }
 
 impl Offered {
@@ -223,7 +244,8 @@ pub(crate) fn one(api: &Api, named: &str) -> Result<Value, ApiError> {
     let Found { id, folder, .. } = meant(api, named)?;
     let listed = offered(&*api.models).into_iter().find(|model| model.path == folder);
     // One that was loaded from elsewhere is known by its folder alone.
-    let model = listed.unwrap_or_else(|| Offered { name: id.clone(), id, path: folder, created: 0 });
+    let model =
+        listed.unwrap_or_else(|| Offered { name: id.clone(), id, path: folder, created: 0, tuned: None });
     Ok(entry(api, &model))
 }
 
@@ -251,7 +273,10 @@ fn entry(api: &Api, model: &Offered) -> Value {
             "loaded": info.is_some(),
             "format": format,
             "tools": info.as_ref().map(|info| info.tools),
-            "mtp": info.map(|info| info.mtp),
+            "mtp": info.as_ref().map(|info| &info.mtp),
+            "draft_model": info.as_ref().and_then(|info| info.draft_model.as_ref()).map(|draft| &draft.name),
+            "tuned_depth": model.tuned.map(|tuned| tuned.depth),
+            "speed_up": model.tuned.map(|tuned| rounded(tuned.speed_up)),
         },
     })
 }
@@ -260,4 +285,29 @@ fn entry(api: &Api, model: &Offered) -> Value {
 fn rfc3339(seconds: u64) -> String {
     let moment = jiff::Timestamp::from_second(seconds.try_into().unwrap_or(i64::MAX)).unwrap_or_default();
     moment.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use foretoken_protocol::KvPrecision;
+
+    use super::*;
+
+    #[test]
+    fn what_drafts_bring_is_told_as_it_was_measured() {
+        let tuned = |tokens_per_second: &[f64], best_depth| {
+            Tuned::of(&Tuning {
+                tokens_per_second: tokens_per_second.to_vec(),
+                best_depth,
+                kv_precision: KvPrecision::Full,
+                draft_vocabulary: None,
+                measured_at: 0,
+            })
+        };
+        assert_eq!(tuned(&[10.0, 14.0, 16.0, 15.0], 2), Some(Tuned { depth: 2, speed_up: 1.6 }));
+        assert_eq!(tuned(&[10.0, 9.0], 0), Some(Tuned { depth: 0, speed_up: 1.0 }));
+        for nothing in [&[][..], &[10.0], &[0.0, 5.0]] {
+            assert_eq!(tuned(nothing, 1), None, "{nothing:?}");
+        }
+    }
 }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use axum::http::StatusCode;
 use foretoken_host::{Engine, Generation, Prompt, ReplyProgress, SettingsFor};
 use foretoken_protocol::{
-    ErrorReport, Event, FinishReason, Priority, ReplyStats, RequestId, Sampling, StopScope, TokenLogprobs,
-    TokenText,
+    Drafting, EngineState, ErrorReport, Event, FinishReason, ModelInfo, MtpState, Priority, ReplyStats,
+    RequestId, Sampling, StopScope, TokenLogprobs, TokenText,
 };
 
 use crate::admission::Entered;
@@ -17,11 +18,15 @@ use crate::api::Api;
 use crate::ask::Ask;
 use crate::content::{Content, Reader};
 use crate::error::ApiError;
+use crate::fields::invalid;
 use crate::live::LiveRequest;
 use crate::models::{self, Found};
 use crate::redacted::redacted;
 
 redacted!(Step, EndReason);
+
+/// That a tool which must be called may get any arguments, since its schema cannot be enforced.
+const UNBOUND_TOOL: &str = "unbound-tool";
 
 /// What happens to a reply once the engine has taken it on.
 #[derive(Debug)]
@@ -57,6 +62,8 @@ pub(crate) struct End {
     pub(crate) contents: Vec<Content>,
     pub(crate) reason: EndReason,
     pub(crate) stats: Box<ReplyStats>,
+    /// What its program may not expect of it, a word each.
+    pub(crate) warnings: Vec<&'static str>,
     /// How long it waited until its prompt was read, in milliseconds.
     pub(crate) queue_ms: u64,
 }
@@ -102,6 +109,10 @@ struct Running {
     reader: Reader,
     /// The model that is to write it.
     model: Found,
+    /// Who is to draft, and the field that says so, where the request names somebody.
+    drafter: Option<(Drafting, String)>,
+    /// Whether a tool that must be called may get any arguments.
+    has_unbound_tools: bool,
     /// The tokens of its prompt, and those that the model can read and write in all.
     size: Option<(u32, u32)>,
     /// How long it waited until its prompt was read.
@@ -121,8 +132,13 @@ impl Running {
             Some(ReplyProgress::Begun(begun)) if self.model.folder != begun.model.path => {
                 Err(ApiError::ModelBusy { name: self.model.id.clone() })
             }
-            Some(ReplyProgress::Event(Event::Prepared { tokens, context, .. })) => {
+            Some(ReplyProgress::Begun(begun)) => match &self.drafter {
+                Some((drafting, field)) => check_drafter(*drafting, field, &begun.model).map(|()| None),
+                None => Ok(None),
+            },
+            Some(ReplyProgress::Event(Event::Prepared { tokens, context, unbound_tools, .. })) => {
                 self.size = Some((tokens, context));
+                self.has_unbound_tools = !unbound_tools.is_empty();
                 Ok(None)
             }
             Some(ReplyProgress::Event(Event::Reading { done, total, .. })) if self.queued.is_none() => {
@@ -147,7 +163,7 @@ impl Running {
                 self.ended = true;
                 Err(ApiError::EngineStopped)
             }
-            Some(ReplyProgress::Begun(_) | ReplyProgress::Event(_)) => Ok(None),
+            Some(ReplyProgress::Event(_)) => Ok(None),
         }
     }
 
@@ -171,7 +187,9 @@ impl Running {
             (FinishReason::Length, _) => EndReason::Length,
         };
         let queue_ms = self.queued.unwrap_or_default().as_millis() as u64;
-        Ok(End { contents, reason, stats, queue_ms })
+        let mut warnings = self.reader.warnings().to_vec();
+        warnings.extend(self.has_unbound_tools.then_some(UNBOUND_TOOL));
+        Ok(End { contents, reason, stats, warnings, queue_ms })
     }
 }
 
@@ -195,7 +213,7 @@ impl Replies {
     ) -> Result<Self, ApiError> {
         let arrived = Instant::now();
         let entered = tokio::select! {
-            entered = enter(&api, &client, &model, usize::from(ask.choices)) => entered,
+            entered = enter(&api, &client, &model, &ask) => entered,
             () = live.stopped() => Err(ApiError::Cancelled),
         };
         let entered = entered.inspect_err(|error| live.failed(error))?;
@@ -226,6 +244,11 @@ impl Replies {
         }
     }
 
+    /// What their program may not expect of them, as far as that is known before they are written.
+    pub(crate) fn warnings(&self) -> Option<&'static str> {
+        self.running.iter().any(|running| running.has_unbound_tools).then_some(UNBOUND_TOOL)
+    }
+
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         usize::from(self.ask.choices)
@@ -249,8 +272,19 @@ impl Replies {
         let engine = Arc::clone(&self.api.engine);
         let generation = engine.generate(prompt);
         let (id, reader) = (generation.id, Reader::new(&self.ask.tools).with_one_call(self.ask.one_call()));
-        let (model, size, queued, ended) = (self.model.clone(), None, None, false);
-        self.running.push(Running { engine, id, generation, reader, model, size, queued, ended });
+        let settings = &self.ask.settings;
+        self.running.push(Running {
+            engine,
+            id,
+            generation,
+            reader,
+            model: self.model.clone(),
+            drafter: settings.drafting.zip(settings.names_drafter.clone()),
+            has_unbound_tools: false,
+            size: None,
+            queued: None,
+            ended: false,
+        });
     }
 
     /// Waits until the engine has made the prompt of the first reply and found that it can be read.
@@ -327,11 +361,59 @@ impl Replies {
     }
 }
 
+/// Refuses a drafter that is not loaded with the model.
+fn check_drafter(drafting: Drafting, field: &str, model: &ModelInfo) -> Result<(), ApiError> {
+    let has_head = matches!(model.mtp, MtpState::Present { .. });
+    let missing = if drafting.needs_draft_model() && model.draft_model.is_none() {
+        "no draft model is loaded with the model"
+    } else if drafting.needs_head() && !has_head {
+        "the model has no MTP head"
+    } else {
+        return Ok(());
+    };
+    let drafters = [("mtp", has_head), ("dflash", model.draft_model.is_some()), ("lookup", true)];
+    let there: Vec<_> =
+        drafters.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| format!("{name:?}")).collect();
+    Err(invalid(field, format!("{missing}; there is {}", there.join(" and "))))
+}
+
 /// Waits for a place, and for the model if another one is loaded.
-async fn enter(api: &Arc<Api>, client: &str, model: &Found, replies: usize) -> Result<Entered, ApiError> {
-    let entered = api.admission.enter(client, &model.folder, replies).await?;
+async fn enter(api: &Arc<Api>, client: &str, model: &Found, ask: &Ask) -> Result<Entered, ApiError> {
+    let (replies, in_background) = (usize::from(ask.choices), ask.settings.in_background);
+    let entered = tokio::select! {
+        // Whoever goes on at once is not looked at beforehand.
+        biased;
+        entered = api.admission.enter(client, &model.folder, replies, in_background) => entered?,
+        error = refused_while_waiting(api, model, ask) => return Err(error),
+    };
     models::have(api, model).await?;
     Ok(entered)
+}
+
+/// Refuses what the model that is loaded could never read, while it waits for its turn: whoever waits for long has got
+/// a status before the turn comes. Waits for ever where there is nothing to refuse.
+async fn refused_while_waiting(api: &Api, model: &Found, ask: &Ask) -> ApiError {
+    match unreadable(api, model, ask).await {
+        Some(error) => error,
+        None => std::future::pending().await,
+    }
+}
+
+async fn unreadable(api: &Api, model: &Found, ask: &Ask) -> Option<ApiError> {
+    let EngineState::Ready { model: info, .. } = api.engine.state() else { return None };
+    if info.path != model.folder {
+        return None;
+    }
+    let _place = api.counts.acquire().await;
+    let thinking = ask.settings.thinking.unwrap_or_else(|| api.models.settings(&info).thinking);
+    let error = match api.engine.count_input(ask.input.clone(), thinking).await {
+        Ok(tokens) if tokens < info.context_length => return None,
+        Ok(tokens) => ApiError::PromptTooLong { tokens, most: info.context_length },
+        Err(error) => refusal(&error, None),
+    };
+    // Others may have come to write meanwhile, and what failed may go another time.
+    let is_loaded = api.current_model().as_ref() == Some(&model.folder);
+    Some(error).filter(|error| is_loaded && error.status() == StatusCode::BAD_REQUEST)
 }
 
 /// What the engine's refusal says to programs. Its own words may name folders. `size`: the tokens of the prompt, and
@@ -351,6 +433,9 @@ pub(crate) fn refusal(error: &ErrorReport, size: Option<(u32, u32)>) -> ApiError
             | "unknown_biased_token",
             _,
         ) => ApiError::NotEnforceable { reason: error.message.clone(), hint: error.hint.clone() },
+        ("grammar_failed", _) => {
+            ApiError::FormGaveOut { reason: error.message.clone(), hint: error.hint.clone() }
+        }
         ("unknown_token" | "empty_prompt", _) => ApiError::PromptInvalid,
         ("no_model" | "engine_not_started", _) => ApiError::NoModelLoaded,
         ("out_of_memory" | "prompt_too_large", _) => ApiError::OutOfMemory,
@@ -363,7 +448,7 @@ pub(crate) fn refusal(error: &ErrorReport, size: Option<(u32, u32)>) -> ApiError
 mod tests {
     use foretoken_calls::Tools;
     use foretoken_host::{Begun, Timeouts};
-    use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, KvPrecision, ModelInfo, MtpState};
+    use foretoken_protocol::{ChatMessage, DraftModelInfo, GenerationSettings, KvPrecision};
 
     use super::*;
 
@@ -408,8 +493,18 @@ mod tests {
         let generation = engine.generate(prompt);
         let model = Found { id: "a".into(), folder: "/models/a".into(), is_alias: false };
         let (reader, id) = (Reader::new(&Tools::default()), generation.id);
-        let mut running =
-            Running { engine, id, generation, reader, model, size: None, queued: None, ended: false };
+        let mut running = Running {
+            engine,
+            id,
+            generation,
+            reader,
+            model,
+            drafter: None,
+            has_unbound_tools: false,
+            size: None,
+            queued: None,
+            ended: false,
+        };
         let begun = |path: &str| {
             let begun = Begun { model: info(path), settings: settings() };
             Some(ReplyProgress::Begun(Box::new(begun)))
@@ -417,5 +512,35 @@ mod tests {
         assert!(running.heed(begun("/models/a"), Instant::now()).unwrap().is_none());
         let refused = running.heed(begun("/models/b"), Instant::now()).unwrap_err();
         assert_eq!(refused, ApiError::ModelBusy { name: "a".into() });
+    }
+
+    #[test]
+    fn a_drafter_that_is_not_loaded_is_refused_and_those_that_are_there_are_named() {
+        let alone = info("/models/a");
+        let head = MtpState::Present { tensors: 1, format: "4-bit".into(), declared: true };
+        let draft = DraftModelInfo { name: "d".into(), path: "/d".into(), weight_bytes: 1, most_guesses: 7 };
+        let both = ModelInfo { mtp: head.clone(), draft_model: Some(Box::new(draft)), ..info("/models/b") };
+        let with_head = ModelInfo { mtp: head, ..info("/models/c") };
+        let (mtp, dflash) = (Drafting::Mtp, Drafting::Dflash { depth: Some(7) });
+        for (model, drafting, said) in [
+            (&alone, mtp, Some("f: the model has no MTP head; there is \"lookup\".")),
+            (
+                &alone,
+                Drafting::Fixed { depth: 2 },
+                Some("f: the model has no MTP head; there is \"lookup\"."),
+            ),
+            (
+                &with_head,
+                dflash,
+                Some("f: no draft model is loaded with the model; there is \"mtp\" and \"lookup\"."),
+            ),
+            (&alone, Drafting::Lookup, None),
+            (&with_head, mtp, None),
+            (&both, dflash, None),
+        ] {
+            let refused = check_drafter(drafting, "f", model).err();
+            assert_eq!(refused.as_ref().map(ToString::to_string).as_deref(), said);
+            assert!(refused.is_none_or(|error| error.field() == Some("f")));
+        }
     }
 }

@@ -19,14 +19,16 @@ use crate::answer::answer as write_answer;
 use crate::api::Api;
 use crate::body;
 use crate::error::ApiError;
+use crate::retries::Sent;
 
 /// Answers `POST /v1/responses`.
 pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
     let body = body::read(body).await?;
     let ResponseRequest { asked, echo } = parse::parse(&body, &head.headers)?;
+    let sent = Sent::new(&head, &body);
     drop(body);
-    write_answer(api, &head.headers, asked, |meta| Writer::new(meta, echo)).await
+    write_answer(api, &head.headers, sent, asked, |meta| Writer::new(meta, echo)).await
 }
 
 /// Answers whoever asks for a response of before.

@@ -21,6 +21,8 @@ use crate::router::router;
 
 /// Connections at a time; others wait.
 const MOST_CONNECTIONS: usize = 64;
+/// Of those, how many other devices may have: programs of this machine always find a place. More are closed.
+const MOST_FROM_NETWORK: usize = 56;
 /// Bytes of the head of a request.
 const MOST_HEAD: usize = 16 * 1024;
 /// How long the head of a request may take to come.
@@ -94,9 +96,11 @@ impl Server {
     pub async fn run(self, api: Arc<Api>, closing: impl Future<Output = ()>, grace: Duration) {
         let (close, closed) = watch::channel(false);
         let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let network_places = Arc::new(Semaphore::new(MOST_FROM_NETWORK));
         let mut accepting = JoinSet::new();
         for listener in self.listeners {
-            accepting.spawn(accept(listener, Arc::clone(&api), Arc::clone(&places), closed.clone()));
+            let places = (Arc::clone(&places), Arc::clone(&network_places));
+            accepting.spawn(accept(listener, Arc::clone(&api), places, closed.clone()));
         }
         closing.await;
         let _ = close.send(true);
@@ -107,18 +111,31 @@ impl Server {
 }
 
 /// Serves whoever connects, each for itself.
-async fn accept(listener: TcpListener, api: Arc<Api>, places: Arc<Semaphore>, closed: watch::Receiver<bool>) {
+async fn accept(
+    listener: TcpListener,
+    api: Arc<Api>,
+    (places, network_places): (Arc<Semaphore>, Arc<Semaphore>),
+    closed: watch::Receiver<bool>,
+) {
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                tokio::spawn(serve(stream, Arc::clone(&api), place, closed.clone()));
-            }
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!("a connection was not accepted: {error}");
                 sleep(REST).await;
+                continue;
             }
-        }
+        };
+        let network_place = if peer.ip().to_canonical().is_loopback() {
+            None
+        } else if let Ok(place) = Arc::clone(&network_places).try_acquire_owned() {
+            Some(place)
+        } else {
+            continue;
+        };
+        // A listener that waited for a connection with a place in its hands would keep that from the other one.
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        tokio::spawn(serve(stream, Arc::clone(&api), (place, network_place), closed.clone()));
     }
 }
 
@@ -126,7 +143,7 @@ async fn accept(listener: TcpListener, api: Arc<Api>, places: Arc<Semaphore>, cl
 async fn serve(
     stream: TcpStream,
     api: Arc<Api>,
-    _place: OwnedSemaphorePermit,
+    _places: (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>),
     mut closed: watch::Receiver<bool>,
 ) {
     // Tokens are small and must not wait for one another.

@@ -193,7 +193,9 @@ pub(crate) fn own(
     }
     let Some(mut own) = fields.object("foretoken")? else { return Ok(false) };
     if let Some(value) = own.take("speculation") {
-        settings.drafting = Some(drafting(&own.name("speculation"), value)?);
+        let field = own.name("speculation");
+        settings.names_drafter = value.is_object().then(|| field.clone());
+        settings.drafting = Some(drafting(&field, value)?);
     }
     if let Some(value) = own.string("acceptance")? {
         settings.acceptance = Some(acceptance(&own.name("acceptance"), &value)?);

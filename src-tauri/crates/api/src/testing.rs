@@ -60,7 +60,9 @@ pub(crate) fn happens(tools: &Tools, steps: &[Vec<TokenText>], reason: EndReason
         let contents = reader.tokens(tokens);
         Progress::Step(Step { contents, tokens: tokens.clone(), logprobs: Vec::new() })
     }));
-    all.push(Progress::End(End { contents: reader.finish(), reason, stats: Box::new(stats()), queue_ms: 3 }));
+    let (contents, stats) = (reader.finish(), Box::new(stats()));
+    let warnings = reader.warnings().to_vec();
+    all.push(Progress::End(End { contents, reason, stats, warnings, queue_ms: 3 }));
     all
 }
 

@@ -21,6 +21,7 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use self::next_turn::Turn;
 use self::prompts::{Asked, Made, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
+use crate::constrain::Compiled;
 use crate::error::EngineError;
 use crate::learned::Learned;
 use crate::mlx;
@@ -334,9 +335,9 @@ impl Server {
                 Input::Chat(chat) => Tools::new(chat.tools.clone()).map_err(TextError::from)?,
                 Input::Text { .. } | Input::Ids { .. } => Tools::default(),
             };
-            let constraint = compiler.compile(&constraint, &tools, &prompt)?;
+            let Compiled { constraint, unbound_tools } = compiler.compile(&constraint, &tools, &prompt)?;
             let prediction = prediction.map(|text| prompter.text(&text)).transpose()?;
-            Ok(Made { prompt, constraint, prediction: prediction.map(Arc::from) })
+            Ok(Made { prompt, constraint, unbound_tools, prediction: prediction.map(Arc::from) })
         };
         match self.preparing.begin(asked, make, send) {
             Ok(()) => Ok(()),
@@ -349,7 +350,8 @@ impl Server {
         let Asked { id, settings, logprobs, stop_scope, calls, priority, at: asked, turn } = asked;
         if let (Some(session), Ok(prompt)) = (&self.session, &prompt) {
             let (tokens, context) = (prompt.prompt.ids.len() as u32, session.info.context_length);
-            self.out.send(&Event::Prepared { id, tokens, context })?;
+            let unbound_tools = prompt.unbound_tools.clone();
+            self.out.send(&Event::Prepared { id, tokens, context, unbound_tools })?;
         }
         if let (Some(session), Some(learned)) = (&mut self.session, &mut self.learned)
             && session.is_idle()
@@ -359,7 +361,7 @@ impl Server {
         }
         let submitted = match &mut self.session {
             None => Err(no_model()),
-            Some(session) => prompt.and_then(|Made { prompt, constraint, prediction }| {
+            Some(session) => prompt.and_then(|Made { prompt, constraint, prediction, .. }| {
                 let request = ReplyRequest {
                     logprobs,
                     calls,

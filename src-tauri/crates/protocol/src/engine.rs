@@ -156,6 +156,9 @@ pub enum Event {
         tokens: u32,
         /// Tokens that the model can read and write in all.
         context: u32,
+        /// Tools that must be called, and whose schemas cannot be enforced: any arguments may come.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unbound_tools: Vec<String>,
     },
     /// Others must end, or their prompts be read, before the prompt is. Sent again when the number changes.
     Waiting {
@@ -239,7 +242,7 @@ mod tests {
         for (event, line) in [
             (Event::Counted { id: 3, tokens: vec![5, 0] }, r#"{"type":"counted","id":3,"tokens":[5,0]}"#),
             (
-                Event::Prepared { id: 3, tokens: 9, context: 64 },
+                Event::Prepared { id: 3, tokens: 9, context: 64, unbound_tools: Vec::new() },
                 r#"{"type":"prepared","id":3,"tokens":9,"context":64}"#,
             ),
             (Event::Waiting { id: 3, ahead: 2 }, r#"{"type":"waiting","id":3,"ahead":2}"#),

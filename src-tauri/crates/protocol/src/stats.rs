@@ -202,6 +202,8 @@ pub struct ReplyStats {
     pub by_draft_model: PositionStats,
     /// Tokens that the form of the answer dictated and the model only confirmed; none of the drafts above.
     pub forced: u32,
+    /// Drafts that the form of the answer did not allow, and those behind them; among the drafts above.
+    pub refused_drafts: u32,
     /// The part of all this that went into thinking. The pass in which the thinking ends belongs to it.
     pub thinking: PartStats,
     /// What is promised of the text, whatever was drafted and whoever was written beside it; `None` where the engine

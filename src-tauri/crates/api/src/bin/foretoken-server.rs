@@ -1,15 +1,15 @@
 //! The local server without a window: one program for scripts, editors and CI.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use clap::Parser;
 use directories::ProjectDirs;
 use foretoken_api::{
-    Access, Api, Limits, Models, NotLoaded, Offered, Reach, Server, Token, network_name, port_holder,
+    Access, Api, Limits, Models, NotLoaded, Offered, Reach, Server, Signer, Token, network_name, port_holder,
 };
 use foretoken_host::{Engine, Model, Timeouts, engine_program};
 use foretoken_models::{APP_FOLDER, Library, LibraryError, Location, ModelState, import_folder};
@@ -19,6 +19,7 @@ use foretoken_protocol::{
 };
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 use tracing_subscriber::EnvFilter;
@@ -44,6 +45,10 @@ struct Arguments {
     /// The model that is loaded first: a folder, or a name in the library.
     #[arg(long, value_name = "NAME|DIR")]
     model: String,
+    /// A draft model that is loaded beside it: a folder, or a name in the library. It guesses wherever that pays, and for
+    /// requests that say `"foretoken": {"speculation": {"drafter": "dflash"}}`.
+    #[arg(long, value_name = "NAME|DIR")]
+    draft_model: Option<String>,
     /// Serves this model alone. Without it, a request that names another model of the library has that loaded.
     #[arg(long)]
     one_model: bool,
@@ -88,6 +93,8 @@ enum Failure {
     TokenInvalid,
     #[error("this system names no home folder to keep files in")]
     NoHome,
+    #[error("{model} does not go with {draft}: {reason}")]
+    DraftModelUnusable { model: String, draft: String, reason: String },
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -137,13 +144,14 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let engine = Arc::new(engine);
     let models = Arc::new(LibraryModels::new(library, Arc::clone(&engine), &arguments)?);
     let supervising = tokio::spawn(supervisor.run());
-    models.load_first().await.map_err(Failure::Report)?;
+    models.load_first().await?;
     engine.unload_after(Some(arguments.unload_after).filter(|idle| !idle.is_zero()));
     let limits = Limits { rows: arguments.rows.into(), ..Limits::default() };
     let origins = arguments.origins.iter().map(|origin| origin.trim_end_matches('/').to_owned()).collect();
     let access = Access { token, origins, network: arguments.network };
     let offered = Arc::clone(&models) as Arc<dyn Models>;
-    let api = Api::new(Arc::clone(&engine), offered, limits, server.port(), access, Arc::default());
+    let signer = Signer::of_file(&folders.config_dir().join("api-signing-key"));
+    let api = Api::new(Arc::clone(&engine), offered, limits, server.port(), access, Arc::default(), signer);
     if let Some(name) = network_name().filter(|_| arguments.network) {
         println!("Other devices reach it at http://{name}:{}/v1", server.port());
     }
@@ -213,6 +221,8 @@ struct LibraryModels {
     library: Library,
     engine: Arc<Engine>,
     first: Offered,
+    /// The folder of the draft model that is loaded beside it.
+    draft_model: Option<String>,
     /// The folder of the one that was loaded last.
     loaded: Mutex<String>,
     kv_precision: KvPrecision,
@@ -222,35 +232,55 @@ struct LibraryModels {
 
 impl LibraryModels {
     fn new(library: Library, engine: Arc<Engine>, arguments: &Arguments) -> Result<Self, Failure> {
-        let chosen = &arguments.model;
-        let listed = offered(&library);
-        let named = listed.into_iter().find(|model| model.id == *chosen || model.name == *chosen);
-        let first = match named {
-            Some(model) => model,
-            None => {
-                let folder = Path::new(chosen).canonicalize();
-                let model = import_folder(folder.as_deref().unwrap_or(Path::new(chosen)))?;
-                let path = model.path.to_string_lossy().into_owned();
-                let listed = offered(&library).into_iter().find(|listed| listed.path == path);
-                let created = seconds(&model.path);
-                listed.unwrap_or_else(|| Offered { id: model.name.clone(), name: model.name, created, path })
-            }
-        };
+        let listed = listed(&library);
+        let first = named(&listed, &arguments.model)?;
+        let draft_model = arguments.draft_model.as_deref().map(|draft| named(&listed, draft)).transpose()?;
+        let draft_model = draft_model.map(|draft| draft.path);
         let kv_precision = if arguments.kv_8 { KvPrecision::Eight } else { KvPrecision::Full };
         let loaded = Mutex::new(first.path.clone());
-        Ok(Self { library, engine, first, loaded, kv_precision, alone: arguments.one_model })
+        Ok(Self { library, engine, first, draft_model, loaded, kv_precision, alone: arguments.one_model })
     }
 
-    async fn load_first(&self) -> Result<ModelInfo, ErrorReport> {
-        self.load_from(&self.first.path).await
+    /// Loads the first model. A draft model that was named is no good where it is left out without a word.
+    async fn load_first(&self) -> Result<ModelInfo, Failure> {
+        let info = self.load_from(&self.first.path).await.map_err(Failure::Report)?;
+        match &self.draft_model {
+            Some(draft) if info.draft_model.is_none() => Err(Failure::DraftModelUnusable {
+                model: info.name,
+                draft: draft.clone(),
+                reason: info.notes.join(" "),
+            }),
+            _ => Ok(info),
+        }
     }
 
     async fn load_from(&self, folder: &str) -> Result<ModelInfo, ErrorReport> {
+        // It was made for the first one.
+        let draft_model = self.draft_model.clone().filter(|_| folder == self.first.path);
         let (folder, kv_precision) = (folder.to_owned(), self.kv_precision);
-        let info = self.engine.load(Model { folder, kv_precision, draft_model: None }).await?;
+        let info = self.engine.load(Model { folder, kv_precision, draft_model }).await?;
         *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = info.path.clone();
         Ok(info)
     }
+}
+
+/// The model that a person names: one of those that are listed, or a folder.
+fn named(listed: &[Offered], chosen: &str) -> Result<Offered, Failure> {
+    if let Some(model) = listed.iter().find(|model| model.id == chosen || model.name == chosen) {
+        return Ok(model.clone());
+    }
+    let folder = Path::new(chosen).canonicalize();
+    let model = import_folder(folder.as_deref().unwrap_or(Path::new(chosen)))?;
+    let path = model.path.to_string_lossy().into_owned();
+    let created = seconds(&model.path);
+    let listed = listed.iter().find(|listed| listed.path == path).cloned();
+    Ok(listed.unwrap_or_else(|| Offered {
+        id: model.name.clone(),
+        name: model.name,
+        created,
+        path,
+        tuned: None,
+    }))
 }
 
 impl Models for LibraryModels {
@@ -258,7 +288,8 @@ impl Models for LibraryModels {
         if self.alone {
             return vec![self.first.clone()];
         }
-        let mut models = offered(&self.library);
+        let mut models = listed(&self.library);
+        models.retain(|model| !is_draft_model(Path::new(&model.path)));
         if !models.iter().any(|model| model.path == self.first.path) {
             models.insert(0, self.first.clone());
         }
@@ -299,8 +330,19 @@ fn seconds(folder: &Path) -> u64 {
     since.map_or(0, |time| time.as_secs())
 }
 
-/// The models of a library that can be loaded.
-fn offered(library: &Library) -> Vec<Offered> {
+/// Whether a folder holds a draft model, which answers nobody: all architectures of such are called so.
+fn is_draft_model(folder: &Path) -> bool {
+    let config = fs::read(folder.join("config.json")).ok();
+    let config: Option<Value> = config.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let architectures = config.as_ref().and_then(|config| config["architectures"].as_array());
+    architectures
+        .into_iter()
+        .flatten()
+        .any(|name| name.as_str().is_some_and(|name| name.ends_with("DraftModel")))
+}
+
+/// The models of a library that can be loaded, and draft models.
+fn listed(library: &Library) -> Vec<Offered> {
     let models = library.models().unwrap_or_else(|error| {
         tracing::warn!("{error}");
         Vec::new()
@@ -318,6 +360,7 @@ fn offered(library: &Library) -> Vec<Offered> {
                 name,
                 path: model.path.canonicalize().unwrap_or(model.path.clone()).to_string_lossy().into_owned(),
                 created: seconds(&model.path),
+                tuned: None,
             }
         })
         .collect()

@@ -68,6 +68,7 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
     };
     let AskedThinking { on, template } = settings::thinking(&mut fields, &mut ignored)?;
     settings.thinking = on;
+    let form = if settings.constraint.format.is_some() { "response_format" } else { format::GRAMMAR };
     let trace = settings::own(&mut fields, headers, &mut settings, &mut ignored)?;
     ignored.splice(0..0, fields.left());
     chat.template = template;
@@ -75,6 +76,7 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
     settings.constraint.inputs = customs.inputs.clone();
     let only_in_tags = customs.only_in_tags.clone();
     format::tell(&mut chat, settings.constraint.format.as_ref());
+    format::yield_to_calls(&mut settings.constraint, form, &mut ignored);
     let ask = Ask { model, input: Input::Chat(chat), tools: offer.tools, settings, logprobs, choices };
     let options = Options { include_usage, trace, logprobs: logprobs.is_some() };
     Ok(ChatRequest { asked: Asked { ask, stream, ignored, only_in_tags, warnings }, options, customs })

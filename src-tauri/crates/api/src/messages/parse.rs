@@ -48,11 +48,13 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<MessagesRequest,
     let hides_thinking = thinking(&mut fields, &mut settings, &mut chat.template, &mut ignored)?;
     settings.constraint.calls = offer.calls;
     format::tell(&mut chat, settings.constraint.format.as_ref());
+    let form = if settings.constraint.format.is_some() { "output_config.format" } else { format::GRAMMAR };
     let stream = fields.boolean("stream")?.unwrap_or(false);
     if settings::own(&mut fields, headers, &mut settings, &mut ignored)? {
         ignored.push(settings::TRACE.into());
     }
     ignored.splice(0..0, fields.left());
+    format::yield_to_calls(&mut settings.constraint, form, &mut ignored);
     let ask =
         Ask { model, input: Input::Chat(chat), tools: offer.tools, settings, logprobs: None, choices: 1 };
     Ok(MessagesRequest {

@@ -13,6 +13,7 @@ use crate::error::ApiError;
 use crate::figures::foretoken;
 use crate::replies::{End, EndReason, Progress, PromptSize};
 use crate::router::random_name;
+use crate::signing::Signer;
 use crate::stream::named;
 
 /// Writes a message.
@@ -21,6 +22,7 @@ pub(crate) struct Writer {
     id: String,
     meta: Meta,
     hides_thinking: bool,
+    signer: Signer,
     size: PromptSize,
     reply: Gathered,
     /// The ids of its calls.
@@ -40,11 +42,12 @@ enum Open {
 }
 
 impl Writer {
-    pub(crate) fn new(meta: Meta, hides_thinking: bool) -> Self {
+    pub(crate) fn new(meta: Meta, hides_thinking: bool, signer: Signer) -> Self {
         Self {
             id: random_name("msg_"),
             meta,
             hides_thinking,
+            signer,
             size: PromptSize::default(),
             reply: Gathered::default(),
             calls: Vec::new(),
@@ -112,7 +115,9 @@ impl Writer {
         }
         if self.open == Open::Thinking {
             // Programs drop thinking that has no signature.
-            self.delta(&json!({"type": "signature_delta", "signature": SIGNATURE}), out);
+            let thinking = self.reply.blocks().iter().rev().find_map(Block::thinking);
+            let signature = self.signer.sign(thinking.unwrap_or_default());
+            self.delta(&json!({"type": "signature_delta", "signature": signature}), out);
         }
         named(out, "content_block_stop", &json!({"type": "content_block_stop", "index": self.blocks}));
         self.open = Open::None;
@@ -138,9 +143,6 @@ impl Writer {
         })
     }
 }
-
-/// Marks thinking as this server's.
-const SIGNATURE: &str = "ft1";
 
 impl answer::Writer for Writer {
     const DIALECT: ApiDialect = ApiDialect::Messages;
@@ -193,11 +195,9 @@ impl answer::Writer for Writer {
             .blocks()
             .iter()
             .map(|block| match block {
-                Block::Thinking(_) if self.hides_thinking => {
-                    json!({"type": "thinking", "thinking": "", "signature": SIGNATURE})
-                }
                 Block::Thinking(text) => {
-                    json!({"type": "thinking", "thinking": text, "signature": SIGNATURE})
+                    let told = if self.hides_thinking { "" } else { text.as_str() };
+                    json!({"type": "thinking", "thinking": told, "signature": self.signer.sign(text)})
                 }
                 Block::Text(text) => json!({"type": "text", "text": text}),
                 Block::Call(call) => {

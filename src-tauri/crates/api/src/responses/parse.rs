@@ -93,10 +93,12 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ResponseRequest,
     settings.constraint.inputs = names.customs.inputs.clone();
     let only_in_tags = names.customs.only_in_tags.clone();
     let stream = fields.boolean("stream")?.unwrap_or(false);
+    let form = if settings.constraint.format.is_some() { "text.format" } else { format::GRAMMAR };
     if settings::own(&mut fields, headers, &mut settings, &mut ignored)? {
         ignored.push(settings::TRACE.into());
     }
     ignored.splice(0..0, fields.left());
+    format::yield_to_calls(&mut settings.constraint, form, &mut ignored);
     let ask = Ask { model, input: Input::Chat(chat), tools: offer.tools, settings, logprobs, choices: 1 };
     let echo = Echo { fields: said_again, names, logprobs: logprobs.is_some(), hidden_thinking };
     Ok(ResponseRequest { asked: Asked { ask, stream, ignored, only_in_tags, warnings }, echo })

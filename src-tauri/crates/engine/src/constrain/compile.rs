@@ -37,6 +37,16 @@ pub struct Compiler {
     factory: Arc<OnceLock<Result<ParserFactory, String>>>,
 }
 
+/// What binds a reply.
+#[derive(Debug, Default)]
+pub struct Compiled {
+    /// `None` where nothing does.
+    pub constraint: Option<Constraint>,
+    /// Tools that must be called and whose schemas cannot be enforced, though nobody has called them strict: any
+    /// arguments may come.
+    pub unbound_tools: Vec<String>,
+}
+
 impl Compiler {
     /// For a model with this tokenizer, whose replies end with any of these tokens. `vocab`: the number of its logits.
     pub fn new(tokenizer: Tokenizer, stop_ids: &[u32], vocab: usize) -> Self {
@@ -49,23 +59,23 @@ impl Compiler {
         Self { form, ..self }
     }
 
-    /// What binds a reply to `prompt`, which offers `tools`; `None` where nothing does.
+    /// What binds a reply to `prompt`, which offers `tools`.
     pub fn compile(
         &self,
         asked: &Asked,
         tools: &Tools,
         prompt: &TokenPrompt,
-    ) -> Result<Option<Constraint>, ConstraintError> {
+    ) -> Result<Compiled, ConstraintError> {
         if let Some(&(token, _)) = asked.logit_bias.iter().find(|(id, _)| *id as usize >= self.vocab) {
             return Err(ConstraintError::UnknownToken { token, known: self.vocab });
         }
-        let answer = self.answer(asked, tools)?;
+        let (answer, unbound_tools) = self.answer(asked, tools)?;
         let binds_answer = !matches!(answer, Answer::Free);
         if binds_answer && prompt.reply_from < prompt.ids.len() {
             return Err(ConstraintError::Resumed);
         }
         if !binds_answer && asked.thinking_budget.is_none() && asked.logit_bias.is_empty() {
-            return Ok(None);
+            return Ok(Compiled::default());
         }
         let thinks = prompt.start.part == Part::Thinking;
         let close = self.tokenizer.token_id(CLOSE_THINKING);
@@ -74,7 +84,7 @@ impl Compiler {
         }
         let closing = self.tokenizer.encode(&format!("\n{CLOSE_THINKING}\n\n"));
         let closing = closing.ok().filter(|ids| !ids.is_empty()).ok_or(ConstraintError::ThinkingUnknown)?;
-        Ok(Some(Constraint::new(
+        let constraint = Constraint::new(
             answer,
             Rules {
                 thinks,
@@ -85,13 +95,15 @@ impl Compiler {
                 bias: asked.logit_bias.clone(),
                 vocab: self.vocab,
             },
-        )))
+        );
+        Ok(Compiled { constraint: Some(constraint), unbound_tools })
     }
 
-    fn answer(&self, asked: &Asked, tools: &Tools) -> Result<Answer, ConstraintError> {
+    /// What binds the answer, and the tools whose schemas it leaves out.
+    fn answer(&self, asked: &Asked, tools: &Tools) -> Result<(Answer, Vec<String>), ConstraintError> {
         let form = self.form;
         let inputs = &asked.inputs;
-        let callable = Callable { tools, inputs, only: None, form };
+        let callable = Callable { tools, inputs, only: None, unbound: &[], form };
         let free_calls = (!tools.is_empty()).then_some(callable);
         let calls = match &asked.calls {
             CallRule::Free => None,
@@ -105,8 +117,10 @@ impl Compiler {
         check_lines(inputs.values())?;
         check_lines(&asked.format)?;
         let whole = |what, grammar| self.matcher(what, grammar).map(Answer::Whole);
-        match &asked.format {
-            _ if calls.is_some() => whole("call", lark::answer(None, calls)?),
+        if let Some(calls) = calls {
+            return self.calls(calls);
+        }
+        let answer = match &asked.format {
             Some(Format::JsonSchema(schema)) => whole("schema", lark::answer(Some(schema), free_calls)?),
             Some(Format::Regex(pattern)) => {
                 whole("pattern", TopLevelGrammar::from_lark(lark::pattern(pattern)))
@@ -118,7 +132,26 @@ impl Compiler {
                 Ok(Answer::Calls { begin, call })
             }
             None => Ok(Answer::Free),
+        };
+        Ok((answer?, Vec::new()))
+    }
+
+    /// Calls that must come, and the tools whose schemas are too odd for that. Of strict ones, that is an error.
+    fn calls(&self, calls: Callable<'_>) -> Result<(Answer, Vec<String>), ConstraintError> {
+        let bound = |calls| self.matcher("call", lark::answer(None, Some(calls))?).map(Answer::Whole);
+        let error = match bound(calls) {
+            Ok(answer) => return Ok((answer, Vec::new())),
+            Err(error) => error,
+        };
+        let names = calls.tools.names().filter(|name| calls.only.is_none_or(|only| only == *name));
+        let unbound: Vec<String> = names
+            .filter(|name| !calls.is_bound(name) && bound(Callable { only: Some(name), ..calls }).is_err())
+            .map(str::to_owned)
+            .collect();
+        if unbound.is_empty() {
+            return Err(error);
         }
+        bound(Callable { unbound: &unbound, ..calls }).map(|answer| (answer, unbound.clone()))
     }
 
     fn matcher(&self, what: &'static str, grammar: TopLevelGrammar) -> Result<Box<Matcher>, ConstraintError> {

@@ -32,6 +32,9 @@ pub enum ConstraintError {
     /// No token begins a call, so it cannot be told where one does.
     #[error("This model's calls are not begun by a token, so strict tools cannot be enforced.")]
     CallsUnknown,
+    /// What may come next can no longer be said, as where a grammar has become too much work.
+    #[error("The form of the answer could be followed no further than this, so the answer ends here.")]
+    GaveOut,
     /// A token is to be favoured that the model does not know.
     #[error("The token {token} is none of the {known} tokens of this model.")]
     UnknownToken {
@@ -51,6 +54,7 @@ impl ConstraintError {
             Self::Resumed => "form_of_resumed_reply",
             Self::ThinkingUnknown => "thinking_unknown",
             Self::CallsUnknown => "calls_unknown",
+            Self::GaveOut => "grammar_failed",
             Self::UnknownToken { .. } => "unknown_biased_token",
         }
     }
@@ -62,6 +66,9 @@ impl ConstraintError {
             Self::Resumed => "Leave the last message of the assistant out, or the form.",
             Self::ThinkingUnknown => "Switch thinking off.",
             Self::CallsUnknown => "Leave \"strict\" out.",
+            Self::GaveOut => {
+                "Ask for a simpler schema or grammar, with fewer choices and shorter repetitions."
+            }
             Self::UnknownToken { .. } => "Check that the ids belong to this model's tokenizer.",
         }
     }

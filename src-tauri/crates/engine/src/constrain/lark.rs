@@ -31,6 +31,8 @@ pub(super) struct Callable<'a> {
     pub(super) inputs: &'a BTreeMap<String, Format>,
     /// Only this one, and once.
     pub(super) only: Option<&'a str>,
+    /// Those whose arguments may be any.
+    pub(super) unbound: &'a [String],
     /// How the model writes them.
     pub(super) form: CallForm,
 }
@@ -39,6 +41,11 @@ impl Callable<'_> {
     /// Whether calls of a tool must be as its schema or its form says.
     pub(super) fn is_bound(&self, name: &str) -> bool {
         is_strict(self.tools, name) || self.input(name).is_some()
+    }
+
+    /// Whether the arguments of a tool may be any.
+    fn is_unbound(&self, name: &str) -> bool {
+        self.unbound.iter().any(|other| other == name)
     }
 
     /// What the one text of a tool must be, as far as that can be enforced: in JSON, a text is not written as it is.
@@ -180,7 +187,7 @@ fn in_json(
             continue;
         }
         let mut schema = match tools.parameters(name) {
-            Some(schema @ Value::Object(_)) => schema.clone(),
+            Some(schema @ Value::Object(_)) if !callable.is_unbound(name) => schema.clone(),
             _ => json!({}),
         };
         if let Value::Object(fields) = &mut schema {
@@ -220,7 +227,7 @@ fn in_tags(
             && schema["properties"].as_object().is_none_or(|properties| properties.is_empty())
             && schema["additionalProperties"] != false
             && !strict;
-        if is_free(name) || is_open {
+        if is_free(name) || is_open || callable.is_unbound(name) {
             rules.push(format!("f{index}: {begin} rest"))?;
             has_free = true;
             continue;

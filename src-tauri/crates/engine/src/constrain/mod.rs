@@ -14,7 +14,7 @@ mod tests;
 mod vocabulary;
 mod within;
 
-pub use compile::Compiler;
+pub use compile::{Compiled, Compiler};
 pub use error::ConstraintError;
 pub use mask::Mask;
 pub use state::{Constraint, ConstraintState};

@@ -29,7 +29,9 @@ fn compiled_in(
     part: Part,
 ) -> Result<Constraint, ConstraintError> {
     let compiler = Compiler::new(TOKENIZER.clone(), &ENDS, VOCAB as usize).with_calls_in(form);
-    compiler.compile(asked, tools, &prompt(part)).map(|constraint| constraint.expect("something binds"))
+    compiler
+        .compile(asked, tools, &prompt(part))
+        .map(|compiled| compiled.constraint.expect("something binds"))
 }
 
 fn schema(schema: Value) -> Asked {
@@ -583,6 +585,52 @@ fn odd_schemas_of_tools_make_grammars_too() {
     assert!(!calls_in(&text, &tools).is_empty(), "{text}");
 }
 
+/// A tool whose schema is too odd is called all the same, with any arguments, and the others as their schemas say.
+#[test]
+fn a_tool_that_must_be_called_is_called_whatever_its_schema_holds() {
+    let function = |name: &str, strict: bool, parameters: Value| json!({"type": "function", "function": {"name": name, "strict": strict, "parameters": parameters}});
+    let odd = || json!({"type": "object", "properties": {"at": {"type": "array", "items": {"$ref": "#/$defs/none"}}}});
+    let day = json!({"type": "object", "required": ["day"], "properties": {"day": {"enum": [1, 2]}}});
+    let list = |strict: bool| {
+        Tools::new(vec![function("odd", strict, odd()), function("plain", false, day.clone())]).unwrap()
+    };
+    let named = |name: &str| Asked { calls: CallRule::Named(name.into()), ..Asked::default() };
+    let required = Asked { calls: CallRule::Required, ..Asked::default() };
+    for form in [CallForm::Tags, CallForm::Json] {
+        let compiler = Compiler::new(TOKENIZER.clone(), &ENDS, VOCAB as usize).with_calls_in(form);
+        for (asked, unbound) in [(&named("odd"), &["odd"][..]), (&named("plain"), &[]), (&required, &["odd"])]
+        {
+            let compiled = compiler.compile(asked, &list(false), &prompt(Part::Answer)).unwrap();
+            assert_eq!(compiled.unbound_tools, unbound, "{form:?} {asked:?}");
+            let after = |text: &str| {
+                let constraint = compiled.constraint.clone().unwrap();
+                let mut state = ConstraintState::new(constraint);
+                TOKENIZER.encode(text).unwrap().into_iter().all(|token| {
+                    let may_come = state.mask().is_none_or(|mask| mask.allows(token));
+                    state.push(token);
+                    may_come
+                })
+            };
+            let call = |name: &str, arguments: [&str; 2]| match form {
+                CallForm::Tags => format!(
+                    "<tool_call>\n<function={name}>\n<parameter={}>\n{}\n</parameter>\n</function>\n</tool_call>",
+                    arguments[0], arguments[1]
+                ),
+                CallForm::Json => format!(
+                    "<tool_call>\n{{\"name\": \"{name}\", \"arguments\": {{\"{}\": {}}}}}\n</tool_call>",
+                    arguments[0], arguments[1]
+                ),
+            };
+            let may_call = |name: &str| asked.calls == CallRule::Required || *asked == named(name);
+            assert_eq!(after(&call("odd", ["at", "[5]"])), may_call("odd"), "{form:?} {asked:?}");
+            assert_eq!(after(&call("plain", ["day", "2"])), may_call("plain"), "{form:?} {asked:?}");
+            assert!(!after(&call("plain", ["day", "3"])), "{form:?} {asked:?}");
+        }
+        let strict = compiler.compile(&named("odd"), &list(true), &prompt(Part::Answer));
+        assert!(matches!(strict, Err(ConstraintError::Grammar { .. })), "{strict:?}");
+    }
+}
+
 #[test]
 fn json_beside_tools_is_either() {
     let constraint = compiled(&schema(json!({"type": "integer"})), &tools(false), Part::Answer).unwrap();
@@ -669,8 +717,8 @@ fn what_cannot_be_enforced_is_refused_and_says_why() {
     assert!(words.lines().count() == 1 && !words.contains("secret"), "{words}");
     let defs = json!({"$defs": {"x": {"const": "y".repeat(9000)}}, "type": "object", "properties":
         (0..1000).map(|i| (format!("p{i}"), json!({"type": "integer", "$ref": "#/$defs/x"}))).collect::<serde_json::Map<_, _>>()});
-    let large =
-        Tools::new(vec![json!({"type": "function", "function": {"name": "f", "parameters": defs}})]).unwrap();
+    let large = json!({"type": "function", "function": {"name": "f", "strict": true, "parameters": defs}});
+    let large = Tools::new(vec![large]).unwrap();
     let required = Asked { calls: CallRule::Required, ..Asked::default() };
     assert!(refused(&required, &large).to_string().contains("longer than"));
     let bias = Asked { logit_bias: vec![(VOCAB, 1.0)], ..Asked::default() };
@@ -678,5 +726,5 @@ fn what_cannot_be_enforced_is_refused_and_says_why() {
     let compiler = Compiler::new(TOKENIZER.clone(), &ENDS, VOCAB as usize);
     let resumed = TokenPrompt { reply_from: 1, ..prompt(Part::Answer) };
     assert_eq!(compiler.compile(&schema(json!({})), &none, &resumed).err(), Some(ConstraintError::Resumed));
-    assert!(compiler.compile(&Asked::default(), &tools(false), &resumed).unwrap().is_none());
+    assert!(compiler.compile(&Asked::default(), &tools(false), &resumed).unwrap().constraint.is_none());
 }

@@ -39,6 +39,8 @@ pub struct Row {
     pub(super) forced: Vec<u32>,
     /// How many of the next step's tokens may be kept: behind some drafts it is not known what may come.
     pub(super) usable: usize,
+    /// How many of the next step's drafts may come, before the first one that may not.
+    allowed: usize,
     /// Where runs of tokens occur in `ctx` and in what is predicted of the reply.
     text: TextIndex,
     /// What an earlier occurrence of the last tokens proposes for the next step, if it was looked for.
@@ -76,6 +78,7 @@ impl Row {
             bias: None,
             forced: Vec::new(),
             usable: usize::MAX,
+            allowed: usize::MAX,
             text: TextIndex::of(spec.prediction.clone()),
             spec,
             cache: RowCache::default(),
@@ -98,7 +101,7 @@ impl Row {
             self.constraint = Some(ConstraintState::replayed(constraint.clone(), self.emitted()));
         }
         self.forced.clear();
-        self.usable = usize::MAX;
+        (self.usable, self.allowed) = (usize::MAX, usize::MAX);
         (self.text, self.proposal) = (self.text.emptied(), None);
     }
 
@@ -201,6 +204,9 @@ impl Row {
         let fails_here = constraint.is_broken();
         let masks = constraint.masks(drafts);
         self.usable = masks.len();
+        let is_refused =
+            |(draft, mask): (&u32, &Option<Mask>)| !mask.as_ref().is_none_or(|mask| mask.allows(*draft));
+        self.allowed = drafts.iter().zip(&masks).position(is_refused).unwrap_or(usize::MAX);
         if constraint.is_broken() && !fails_here {
             let asked = constraint.constraint().clone();
             self.constraint = Some(ConstraintState::replayed(asked, self.emitted()));
@@ -355,6 +361,7 @@ impl Row {
         }
         self.forced.clear();
         self.usable = usize::MAX;
+        let allowed = std::mem::replace(&mut self.allowed, usize::MAX);
         let proposal = self.proposal.take();
         let predicted =
             drafter == DrafterKind::Lookup && proposal.as_ref().is_some_and(|proposal| proposal.predicted);
@@ -382,6 +389,7 @@ impl Row {
             drafter,
             predicted,
             drafted,
+            refused: drafted.saturating_sub(allowed),
             accepted: matching.min(count),
             lookup,
             finish,
@@ -424,6 +432,8 @@ pub struct Advance {
     pub predicted: bool,
     /// Drafts that were verified.
     pub drafted: usize,
+    /// Those of them that what binds the row does not allow, and those behind them.
+    pub refused: usize,
     /// Drafts among the tokens.
     pub accepted: usize,
     /// How look-up did, or would have done; `None` where it was not asked or found nothing.
@@ -437,7 +447,9 @@ impl Advance {
     pub fn cut(&mut self, count: usize) {
         self.tokens.truncate(count);
         self.logprobs.truncate(count);
-        self.drafted = self.drafted.min(count);
+        let drafted = self.drafted.min(count);
+        self.refused = self.refused.saturating_sub(self.drafted - drafted);
+        self.drafted = drafted;
         self.accepted = self.accepted.min(count);
     }
 }

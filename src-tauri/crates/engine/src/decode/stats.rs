@@ -220,6 +220,7 @@ impl Recorder {
             _ => (advance.drafted, advance.accepted),
         };
         self.stats.forced += (advance.accepted - accepted) as u32;
+        self.stats.refused_drafts += advance.refused as u32;
         self.trace.push(drafted);
         PositionStats::count(&mut self.stats.positions, drafted, accepted);
         let (drafted, accepted) = (drafted as u32, accepted as u32);
@@ -350,6 +351,7 @@ mod tests {
             logprobs: Vec::new(),
             drafter,
             drafted,
+            refused: 0,
             accepted,
             predicted: false,
             lookup: None,

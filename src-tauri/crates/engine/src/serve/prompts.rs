@@ -34,6 +34,8 @@ pub(super) struct Asked {
 pub(super) struct Made {
     pub(super) prompt: TokenPrompt,
     pub(super) constraint: Option<Constraint>,
+    /// Tools that must be called, and whose schemas cannot be enforced.
+    pub(super) unbound_tools: Vec<String>,
     /// What is predicted of the reply.
     pub(super) prediction: Option<Arc<[u32]>>,
 }
@@ -158,7 +160,8 @@ mod tests {
     }
 
     fn prompt(token: u32) -> Prepared {
-        Ok(Made { prompt: TokenPrompt::plain(vec![token]), constraint: None, prediction: None })
+        let prompt = TokenPrompt::plain(vec![token]);
+        Ok(Made { prompt, constraint: None, unbound_tools: Vec::new(), prediction: None })
     }
 
     fn taken(preparing: &mut Preparing) -> Vec<(RequestId, u32)> {

@@ -14,7 +14,7 @@ use foretoken_protocol::{
 };
 
 use super::{Session, TokenPrompt, exact};
-use crate::constrain::Constraint;
+use crate::constrain::{Constraint, ConstraintError};
 use crate::decode::{
     Advance, DraftPlan, DrafterKind, Footprint, Recorder, RowId, RowSpec, SchedulerEvent, StepTiming,
 };
@@ -230,7 +230,10 @@ impl Session {
                     let (tokens, reason) = writer.write(advance, timing, self.prompter.tokenizer());
                     let live = writer.recorder.live();
                     progress.push((row, Progress::Tokens { tokens, live }));
-                    if let Some(reason) = reason {
+                    // Only its form ends a row so.
+                    if reason == Some(FinishReason::Error) {
+                        self.fail(row, ConstraintError::GaveOut.into(), &mut progress);
+                    } else if let Some(reason) = reason {
                         if in_batch {
                             stopped.push(row);
                         }
@@ -238,11 +241,7 @@ impl Session {
                     }
                 }
                 SchedulerEvent::Failed { row, error } => {
-                    // Its text may have ended it already, in the step before.
-                    if let Some(mut writer) = self.writing.remove(&row) {
-                        progress.extend(rest(row, &mut writer, true));
-                        progress.push((row, Progress::Failed(error.into())));
-                    }
+                    self.fail(row, error.into(), &mut progress);
                 }
             }
         }
@@ -307,6 +306,14 @@ impl Session {
             }
         }
         Err(EngineError::Cancelled)
+    }
+
+    fn fail(&mut self, id: ReplyId, error: EngineError, progress: &mut Vec<(ReplyId, Progress)>) {
+        // Its text may have ended it already, in the step before.
+        if let Some(mut writer) = self.writing.remove(&id) {
+            progress.extend(rest(id, &mut writer, true));
+            progress.push((id, Progress::Failed(error)));
+        }
     }
 
     fn end(&mut self, id: ReplyId, reason: FinishReason, progress: &mut Vec<(ReplyId, Progress)>) {

@@ -53,8 +53,8 @@ fn an_answer_says_what_openai_says_and_more() {
             "predicted_ms": 60.0, "predicted_per_second": 50.0, "draft_n": 3, "draft_n_accepted": 2,
         },
         "foretoken": {
-            "positions": [{"drafted": 2, "accepted": 1}, {"drafted": 1, "accepted": 1}], "forced": 0, "steps": 2,
-            "tokens_per_pass": 1.5, "draft_ms": 0.0, "verify_ms": 0.0, "sample_ms": 0.0, "seed": 7,
+            "positions": [{"drafted": 2, "accepted": 1}, {"drafted": 1, "accepted": 1}], "forced": 0,
+            "refused_drafts": 0, "steps": 2, "tokens_per_pass": 1.5, "draft_ms": 0.0, "verify_ms": 0.0, "sample_ms": 0.0, "seed": 7,
             "cached_tokens": 4, "queue_ms": 3, "time_to_first_token_ms": 0.0,
         },
     });
@@ -106,7 +106,8 @@ fn use_is_told_at_the_end_where_it_was_asked_for() {
     writer.begin(&mut out);
     for (index, emitted, seed) in [(1, 3, 7), (0, 10, 8)] {
         let stats = Box::new(ReplyStats { emitted, seed, ..stats() });
-        let end = End { contents: Vec::new(), reason: EndReason::Done, stats, queue_ms: 0 };
+        let end =
+            End { contents: Vec::new(), reason: EndReason::Done, stats, warnings: Vec::new(), queue_ms: 0 };
         writer.progress(index, Progress::End(end), &mut out);
     }
     writer.end(&mut out);
@@ -231,7 +232,7 @@ proptest! {
         let mut chance = logprobs("x");
         chance.token.logprob = logprob;
         let step = Step { logprobs: vec![chance], ..Step::default() };
-        let end = End { contents: Vec::new(), reason: EndReason::Done, stats: Box::new(odd), queue_ms: 0 };
+        let end = End { contents: Vec::new(), reason: EndReason::Done, stats: Box::new(odd), warnings: Vec::new(), queue_ms: 0 };
         let options = Options { logprobs: true, ..Options::default() };
         let (_, answer) = written(writer(options, 1), vec![Progress::Step(step), Progress::End(end)]);
         let timings = answer["timings"].as_object().unwrap();

@@ -103,14 +103,16 @@ fn what_binds_the_answer_is_passed_on() {
     let (asked_for, asked) = chat(json!({
         "output_config": {"format": {"type": "json_schema", "schema": schema}, "effort": "max"},
         "thinking": {"type": "enabled", "budget_tokens": 700},
-        "tools": tools, "tool_choice": {"type": "tool", "name": "f"},
+        "tools": tools,
     }));
     let constraint = asked.ask.settings.constraint;
     assert_eq!(constraint.format, Some(Format::JsonSchema(schema)));
-    assert_eq!((constraint.thinking_budget, constraint.calls), (Some(700), CallRule::Named("f".into())));
+    assert_eq!((constraint.thinking_budget, constraint.calls), (Some(700), CallRule::Free));
     assert!(asked_for.messages[0].content().contains("JSON Schema"));
     assert_eq!(asked_for.tools[0]["function"]["strict"], true);
     assert_eq!(asked_for.template.reasoning_effort.as_deref(), Some("max"));
+    let named = read(json!({"tools": tools, "tool_choice": {"type": "tool", "name": "f"}})).unwrap();
+    assert_eq!(named.asked.ask.settings.constraint.calls, CallRule::Named("f".into()));
     let any = read(json!({"tools": tools, "tool_choice": {"type": "any"}})).unwrap();
     assert_eq!(any.asked.ask.settings.constraint.calls, CallRule::Required);
     assert!(read(json!({"tools": tools, "tool_choice": {"type": "tool", "name": "g"}})).is_err());

@@ -1,3 +1,6 @@
+use std::path::Path;
+use std::sync::LazyLock;
+
 use foretoken_calls::Tools;
 use foretoken_protocol::{Part, TokenText};
 use proptest::prelude::*;
@@ -6,8 +9,10 @@ use super::*;
 use crate::testing::{CALL, events, happens, meta, token, tools, written};
 
 fn writer(hides_thinking: bool) -> Writer {
-    Writer { id: "msg_1".into(), ..Writer::new(meta(), hides_thinking) }
+    Writer { id: "msg_1".into(), ..Writer::new(meta(), hides_thinking, SIGNER.clone()) }
 }
+
+static SIGNER: LazyLock<Signer> = LazyLock::new(|| Signer::of_file(Path::new("/nowhere")));
 
 fn step(part: Part, text: &str) -> Vec<TokenText> {
     vec![token(part, text)]
@@ -63,7 +68,7 @@ fn blocks_follow_each_other_and_make_up_the_message() {
         }
     }
     assert_eq!(Value::from(content.clone()), whole["content"]);
-    assert_eq!(content[0], json!({"type": "thinking", "thinking": "Hm", "signature": "ft1"}));
+    assert_eq!(content[0], json!({"type": "thinking", "thinking": "Hm", "signature": SIGNER.sign("Hm")}));
     assert_eq!(content[1], json!({"type": "text", "text": "I look."}));
     assert_eq!((&content[2]["name"], &content[2]["input"]), (&json!("f"), &json!({"text": "a", "count": 5})));
     assert!(content[3]["id"].as_str().unwrap().starts_with("toolu_") && content[3]["id"] != content[2]["id"]);
@@ -109,7 +114,10 @@ fn thinking_that_is_not_asked_for_is_a_block_without_text() {
     let steps = [step(Part::Thinking, "Hm"), step(Part::Answer, "A")];
     let (stream, whole) = written(writer(true), happens(&Tools::default(), &steps, EndReason::Done));
     assert!(!stream.contains("Hm") && stream.contains("signature_delta"));
-    assert_eq!(whole["content"][0], json!({"type": "thinking", "thinking": "", "signature": "ft1"}));
+    assert_eq!(
+        whole["content"][0],
+        json!({"type": "thinking", "thinking": "", "signature": SIGNER.sign("Hm")})
+    );
 }
 
 #[test]

@@ -134,14 +134,15 @@ impl Scheduler {
     }
 
     /// Puts a row that has left the batch into the prefix cache: all of its tokens but the last, which was never fed.
-    /// Head and draft model first read what they have not read, so that they can go on there too.
+    /// The next question and the results of tools go on there. Head and draft model first read what they have not read,
+    /// so that they can go on there too.
     pub(super) fn cache_prefix(&mut self, model: &Qwen, Departed { row, states }: &mut Departed) {
         if self.prefixes.budget() == 0 {
             return;
         }
         let kept = row.read_rest(model).and_then(|()| {
             let snapshot = StateSnapshot { states: states.clone(), hidden: row.last_hidden().cloned() };
-            self.prefixes.insert(&row.context()[..row.committed()], row.cache(), &snapshot, false)
+            self.prefixes.insert(&row.context()[..row.committed()], row.cache(), &snapshot, true)
         });
         if let Err(error) = kept {
             tracing::warn!("a reply could not be cached: {error}");

@@ -306,3 +306,24 @@ fn classes_come_first_and_nobody_waits_for_ever() {
     // Behind the two that were being read, the four that may pass, and one beside it.
     assert!(before(2) <= Some(7), "{ended:?}");
 }
+
+/// The next question, or the results of tools, go on where a reply has ended: what lies inside its prompt is given up
+/// before that.
+#[test]
+fn the_end_of_a_reply_outlives_the_insides_of_its_prompt() {
+    const THIRD: usize = 240;
+    let model = demo();
+    let mut scheduler = scheduler(&model);
+    let prompt: Vec<u32> = (0..THIRD as u32 + 30).map(|i| (i * 37 + i * i) % 900 + 20).collect();
+    let spec = RowSpec { message_starts: vec![FIRST, SECOND, THIRD], ..spec(&prompt) };
+    scheduler.submit(1, spec, Drafting::Off).unwrap();
+    let (reply, ..) = written(&model, &mut scheduler);
+    let whole = [prompt, reply].concat();
+    let prefixes = &mut scheduler.prefixes;
+    assert_eq!(prefixes.snapshots(), 4);
+    prefixes.set_budget(prefixes.bytes() - 1);
+    assert_eq!(prefixes.snapshots(), 3);
+    let mut found = |tokens: usize| prefixes.find(&whole[..tokens]).map(|prefix| prefix.len());
+    assert_eq!(found(whole.len()), Some(whole.len() - 1));
+    assert_eq!([found(SECOND + 1), found(THIRD + 1)], [Some(FIRST), Some(THIRD)]);
+}

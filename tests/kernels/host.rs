@@ -8,10 +8,13 @@ use foretoken_engine::mlx::{Array, Dtype, MlxError};
 
 use crate::program::{Build, Choice, Order, Program};
 
-/// Programs of the kernels that were asked for, each for one choice of its template arguments.
+/// A kernel by name, with a choice of its template arguments.
+type Chosen = (&'static str, Dtype, Vec<i32>);
+
+/// Programs of the kernels that were asked for.
 #[derive(Debug, Default)]
 pub(crate) struct HostKernels {
-    programs: RefCell<HashMap<(&'static str, Dtype, Vec<i32>), Program>>,
+    programs: RefCell<HashMap<Chosen, Program>>,
 }
 
 /// The memory of an input. What may be a view has to lie as the kernel is told, and everything else in rows.

@@ -5,19 +5,13 @@ use std::process::{Command, Stdio};
 use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 use crate::checkpoint::FloatType;
-use crate::mlx;
 
 /// The name of the processor, as `Apple M1 Max`.
-pub(crate) fn chip() -> Option<String> {
+pub fn chip() -> Option<String> {
     let system =
         System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing())).ok()?;
     let brand = system.cpus().first()?.brand().trim();
     (!brand.is_empty()).then(|| brand.to_owned())
-}
-
-/// Prepares the process for MLX on this machine. To be called first in `main`, while there is one thread.
-pub fn prepare() {
-    mlx::environment::prepare(chip().as_deref());
 }
 
 /// Whether work that nobody waits for may run: neither in low-power mode nor from a battery that is below

@@ -7,10 +7,12 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind as ClapError;
+use foretoken_engine::{machine, mlx};
 use tracing_subscriber::fmt::format::FmtSpan;
 
 fn main() -> ExitCode {
-    foretoken_engine::machine::prepare();
+    // First of all: nothing of MLX may have begun, and no thread.
+    mlx::environment::prepare(machine::chip().as_deref());
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .with_writer(std::io::stderr)

@@ -83,7 +83,7 @@ const LAYERS: Layers = Layers {
                 ),
                 ("bench", &["decode", "error", "learned", "mlx", "model", "session"]),
                 ("draft_vocabulary", &["checkpoint", "decode", "error", "mlx", "session"]),
-                ("serve", &["constrain", "error", "learned", "mlx", "session", "text"]),
+                ("serve", &["constrain", "error", "learned", "machine", "mlx", "session", "text"]),
                 (
                     "cli",
                     &[

@@ -45,8 +45,8 @@ struct Arguments {
     /// The model that is loaded first: a folder, or a name in the library.
     #[arg(long, value_name = "NAME|DIR")]
     model: String,
-    /// A draft model that is loaded beside it: a folder, or a name in the library. It guesses wherever that pays, and for
-    /// requests that say `"foretoken": {"speculation": {"drafter": "dflash"}}`.
+    /// A draft model that is loaded beside it: a folder, or a name in the library. It guesses wherever that pays, and
+    /// for requests that say `"foretoken": {"speculation": {"drafter": "dflash"}}`.
     #[arg(long, value_name = "NAME|DIR")]
     draft_model: Option<String>,
     /// Serves this model alone. Without it, a request that names another model of the library has that loaded.

@@ -173,8 +173,8 @@ impl Array {
             return Ok(read(&[], &[]));
         }
         super::eval([self])?;
-        // SAFETY: the array is evaluated, so strides and data are there, as many strides as axes; the memory of an array
-        // holds all elements that its strides lead to, and it is alive until they are read.
+        // SAFETY: the array is evaluated, so strides and data are there, as many strides as axes; the memory of an
+        // array holds all elements that its strides lead to, and it is alive until they are read.
         unsafe {
             let strides = mlx_sys::mlx_array_strides(self.raw());
             let strides = std::slice::from_raw_parts(strides.cast::<usize>(), self.shape().len());

@@ -10,8 +10,8 @@ use mlx_sys::mlx_vector_array;
 
 use super::array::vector_of;
 use super::error::install_handler;
+use super::for_metal::for_metal;
 use super::runtime::{DeviceKind, device};
-use super::streams::for_metal;
 use super::{Array, MlxError, Result};
 
 /// What evaluating the arrays would run: the whole graph that has not been evaluated yet, each primitive once.

@@ -8,6 +8,7 @@
 mod array;
 pub mod environment;
 mod error;
+mod for_metal;
 mod graph;
 pub mod kernels;
 mod ops;

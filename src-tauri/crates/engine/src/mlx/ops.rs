@@ -6,9 +6,10 @@ use mlx_sys::{mlx_array, mlx_optional_dtype, mlx_optional_float, mlx_optional_in
 use serde::Serialize;
 
 use super::array::{Handles, vector_of};
+use super::for_metal::is_for_metal;
 use super::kernels::one_kernel;
 use super::runtime::{DeviceKind, device};
-use super::streams::{is_for_metal, stream};
+use super::streams::stream;
 use super::{Array, Dtype, MlxError, Result};
 
 /// More axes than any array here has.

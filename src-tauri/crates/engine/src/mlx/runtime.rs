@@ -9,7 +9,7 @@ use mlx_sys::mlx_device;
 
 use super::array::vector_of;
 use super::error::{install_handler, without_place};
-use super::streams::is_for_metal;
+use super::for_metal::is_for_metal;
 use super::{Array, MlxError, Result};
 
 /// What computes.
@@ -180,8 +180,8 @@ pub fn reset_peak_memory() {
     let _ = mlx_rs::memory::reset_peak_memory();
 }
 
-/// Bounds the buffers that are kept for reuse, so that keys and values which have grown out of theirs do not pile up, on
-/// a device that gives models `usable` bytes; 0 if that is not known.
+/// Bounds the buffers that are kept for reuse, so that keys and values which have grown out of theirs do not pile up,
+/// on a device that gives models `usable` bytes; 0 if that is not known.
 pub fn set_cache_limit(usable: u64) {
     const SHARE: u64 = 8;
     // A step makes the recurrent states anew, and lets go of those of the step before.

@@ -5,6 +5,7 @@ use std::cell::{Cell, OnceCell};
 
 use mlx_sys::mlx_stream;
 
+use super::for_metal::{gpu_stream, is_for_metal};
 use super::runtime::{DeviceKind, default_device, device};
 
 /// More streams than this have not been tried.
@@ -15,34 +16,12 @@ thread_local! {
     static STREAMS: OnceCell<Vec<mlx_stream>> = const { OnceCell::new() };
     /// The stream of [`on_stream`]; `None` outside of it.
     static CURRENT: Cell<Option<usize>> = const { Cell::new(None) };
-    /// Whether the thread is within [`for_metal`].
-    static FOR_METAL: Cell<bool> = const { Cell::new(false) };
-}
-
-/// A `mlx::core::Stream` of a GPU: its index, then kind and index of the device. Nothing is computed on it.
-static GPU_STREAM: [i32; 3] = [-1, 1, 0];
-
-/// Builds a graph as it would be on Metal, where there is none; it cannot be computed.
-pub(super) fn for_metal<T>(build: impl FnOnce() -> T) -> T {
-    struct Before(bool);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            FOR_METAL.set(self.0);
-        }
-    }
-    let _before = Before(FOR_METAL.replace(true));
-    build()
-}
-
-/// Whether the thread is within [`for_metal`].
-pub(super) fn is_for_metal() -> bool {
-    FOR_METAL.get()
 }
 
 /// The stream that this thread builds operations for.
 pub(super) fn stream() -> mlx_stream {
     if is_for_metal() {
-        return mlx_stream { ctx: GPU_STREAM.as_ptr().cast_mut().cast() };
+        return gpu_stream();
     }
     with_streams(|streams| streams[CURRENT.get().unwrap_or(0)])
 }

@@ -1,50 +1,17 @@
 //! Which parts of a model are run by kernels: those that give on this device what the operations give. Trying them also
 //! compiles them, so that no reply waits for that.
 
-use std::fmt;
 use std::rc::Rc;
 
 use thiserror::Error;
 
+use super::kernel_part::KernelPart;
 use super::packed::Packed;
 use super::qwen::{Mixer, Qwen};
 use super::{Attention, DeltaNet, FeedForward};
 use crate::cache::RowKv;
 use crate::mlx::kernels::{AddNorm, DeviceKernels, Largest, Launch};
 use crate::mlx::{self, Array, Dtype, MlxError, TopK};
-
-/// A part of a model that kernels run as a whole or not at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KernelPart {
-    /// Gated DeltaNet between its projections.
-    Recurrence,
-    /// Attention between projections and scores, and its output gate.
-    Attention,
-    /// Activations of the MLPs; router and sum of a mixture of experts.
-    FeedForward,
-    /// Residuals with the norms behind them.
-    Residual,
-    /// The most likely tokens where sampling keeps no others.
-    TopK,
-}
-
-impl KernelPart {
-    /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Recurrence, Self::Attention, Self::FeedForward, Self::Residual, Self::TopK];
-}
-
-impl fmt::Display for KernelPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Recurrence => "the recurrence",
-            Self::Attention => "attention",
-            Self::FeedForward => "the feed-forward part",
-            Self::Residual => "residuals and norms",
-            Self::TopK => "the choice of the most likely tokens",
-        })
-    }
-}
 
 /// Why operations run a part of a model.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -238,7 +205,7 @@ impl Check {
         for k in Largest::SIZES.map(|size| size.min(vocab - 1)) {
             let (expected, _) = TopK::default().most_likely(&logits, k)?;
             let (values, ids) = kernel.most_likely(&logits, k)?;
-            self.compare("values", &[values.clone()], &[expected])?;
+            self.compare("values", std::slice::from_ref(&values), &[expected])?;
             // Which of equals comes first is nobody's business; what is at the ids is.
             self.compare("ids", &[mlx::take_along_axis(&log_p, &ids, -1)?], &[values])?;
         }

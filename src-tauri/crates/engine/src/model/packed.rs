@@ -81,8 +81,8 @@ impl Packed {
         Ok(self.padded_positions.get_or_init(|| padded))
     }
 
-    /// What the kernels of Gated DeltaNet are told of a pass over these rows, the same for all layers: `tape` is what the
-    /// pass before left, of which each row kept `committed` tokens. `settles`: the new tokens are kept at once.
+    /// What the kernels of Gated DeltaNet are told of a pass over these rows, the same for all layers: `tape` is what
+    /// the pass before left, of which each row kept `committed` tokens. `settles`: the new tokens are kept at once.
     pub fn gdn_plan(
         &self,
         tape: Option<&PackedTape>,

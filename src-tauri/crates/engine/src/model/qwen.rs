@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use foretoken_protocol::KvPrecision;
 
+use super::kernel_part::KernelPart;
 use super::linear::Linear;
 use super::matrix::Embedding;
 use super::packed::Packed;
-use super::{Attention, DeltaNet, DraftLmHead, DraftModel, FeedForward, KernelPart, MtpHead};
+use super::{Attention, DeltaNet, DraftLmHead, DraftModel, FeedForward, MtpHead};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, QuantSpec};
 use crate::memory::RowMemory;

@@ -65,8 +65,8 @@ impl Rope {
         mlx::rope(x, self.dims, self.pairing, &self.frequencies, offset)
     }
 
-    /// How many entries are rotated, and by how many radians a token each pair of halves turns, f32 `[dims / 2]`; `None`
-    /// where neighbours are pairs.
+    /// How many entries are rotated, and by how many radians a token each pair of halves turns, f32 `[dims / 2]`;
+    /// `None` where neighbours are pairs.
     pub fn inverse_periods(&self) -> Result<Option<(i32, Array)>> {
         if self.pairing != Pairing::Halves {
             return Ok(None);

@@ -21,8 +21,8 @@ pub struct AttentionSizes {
 }
 
 impl AttentionSizes {
-    /// Whether the kernel can be compiled for it: a simdgroup of 32 shares a head, and both of a pair lie in one lane or
-    /// a power of two apart.
+    /// Whether the kernel can be compiled for it: a simdgroup of 32 shares a head, and both of a pair lie in one lane
+    /// or a power of two apart.
     fn fit(&self) -> bool {
         let half = self.rope_dims / 2;
         let pairs = half > 0 && (half % 32 == 0 || half < 32 && half.count_ones() == 1);
@@ -36,8 +36,8 @@ pub struct AttentionKernel {
     launch: Rc<dyn Launch>,
     dtype: Dtype,
     sizes: AttentionSizes,
-    /// Norm weights of query and key heads `[D]`, radians a token of each pair, f32 `[ROPE / 2]`, and what the norms add
-    /// to the mean square, f32 `[1]`.
+    /// Norm weights of query and key heads `[D]`, radians a token of each pair, f32 `[ROPE / 2]`, and what the norms
+    /// add to the mean square, f32 `[1]`.
     constants: [Array; 4],
 }
 
@@ -57,8 +57,8 @@ impl AttentionKernel {
         Ok(sizes.fit().then(|| Self { launch, dtype: q_norm.dtype(), sizes, constants }))
     }
 
-    /// Projections `[T, Hq · D]`, `[T, Hkv · D]`, `[T, Hkv · D]` of tokens at these positions, int32 `[T]` padded to 8 →
-    /// queries `[T, Hq, 1, D]`, and keys and values as the caches hold them, `[2, Hkv, T, D]`.
+    /// Projections `[T, Hq · D]`, `[T, Hkv · D]`, `[T, Hkv · D]` of tokens at these positions, int32 `[T]` padded to 8
+    /// → queries `[T, Hq, 1, D]`, and keys and values as the caches hold them, `[2, Hkv, T, D]`.
     pub fn run(&self, [q, k, v]: [&Array; 3], positions: &Array) -> Result<[Array; 2]> {
         let AttentionSizes { heads, kv_heads, head_dim, rope_dims, strides } = self.sizes;
         let sizes = [

@@ -138,8 +138,8 @@ const fn out(input: Input, shape: fn(&Sizes<'_>) -> Vec<i32>) -> Output {
 ///
 /// q, k `[T, Hk, Dk]`, unit and scaled; v `[T, Hv, Dv]`; decay, beta `[T, Hv]`; states `[slots, Hv, Dv, Dk]`; the step
 /// before's own k, decay, and delta `[P, Hv, Dv]`. The new states `[B, 1, Hv, Dv, Dk]` are from before the new tokens,
-/// of which delta is the tape, or from behind them where they are kept at once: S ← decay · S; δ = beta · (v − S k); S ← S + δ kᵀ; y = S q. `ROWS` value rows, which divide Dv, are one
-/// simdgroup's; Dk is a multiple of 32.
+/// of which delta is the tape, or from behind them where they are kept at once: S ← decay · S; δ = beta · (v − S k); S
+/// ← S + δ kᵀ; y = S q. `ROWS` value rows, which divide Dv, are one simdgroup's; Dk is a multiple of 32.
 pub const GDN_STEP: Kernel = Kernel {
     name: "gdn_step",
     header: PRELUDE,

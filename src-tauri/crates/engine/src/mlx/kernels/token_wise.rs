@@ -1,5 +1,5 @@
-//! What is done to each token by itself, by kernels: gates, the residual with the norm behind it, the router and the sum
-//! of a mixture of experts, the largest logits.
+//! What is done to each token by itself, by kernels: gates, the residual with the norm behind it, the router and the
+//! sum of a mixture of experts, the largest logits.
 
 use std::rc::Rc;
 
@@ -105,8 +105,8 @@ impl Largest {
         Self { launch }
     }
 
-    /// Logits `[T, V]` → the k ≤ [`Self::MOST`] ≤ V largest of each row, descending, the lower id first among equals, f32
-    /// `[T, k]`, their ids, u32 `[T, k]`, and the logsumexp of all, f32 `[T]`.
+    /// Logits `[T, V]` → the k ≤ [`Self::MOST`] ≤ V largest of each row, descending, the lower id first among equals,
+    /// f32 `[T, k]`, their ids, u32 `[T, k]`, and the logsumexp of all, f32 `[T]`.
     pub fn run(&self, logits: &Array, k: i32) -> Result<[Array; 3]> {
         let found = Self::SIZES.into_iter().find(|&size| k <= size).unwrap_or(k).min(logits.dim(-1));
         let sizes = [("V", logits.dim(-1)), ("K", found), ("tokens", logits.dim(0))];
@@ -156,8 +156,8 @@ impl Mixture {
         width % 4 == 0
     }
 
-    /// What the experts gave, `[T, K, 1, H]`, with their weights `[T, K]`, and the shared expert `[T, H]` behind its gate
-    /// `[T, 1]` → `[T, H]`.
+    /// What the experts gave, `[T, K, 1, H]`, with their weights `[T, K]`, and the shared expert `[T, H]` behind its
+    /// gate `[T, 1]` → `[T, H]`.
     pub fn combine(&self, experts: &Array, scores: &Array, shared: &Array, gate: &Array) -> Result<Array> {
         let sizes = [("H", shared.dim(-1)), ("K", self.experts_per_token), ("tokens", shared.dim(0))];
         let inputs = &[experts, scores, shared, gate];

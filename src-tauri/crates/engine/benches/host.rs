@@ -8,7 +8,7 @@ use std::time::Duration;
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use foretoken_engine::cache::{DeltaState, PrefixStore, RowCache, RowKv, StateSnapshot};
 use foretoken_engine::decode::{PassTimes, Policy, PolicyState, RowOutcome, RowView, StepShape, StepView};
-use foretoken_engine::mlx::{Array, Dtype};
+use foretoken_engine::mlx::{Array, Dtype, TopK};
 use foretoken_engine::sample::{Drafts, History, SamplePosition, Sampler, sample};
 use foretoken_protocol::{Drafting, Sampling};
 
@@ -43,7 +43,12 @@ fn sampler(c: &mut Criterion) {
             })
             .collect();
         group.bench_function(*name, |b| {
-            b.iter(|| sample(&logits, &positions, &Drafts::default()).unwrap().to_vec::<u32>().unwrap());
+            b.iter(|| {
+                sample(&logits, &positions, &Drafts::default(), &TopK::default())
+                    .unwrap()
+                    .to_vec::<u32>()
+                    .unwrap()
+            });
         });
     }
 }

@@ -75,7 +75,7 @@ fn what_is_not_there_is_found() {
     let here = "`shell/main.rs` and `tests/` stand, as does `engine/serve.rs` :: `serve`, `Inbox::take`.";
     assert_eq!(missing(&Workspace::locate(), here), Vec::<String>::new());
     let gone =
-        "`shell/nowhere.rs` is not, nor `engine/serve.rs` ::\n`serv`, `Inbox::gone`; `anything` may be.";
-    let expected = ["shell/nowhere.rs", "engine/serve.rs :: serv", "engine/serve.rs :: Inbox::gone"];
+        "`shell/nowhere.rs` is not, nor `engine/serve.rs` ::\n`serv`, `Inbox::nowhere`; `anything` may be.";
+    let expected = ["shell/nowhere.rs", "engine/serve.rs :: serv", "engine/serve.rs :: Inbox::nowhere"];
     assert_eq!(missing(&Workspace::locate(), gone), expected);
 }

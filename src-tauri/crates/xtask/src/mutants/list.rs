@@ -21,17 +21,17 @@ pub(super) const MUTANTS: [Mutant; 26] = [
     Mutant {
         name: "one update too few is folded",
         file: "cache/delta_state.rs",
-        from: "self.tape[..count].iter()",
-        to: "self.tape[..count.saturating_sub(1)].iter()",
+        from: "entries[..count].iter()",
+        to: "entries[..count.saturating_sub(1)].iter()",
         package: SPANNING,
         tests: "test(one_row_in_f32)",
     },
     Mutant {
         name: "one update too many is folded where rows differ",
         file: "cache/delta_state.rs",
-        from: "self.tape[..most].iter().enumerate() {
+        from: "entries[..most].iter().enumerate() {
             let keeps: Vec<bool> = committed.iter().map(|&count| i < count)",
-        to: "self.tape.iter().enumerate() {
+        to: "entries.iter().enumerate() {
             let keeps: Vec<bool> = committed.iter().map(|&count| i <= count)",
         package: SPANNING,
         tests: "test(several_rows_that_join_and_leave)",
@@ -48,7 +48,7 @@ pub(super) const MUTANTS: [Mutant; 26] = [
         name: "the convolution's tail ignores a rejection where rows differ",
         file: "cache/delta_state.rs",
         from: "move |j| count as u32 + j as u32",
-        to: "move |j| (self.tape.len() as u32).max(count as u32) + j as u32",
+        to: "move |j| (entries.len() as u32).max(count as u32) + j as u32",
         package: SPANNING,
         tests: "test(several_rows_that_join_and_leave)",
     },

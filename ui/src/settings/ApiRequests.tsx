@@ -54,8 +54,8 @@ export function ApiRequests({ requests: { live, ended } }: { requests: Requests 
                   <span className="off-screen">How far</span>
                 </th>
                 <th scope="col">tok/s</th>
-                <th scope="col" title="Guessed tokens that were right">
-                  right
+                <th scope="col" title="Share of the guessed tokens">
+                  accepted
                 </th>
                 <th scope="col">
                   <span className="off-screen">Stop</span>

@@ -27,7 +27,7 @@ impl Scheduler {
     /// Begins to read what a prompt may begin with, if nobody asks for anything and there is memory and a prefix cache
     /// to keep it in. [`Self::read_on`] goes on with it.
     pub fn read_ahead(&mut self, model: &Qwen, spec: RowSpec) {
-        self.ahead = None;
+        self.stop_reading_ahead();
         let needed = self.footprint.row(spec.prompt.len() + 1);
         if !self.is_idle() || self.limits.prefix_cache_bytes == 0 || needed > self.limits.memory {
             return;
@@ -46,7 +46,10 @@ impl Scheduler {
             Ok(task) => {
                 self.ahead = Some(Ahead { task, layer_time: self.throttle.expected(), bytes: needed });
             }
-            Err(error) => tracing::debug!("nothing is read ahead: {error}"),
+            Err(error) => {
+                tracing::debug!("nothing is read ahead: {error}");
+                self.rebalance(0);
+            }
         }
     }
 

@@ -2,13 +2,20 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use llguidance::Matcher;
+use rustix::time::{ClockId, clock_gettime};
 
 use super::mask::Mask;
 
 /// The most tokens that are known beforehand at a time.
 const MOST_FORCED: usize = 15;
+/// How long a matcher may compute for one position of a reply before that counts as slow, in time of the processor: how
+/// busy the machine is does not matter. Ordinary grammars take 50 µs, and at most 30 ms.
+const SLOW: Duration = Duration::from_millis(100);
+/// As many slow answers of the matcher end the reply: other replies wait for each.
+const MOST_SLOW: u32 = 2;
 
 /// What binds a reply, compiled.
 #[derive(Clone)]
@@ -82,6 +89,8 @@ pub struct ConstraintState {
     /// The matcher of the answer or of the call that is being written or was last, and how many tokens it has taken.
     matcher: Option<Box<Matcher>>,
     taken: usize,
+    /// How often the matcher was slow.
+    slow: u32,
     /// What may come next, once that was asked for.
     mask: Option<Option<Mask>>,
 }
@@ -92,7 +101,7 @@ type Aside = Option<(Option<Box<Matcher>>, usize)>;
 impl ConstraintState {
     /// At the beginning of a reply.
     pub fn new(constraint: Constraint) -> Self {
-        let mut state = Self { constraint, place: Place::Free, matcher: None, taken: 0, mask: None };
+        let mut state = Self { constraint, place: Place::Free, matcher: None, taken: 0, slow: 0, mask: None };
         if state.rules().thinks {
             state.place = state.thinking(0);
         } else {
@@ -143,6 +152,9 @@ impl ConstraintState {
         match &self.mask {
             Some(mask) => mask.clone(),
             None => {
+                if self.slow >= MOST_SLOW && self.place == Place::Bound {
+                    self.fail("it takes too long");
+                }
                 let mask = self.mask_here();
                 self.mask = Some(mask.clone());
                 mask
@@ -151,8 +163,8 @@ impl ConstraintState {
     }
 
     /// The tokens that may come next, and those that may come behind each of these drafts. Behind one that may not come
-    /// itself nothing is kept, so that it does not matter. Fewer where the grammar fails behind a draft: what is drawn
-    /// there must not be kept.
+    /// itself nothing is kept, so that it does not matter. Fewer where the grammar fails behind a draft or is slow there:
+    /// what is drawn there must not be kept.
     pub fn masks(&mut self, drafts: &[u32]) -> Vec<Option<Mask>> {
         let mut masks = vec![self.mask()];
         if self.is_broken() {
@@ -163,6 +175,10 @@ impl ConstraintState {
         for (&draft, at) in drafts.iter().zip(0..) {
             let may_come = masks[at].as_ref().is_none_or(|mask: &Mask| mask.allows(draft));
             if !may_come || self.rules().ends.contains(&draft) {
+                masks.resize(1 + drafts.len(), None);
+                break;
+            }
+            if self.slow >= MOST_SLOW {
                 break;
             }
             self.advance(draft, &mut aside);
@@ -172,7 +188,6 @@ impl ConstraintState {
             }
             masks.push(mask);
         }
-        masks.resize(1 + drafts.len(), None);
         self.go_back(place, taken, aside);
         masks
     }
@@ -230,14 +245,17 @@ impl ConstraintState {
                     self.bind(call.clone(), aside);
                 }
             }
-            Place::Bound => match self.matcher.as_mut().map(|matcher| matcher.consume_token(token)) {
-                Some(Ok(())) => {
-                    self.taken += 1;
-                    self.leave_if_done();
+            Place::Bound => {
+                let taken =
+                    self.ask(|matcher, _| matcher.consume_token(token).map_err(|error| error.to_string()));
+                match taken {
+                    Ok(()) => {
+                        self.taken += 1;
+                        self.leave_if_done();
+                    }
+                    Err(reason) => self.fail(&reason),
                 }
-                Some(Err(error)) => self.fail(&error.to_string()),
-                None => self.fail("there is no matcher"),
-            },
+            }
             Place::Ended | Place::Broken => {}
         }
     }
@@ -257,18 +275,29 @@ impl ConstraintState {
         self.place = Place::Broken;
     }
 
+    /// Has the matcher do something, and counts whether that was slow.
+    fn ask<T>(&mut self, what: impl FnOnce(&mut Matcher, &Rules) -> Result<T, String>) -> Result<T, String> {
+        let begun = clock_gettime(ClockId::ThreadCPUTime);
+        let matcher = self.matcher.as_mut().ok_or("there is no matcher")?;
+        let answer = what(matcher, &self.constraint.rules);
+        let took = clock_gettime(ClockId::ThreadCPUTime) - begun;
+        self.slow += u32::from(Duration::try_from(took).is_ok_and(|took| took > SLOW));
+        answer
+    }
+
     fn mask_here(&mut self) -> Option<Mask> {
-        let ends = &self.constraint.rules.ends;
-        match (self.place, &mut self.matcher) {
+        let rules = Arc::clone(&self.constraint.rules);
+        let ends = &rules.ends;
+        match self.place {
             // An answer that must come does.
-            (Place::Thinking { .. }, _) if matches!(self.constraint.answer, Answer::Whole(_)) => {
-                Some(Mask::all_but(self.rules().vocab, ends))
+            Place::Thinking { .. } if matches!(self.constraint.answer, Answer::Whole(_)) => {
+                Some(Mask::all_but(rules.vocab, ends))
             }
-            (Place::Thinking { .. } | Place::Free, _) => None,
-            (Place::Closing { written }, _) => Some(Mask::of(&self.rules().closing[written..=written])),
-            (Place::Bound, Some(matcher)) => {
+            Place::Thinking { .. } | Place::Free => None,
+            Place::Closing { written } => Some(Mask::of(&rules.closing[written..=written])),
+            Place::Bound => {
                 let may_end = matches!(self.constraint.answer, Answer::Whole(_));
-                match bound(matcher, ends, may_end) {
+                match self.ask(|matcher, rules| bound(matcher, &rules.ends, may_end)) {
                     Ok(mask) => Some(mask),
                     Err(reason) => {
                         self.fail(&reason);
@@ -276,7 +305,7 @@ impl ConstraintState {
                     }
                 }
             }
-            (Place::Bound | Place::Ended | Place::Broken, _) => Some(Mask::of(ends)),
+            Place::Ended | Place::Broken => Some(Mask::of(ends)),
         }
     }
 

@@ -728,3 +728,33 @@ fn what_cannot_be_enforced_is_refused_and_says_why() {
     assert_eq!(compiler.compile(&schema(json!({})), &none, &resumed).err(), Some(ConstraintError::Resumed));
     assert!(compiler.compile(&Asked::default(), &tools(false), &resumed).unwrap().constraint.is_none());
 }
+
+/// Every way to read what was written is followed, so that each token takes longer than the one before.
+#[test]
+fn a_grammar_that_takes_ever_longer_ends_the_reply() {
+    let ways = (2..=12).map(|times| vec!["e"; times].join(" ")).collect::<Vec<_>>().join(" | ");
+    let grammar = format!("start: e\ne: \"a\" | {ways}");
+    let asked = Asked { format: Some(Format::Lark(grammar)), ..Asked::default() };
+    let constraint = compiled(&asked, &Tools::default(), Part::Answer).unwrap();
+    let a = TOKENIZER.encode_text("a").unwrap()[0];
+    let mut state = ConstraintState::new(constraint.clone());
+    let mut drafting = ConstraintState::new(constraint);
+    let mut written = 0;
+    while !state.is_broken() {
+        assert!(written < 5000, "nothing ends it");
+        assert!(allowed(state.mask().as_ref()).contains(&a) || state.is_broken());
+        state.push(a);
+        written += 1;
+    }
+    assert!(written > 5, "{written} tokens are no work");
+    // With drafts it ends too: what is slow behind them counts, though the reply has not come to it.
+    for _ in 0..written + 20 {
+        let masks = drafting.masks(&[a; 3]);
+        if drafting.is_broken() {
+            return;
+        }
+        assert!(masks.iter().flatten().all(|mask| mask.allows(a)));
+        drafting.push(a);
+    }
+    panic!("nothing ends it with drafts");
+}

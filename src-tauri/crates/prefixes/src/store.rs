@@ -1,0 +1,346 @@
+//! The files of a folder: which there are, whose they are, and which go where there is too much.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::file::{self, Body, Header, ReadError};
+use crate::key::Key;
+use crate::writer::Writer;
+
+/// Whom a state was read for, a chat say.
+pub type Owner = u64;
+
+/// States that an owner has at most: the newest. Older ones stand inside of a chat, where it rarely goes on.
+const MOST_STATES: usize = 3;
+/// Tells programs that make backups to leave the folder out; see bford.info/cachedir.
+const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n";
+
+/// How much the files may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quota {
+    /// The most bytes.
+    pub bytes: u64,
+    /// The largest share of what is free on the disk, what the files take counted as free.
+    pub share_of_free: f64,
+}
+
+impl Default for Quota {
+    fn default() -> Self {
+        Self { bytes: 10_000_000_000, share_of_free: 0.1 }
+    }
+}
+
+/// The files of a folder. Another process may remove some at any time; they are then as good as never written.
+#[derive(Debug)]
+pub struct PrefixFiles {
+    folder: PathBuf,
+    quota: Quota,
+    stretches: BTreeMap<Key, Stretch>,
+    writer: Writer,
+}
+
+#[derive(Debug)]
+struct Stretch {
+    parent: Key,
+    begin: usize,
+    tokens: Vec<u32>,
+    bytes: u64,
+    states: Vec<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    owner: Owner,
+    bytes: u64,
+    /// When it was written or last found.
+    used: SystemTime,
+}
+
+/// A place from which a prompt can go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Tokens before it.
+    pub len: usize,
+    /// The stretches up to it.
+    pub path: Vec<Key>,
+}
+
+impl PrefixFiles {
+    /// The files in a folder, which is made if it is missing. What is damaged, unfinished or leads nowhere is removed.
+    pub fn open(folder: &Path, quota: Quota) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        File::create(folder.join("CACHEDIR.TAG")).and_then(|mut tag| tag.write_all(CACHE_TAG))?;
+        let writer = Writer::start()?;
+        let mut files = Self { folder: folder.to_owned(), quota, stretches: BTreeMap::new(), writer };
+        let mut states = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            match Name::parse(&path) {
+                Some(Name::Stretch(key)) => match (Header::read(&path), fs::metadata(&path)) {
+                    (Ok(Header { parent, begin, tokens, .. }), Ok(metadata))
+                        if parent.then(&tokens) == key =>
+                    {
+                        let bytes = metadata.len();
+                        files
+                            .stretches
+                            .insert(key, Stretch { parent, begin, tokens, bytes, states: Vec::new() });
+                    }
+                    _ => remove(&path),
+                },
+                Some(Name::State(key, owner)) => states.push((key, owner, path)),
+                Some(Name::Unfinished) => remove(&path),
+                None => {}
+            }
+        }
+        for (key, owner, path) in states {
+            let metadata =
+                fs::metadata(&path).and_then(|metadata| Ok((metadata.len(), metadata.modified()?)));
+            match (files.stretches.get_mut(&key), metadata) {
+                (Some(stretch), Ok((bytes, used))) => stretch.states.push(State { owner, bytes, used }),
+                _ => remove(&path),
+            }
+        }
+        files.prune();
+        Ok(files)
+    }
+
+    /// Bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        let states = |stretch: &Stretch| stretch.states.iter().map(|state| state.bytes).sum::<u64>();
+        self.stretches.values().map(|stretch| stretch.bytes + states(stretch)).sum()
+    }
+
+    /// The longest beginning of a prompt behind which there is a state. At least one token of the prompt is left.
+    pub fn longest(&self, root: &Key, prompt: &[u32]) -> Option<Found> {
+        let prompt = &prompt[..prompt.len().checked_sub(1)?];
+        let mut best: Option<Found> = None;
+        let mut open = vec![Found { len: 0, path: Vec::new() }];
+        while let Some(place) = open.pop() {
+            let end = place.path.last().unwrap_or(root);
+            for (key, next) in self.stretches.iter().filter(|(_, next)| next.parent == *end) {
+                if prompt[place.len..].starts_with(&next.tokens) {
+                    let mut path = place.path.clone();
+                    path.push(key.clone());
+                    open.push(Found { len: place.len + next.tokens.len(), path });
+                }
+            }
+            let has_state = place.path.last().is_some_and(|key| !self.stretches[key].states.is_empty());
+            if has_state && best.as_ref().is_none_or(|best| best.len < place.len) {
+                best = Some(place);
+            }
+        }
+        best
+    }
+
+    /// The tokens of a stretch.
+    pub fn tokens(&self, key: &Key) -> Option<&[u32]> {
+        self.stretches.get(key).map(|stretch| stretch.tokens.as_slice())
+    }
+
+    /// Reads the stretches up to a place, and a state there. What cannot be read is removed, with what stands on it.
+    pub fn read(&mut self, found: &Found) -> Result<(Vec<Body>, Body), ReadError> {
+        self.writer.flush();
+        let read = |path: PathBuf| file::read(&path).inspect_err(|_| remove(&path));
+        let bodies: Result<Vec<Body>, (Key, ReadError)> = found
+            .path
+            .iter()
+            .map(|key| {
+                read(self.folder.join(Name::Stretch(key.clone()).text()))
+                    .map_err(|error| (key.clone(), error))
+            })
+            .collect();
+        let bodies = match bodies {
+            Ok(bodies) => bodies,
+            Err((key, error)) => {
+                self.remove_stretch(&key);
+                self.prune();
+                return Err(error);
+            }
+        };
+        let missing = || ReadError::Io(io::ErrorKind::NotFound.into());
+        let key = found.path.last().ok_or_else(missing)?;
+        let stretch = self.stretches.get_mut(key).ok_or_else(missing)?;
+        let state = stretch.states.last_mut().ok_or_else(missing)?;
+        let path = self.folder.join(Name::State(key.clone(), state.owner).text());
+        match read(path.clone()) {
+            Ok(body) => {
+                state.used = SystemTime::now();
+                let touched =
+                    File::options().write(true).open(path).and_then(|file| file.set_modified(state.used));
+                if let Err(error) = touched {
+                    tracing::debug!("a state's time stays as it was: {error}");
+                }
+                Ok((bodies, body))
+            }
+            Err(error) => {
+                stretch.states.pop();
+                self.prune();
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether a stretch is there.
+    pub fn has_stretch(&self, key: &Key) -> bool {
+        self.stretches.contains_key(key)
+    }
+
+    /// Whether there is a state of this owner at the end of a stretch.
+    pub fn has_state(&self, key: &Key, owner: Owner) -> bool {
+        self.stretches.get(key).is_some_and(|stretch| stretch.states.iter().any(|state| state.owner == owner))
+    }
+
+    /// Writes the stretch of these tokens behind `parent`, if there is room; a state must follow, or it goes again.
+    pub fn add_stretch(&mut self, parent: &Key, tokens: &[u32], body: Body) {
+        let key = parent.then(tokens);
+        let begin = self.stretches.get(parent).map_or(0, |parent| parent.begin + parent.tokens.len());
+        let header = Header::new(parent.clone(), begin, tokens.to_vec(), &body);
+        let bytes = body.bytes.len() as u64;
+        self.writer.write(self.folder.join(Name::Stretch(key.clone()).text()), header, body.bytes);
+        let (parent, tokens) = (parent.clone(), tokens.to_vec());
+        self.stretches.insert(key, Stretch { parent, begin, tokens, bytes, states: Vec::new() });
+    }
+
+    /// Writes a state at the end of a stretch, in place of the oldest where its owner has many, and then removes what is
+    /// too much.
+    pub fn add_state(&mut self, key: &Key, owner: Owner, body: Body) {
+        let Some(stretch) = self.stretches.get_mut(key) else { return };
+        let header = Header::new(key.clone(), stretch.begin + stretch.tokens.len(), Vec::new(), &body);
+        let (bytes, used) = (body.bytes.len() as u64, SystemTime::now());
+        stretch.states.retain(|state| state.owner != owner);
+        stretch.states.push(State { owner, bytes, used });
+        self.writer.write(self.folder.join(Name::State(key.clone(), owner).text()), header, body.bytes);
+        while self.states().filter(|&(_, state)| state.owner == owner).count() > MOST_STATES {
+            self.remove_oldest(|state| state.owner == owner);
+        }
+        self.shrink();
+    }
+
+    /// Whether files are still being written.
+    pub fn is_writing(&mut self) -> bool {
+        self.writer.is_busy()
+    }
+
+    /// Waits until all files are written.
+    pub fn flush(&mut self) {
+        self.writer.flush();
+    }
+
+    /// Removes the states of all other owners.
+    pub fn retain_owners(&mut self, keep: impl Fn(Owner) -> bool) {
+        self.remove_states(|state| !keep(state.owner));
+    }
+
+    /// Removes everything.
+    pub fn clear(&mut self) {
+        self.remove_states(|_| true);
+    }
+
+    /// Removes the oldest states until what is left is within the quota.
+    fn shrink(&mut self) {
+        let free = rustix::fs::statvfs(&self.folder).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+        let of_free = |bytes: u64| match free {
+            Ok(free) => ((free + bytes) as f64 * self.quota.share_of_free) as u64,
+            Err(_) => u64::MAX,
+        };
+        let most = self.quota.bytes.min(of_free(self.bytes()));
+        while self.bytes() > most && self.remove_oldest(|_| true) {}
+    }
+
+    fn states(&self) -> impl Iterator<Item = (&Key, &State)> {
+        self.stretches.iter().flat_map(|(key, stretch)| stretch.states.iter().map(move |state| (key, state)))
+    }
+
+    /// Removes the state among these that was used least recently; returns whether there was one.
+    fn remove_oldest(&mut self, among: impl Fn(&State) -> bool) -> bool {
+        let oldest = self.states().filter(|(_, state)| among(state)).min_by_key(|(_, state)| state.used);
+        let Some((key, owner)) = oldest.map(|(key, state)| (key.clone(), state.owner)) else { return false };
+        self.writer.flush();
+        if let Some(stretch) = self.stretches.get_mut(&key) {
+            stretch.states.retain(|state| state.owner != owner);
+        }
+        remove(&self.folder.join(Name::State(key, owner).text()));
+        self.prune();
+        true
+    }
+
+    fn remove_states(&mut self, which: impl Fn(&State) -> bool) {
+        self.writer.flush();
+        for (key, stretch) in &mut self.stretches {
+            stretch.states.retain(|state| {
+                let goes = which(state);
+                if goes {
+                    remove(&self.folder.join(Name::State(key.clone(), state.owner).text()));
+                }
+                !goes
+            });
+        }
+        self.prune();
+    }
+
+    /// Removes stretches that no state needs, and those that stand on nothing.
+    fn prune(&mut self) {
+        loop {
+            let parents: BTreeSet<&Key> = self.stretches.values().map(|stretch| &stretch.parent).collect();
+            let is_spare = |(key, stretch): &(&Key, &Stretch)| {
+                let stands = stretch.begin == 0 || self.stretches.contains_key(&stretch.parent);
+                !stands || (stretch.states.is_empty() && !parents.contains(key))
+            };
+            let spare: Vec<Key> =
+                self.stretches.iter().filter(is_spare).map(|(key, _)| key.clone()).collect();
+            if spare.is_empty() {
+                return;
+            }
+            spare.iter().for_each(|key| self.remove_stretch(key));
+        }
+    }
+
+    fn remove_stretch(&mut self, key: &Key) {
+        for State { owner, .. } in
+            self.stretches.remove(key).map(|stretch| stretch.states).unwrap_or_default()
+        {
+            remove(&self.folder.join(Name::State(key.clone(), owner).text()));
+        }
+        remove(&self.folder.join(Name::Stretch(key.clone()).text()));
+    }
+}
+
+/// What a file's name says.
+enum Name {
+    Stretch(Key),
+    State(Key, Owner),
+    Unfinished,
+}
+
+impl Name {
+    fn parse(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        let parts: Vec<&str> = name.split('.').collect();
+        match parts[..] {
+            [key, "kv"] => Some(Self::Stretch(Key::parse(key)?)),
+            [key, owner, "state"] => Some(Self::State(Key::parse(key)?, owner.parse().ok()?)),
+            [key, .., "new"] => Key::parse(key).map(|_| Self::Unfinished),
+            _ => None,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Stretch(key) => format!("{key}.kv"),
+            Self::State(key, owner) => format!("{key}.{owner}.state"),
+            Self::Unfinished => String::new(),
+        }
+    }
+}
+
+fn remove(path: &Path) {
+    match fs::remove_file(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => tracing::warn!("{} stays: {error}", path.display()),
+    }
+}

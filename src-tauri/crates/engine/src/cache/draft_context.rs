@@ -183,6 +183,22 @@ impl DraftContext {
 }
 
 impl ContextCopy {
+    /// A copy of so many positions that consists of these layers, each with the entries that a place sees at most.
+    pub fn of_layers(positions: usize, layers: Vec<(KvCopy, usize)>) -> Self {
+        let layers = layers.into_iter().map(|(kv, most)| LayerCopy { kv, most }).collect();
+        Self { positions, layers }
+    }
+
+    /// Positions that were read.
+    pub fn positions(&self) -> usize {
+        self.positions
+    }
+
+    /// Entries that a place sees at most, layer by layer.
+    pub fn windows(&self) -> impl Iterator<Item = usize> {
+        self.layers.iter().map(|layer| layer.most)
+    }
+
     /// The arrays, for evaluation.
     pub fn arrays(&self) -> impl Iterator<Item = &Array> {
         self.layers.iter().flat_map(|layer| layer.kv.arrays())

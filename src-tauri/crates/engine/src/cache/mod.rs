@@ -10,7 +10,7 @@ mod spill;
 
 pub use delta_state::{DeltaState, PackedTape, TapeEntry};
 pub use draft_context::{ContextCopy, ContextKv, DraftContext, DraftContextError};
-pub use prefix::{LEAST_GAIN, Prefix, PrefixStore, StateSnapshot};
+pub use prefix::{DiskTier, DiskTierError, LEAST_GAIN, Prefix, PrefixStore, StateSnapshot};
 pub use quantized_heads::QuantizedHeads;
 pub use row_cache::RowCache;
 pub use row_kv::{KeysValues, KvCopy, RowKv};

@@ -65,6 +65,19 @@ impl KvCopy {
         self.buffers.iter()
     }
 
+    /// How it keeps keys and values.
+    pub fn precision(&self) -> KvPrecision {
+        self.precision
+    }
+
+    /// The number of arrays that a copy consists of.
+    pub fn arrays_in(precision: KvPrecision) -> usize {
+        match precision {
+            KvPrecision::Full => 1,
+            KvPrecision::Eight => 3,
+        }
+    }
+
     /// The last `count` of its positions, which it must have; shares its memory.
     pub fn last(&self, count: usize) -> Result<Self> {
         let last = |buffer: &Array| buffer.slice_axis(2, buffer.dim(2) - count as i32, buffer.dim(2));

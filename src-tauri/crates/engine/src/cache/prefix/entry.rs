@@ -24,11 +24,11 @@ pub struct StateSnapshot {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Segment {
     /// One per full-attention layer.
-    kv: Vec<KvCopy>,
+    pub(super) kv: Vec<KvCopy>,
     /// The MTP head's, of the pairs (hidden state at t, token at t + 1) whose second token is one of these.
-    head: Option<KvCopy>,
+    pub(super) head: Option<KvCopy>,
     /// What the draft model has read of these tokens; `None` where it has not read them all.
-    draft: Option<ContextCopy>,
+    pub(super) draft: Option<ContextCopy>,
 }
 
 /// A stored beginning of a prompt, as a lookup finds it.

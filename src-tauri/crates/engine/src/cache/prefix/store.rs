@@ -132,6 +132,43 @@ impl PrefixStore {
         settled
     }
 
+    /// Takes over a beginning that was read from elsewhere, stretch by stretch, with the snapshot behind the last; what
+    /// is too much is evicted at once.
+    pub(super) fn restore<'a>(
+        &mut self,
+        stretches: impl Iterator<Item = (&'a [u32], &'a Segment)>,
+        snapshot: &StateSnapshot,
+    ) {
+        let mut id = ROOT;
+        for (tokens, segment) in stretches {
+            let children = &self.nodes[&id].children;
+            let same = children.iter().copied().find(|child| self.nodes[child].tokens == tokens);
+            id = same.unwrap_or_else(|| self.add(id, tokens.to_vec(), segment.clone()));
+        }
+        if id != ROOT && self.nodes[&id].snapshot.is_none() {
+            self.bytes += snapshot.bytes();
+            let used = self.clock;
+            self.nodes.entry(id).and_modify(|node| {
+                node.snapshot = Some(snapshot.clone());
+                (node.likely, node.used) = (true, used);
+            });
+        }
+        if self.needed(id) > self.budget {
+            self.evict(id);
+        }
+        self.shrink(None);
+    }
+
+    /// The stretches up to the end of these tokens, and the snapshot there.
+    pub(super) fn path_to(&self, tokens: &[u32]) -> Option<(Vec<(&[u32], &Segment)>, &StateSnapshot)> {
+        let id = self.deepest(tokens, |node| node.end == tokens.len() && node.snapshot.is_some());
+        let snapshot = self.nodes[&id].snapshot.as_ref()?;
+        let mut path: Vec<_> =
+            self.path(id).map(|(_, node)| (node.tokens.as_slice(), &node.segment)).collect();
+        path.reverse();
+        Some((path, snapshot))
+    }
+
     /// Removes each child of the root whose tokens `tokens` begins with, and all nodes below it. Prompts that begin
     /// alike and part later stand on the same keys and values, and so would whatever is stored of these tokens next.
     pub fn forget(&mut self, tokens: &[u32]) {
@@ -161,13 +198,7 @@ impl PrefixStore {
             parent
         } else {
             let Some(segment) = Segment::copy(cache, begin, tokens.len())? else { return Ok(None) };
-            let (id, end) = (self.next, tokens.len());
-            let node = Node { parent, tokens: tokens[begin..].to_vec(), end, segment, ..Node::default() };
-            self.next += 1;
-            self.bytes += node.own_bytes();
-            self.nodes.insert(id, node);
-            self.nodes.entry(parent).and_modify(|node| node.children.push(id));
-            id
+            self.add(parent, tokens[begin..].to_vec(), segment)
         };
         self.bytes += snapshot.bytes();
         let used = self.clock;
@@ -176,6 +207,17 @@ impl PrefixStore {
             (node.likely, node.used) = (likely, used);
         });
         Ok(Some(id))
+    }
+
+    /// Adds a node without a snapshot.
+    fn add(&mut self, parent: NodeId, tokens: Vec<u32>, segment: Segment) -> NodeId {
+        let (id, end) = (self.next, self.nodes[&parent].end + tokens.len());
+        let node = Node { parent, tokens, end, segment, ..Node::default() };
+        self.next += 1;
+        self.bytes += node.own_bytes();
+        self.nodes.insert(id, node);
+        self.nodes.entry(parent).and_modify(|node| node.children.push(id));
+        id
     }
 
     /// The deepest accepted node whose path from the root is a beginning of `tokens`; the root if there is none.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use foretoken_prefixes::{PrefixFiles, Quota};
+use foretoken_protocol::KvPrecision;
 use proptest::prelude::*;
 
 use super::*;
@@ -312,4 +314,98 @@ proptest! {
         store.set_budget(0);
         prop_assert_eq!((store.bytes(), store.snapshots()), (0, 0));
     }
+}
+
+fn disk(folder: &std::path::Path) -> DiskTier {
+    DiskTier::new(
+        PrefixFiles::open(folder, Quota { bytes: u64::MAX, share_of_free: 1.0 }).unwrap(),
+        "a model",
+    )
+}
+
+/// What the disk gives a store that knows nothing.
+fn read_back(folder: &std::path::Path, prompt: &[u32]) -> usize {
+    let mut memory = store(u64::MAX);
+    let read = disk(folder).read(&mut memory, prompt, 0).unwrap();
+    let len = read.map_or(0, |prefix| {
+        check(&prefix, prompt);
+        prefix.len()
+    });
+    assert_eq!(found(&mut memory, prompt), len, "what was read is in memory too");
+    len
+}
+
+#[test]
+fn what_is_kept_on_disk_comes_back_bit_for_bit_to_whoever_knows_nothing() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let prompt = tokens(0..300);
+    let mut memory = store(u64::MAX);
+    [100, 200, 260].iter().for_each(|&end| insert(&mut memory, &prompt[..end], true));
+    let mut tier = disk(folder.path());
+    tier.keep(&prompt[..200], 1);
+    assert!(tier.has_work());
+    tier.finish(&memory).unwrap();
+    assert!(!tier.has_work());
+    drop(tier);
+    assert_eq!(read_back(folder.path(), &prompt), 200);
+    assert_eq!(read_back(folder.path(), &prompt[..200]), 0, "at the place before nothing was kept");
+    // One that goes on has only the rest to write.
+    let mut memory = store(u64::MAX);
+    let mut tier = disk(folder.path());
+    tier.read(&mut memory, &prompt, 0).unwrap();
+    insert(&mut memory, &prompt[..280], true);
+    tier.keep(&prompt[..280], 1);
+    tier.finish(&memory).unwrap();
+    let stretches = std::fs::read_dir(folder.path()).unwrap();
+    let stretches =
+        stretches.filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|end| end == "kv"));
+    assert_eq!(stretches.count(), 3);
+    assert_eq!(read_back(folder.path(), &prompt), 280);
+}
+
+#[test]
+fn the_disk_is_read_only_where_it_saves_tokens() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let prompt = tokens(0..300);
+    let mut memory = store(u64::MAX);
+    insert(&mut memory, &prompt[..200], true);
+    let mut tier = disk(folder.path());
+    tier.keep(&prompt[..200], 1);
+    tier.finish(&memory).unwrap();
+    for (known, is_read) in [(200, false), (200 - LEAST_GAIN + 1, false), (200 - LEAST_GAIN, true), (0, true)]
+    {
+        let read = tier.read(&mut store(u64::MAX), &prompt, known).unwrap();
+        assert_eq!(read.is_some(), is_read, "{known}");
+    }
+    // A memory tier without room does not keep it, and the prompt goes on all the same.
+    let mut none = store(0);
+    assert_eq!(tier.read(&mut none, &prompt, 0).unwrap().map(|prefix| prefix.len()), Some(200));
+    assert_eq!((none.bytes(), none.snapshots()), (0, 0));
+    // What was evicted before its turn came is not written.
+    tier.keep(&prompt[..100], 1);
+    tier.finish(&memory).unwrap();
+    let mut other =
+        DiskTier::new(PrefixFiles::open(folder.path(), Quota::default()).unwrap(), "another model");
+    assert!(other.read(&mut store(u64::MAX), &prompt, 0).unwrap().is_none());
+}
+
+#[test]
+fn keys_and_values_in_eight_bits_come_back_from_disk() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let prompt = tokens(0..101);
+    let values: Vec<f32> = (0..2 * 100 * 64).map(|i| (i as f32).sin()).collect();
+    let mut kv = RowKv::new(KvPrecision::Eight);
+    kv.append(&Array::from_slice(&values, &[2, 1, 100, 64]).unwrap()).unwrap();
+    let expected = kv.values(Dtype::Float32).unwrap().unwrap().to_vec::<f32>().unwrap();
+    let mut memory = store(u64::MAX);
+    let cache = RowCache { kv: vec![kv], head: None, draft: None };
+    let snapshot = StateSnapshot { states: Vec::new(), hidden: None };
+    memory.insert(&prompt[..100], &cache, &snapshot, true).unwrap();
+    let mut tier = disk(folder.path());
+    tier.keep(&prompt[..100], 1);
+    tier.finish(&memory).unwrap();
+    let read = tier.read(&mut store(u64::MAX), &prompt, 0).unwrap().unwrap();
+    let restored = read.cache(101).unwrap();
+    assert_eq!(restored.kv[0].precision(), KvPrecision::Eight);
+    assert_eq!(restored.kv[0].values(Dtype::Float32).unwrap().unwrap().to_vec::<f32>().unwrap(), expected);
 }

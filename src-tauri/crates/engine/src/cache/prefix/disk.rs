@@ -1,0 +1,232 @@
+//! The disk tier of the prefix cache: what is kept of chats that a person goes on with, for when the memory tier has it
+//! no longer, as after a restart. It has the same tree, in files.
+
+use foretoken_prefixes::{Body, Found, Key, Owner, PrefixFiles};
+use foretoken_protocol::KvPrecision;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::entry::{Prefix, Segment, StateSnapshot};
+use super::store::{LEAST_GAIN, PrefixStore};
+use crate::cache::delta_state::DeltaState;
+use crate::cache::draft_context::ContextCopy;
+use crate::cache::row_kv::KvCopy;
+use crate::mlx::{Array, Dtype, MlxError};
+
+/// Places that wait to be written at most; the oldest is given up for one more.
+const MOST_WAITING: usize = 16;
+const TYPES: [(&str, Dtype); 4] =
+    [("f32", Dtype::Float32), ("bf16", Dtype::Bfloat16), ("f16", Dtype::Float16), ("u32", Dtype::Uint32)];
+
+/// Files of what a model has read.
+#[derive(Debug)]
+pub struct DiskTier {
+    files: PrefixFiles,
+    /// The place before the first token of this model.
+    root: Key,
+    /// Places of the memory tier that are to be written, by the tokens before them, and whose they are.
+    waiting: Vec<(Vec<u32>, Owner)>,
+}
+
+/// Why nothing could be written or read.
+#[derive(Debug, Error)]
+pub enum DiskTierError {
+    /// A file gave nothing.
+    #[error("a file of the prefix cache: {0}")]
+    File(#[from] foretoken_prefixes::ReadError),
+    /// A file does not hold what its form says.
+    #[error("a file of the prefix cache has an unknown form")]
+    Form,
+    /// Arrays of a type that no cache has.
+    #[error("{0:?} has no place in the prefix cache")]
+    Type(Dtype),
+    /// MLX failed.
+    #[error(transparent)]
+    Mlx(#[from] MlxError),
+}
+
+type Result<T> = std::result::Result<T, DiskTierError>;
+
+/// How the bytes of a stretch are to be read: arrays behind each other, which make copies of caches.
+#[derive(Debug, Serialize, Deserialize)]
+struct SegmentForm {
+    precision: KvPrecision,
+    /// Copies of full-attention layers, and whether one of the MTP head follows.
+    layers: usize,
+    head: bool,
+    /// Of the draft model, the positions that were read, and how many entries a place sees at most in each layer.
+    draft: Option<(usize, Vec<usize>)>,
+    arrays: Vec<ArrayForm>,
+}
+
+/// The same for a state: recurrent state and convolution tail of each linear-attention layer, and the hidden state.
+#[derive(Debug, Serialize, Deserialize)]
+struct SnapshotForm {
+    states: usize,
+    hidden: bool,
+    arrays: Vec<ArrayForm>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct ArrayForm {
+    dtype: String,
+    shape: Vec<i32>,
+}
+
+impl DiskTier {
+    /// Files for the model that `model` names, with all that decides what it computes.
+    pub fn new(files: PrefixFiles, model: &str) -> Self {
+        Self { files, root: Key::root(model), waiting: Vec::new() }
+    }
+
+    /// Has what stands in memory behind these tokens written when there is time.
+    pub fn keep(&mut self, tokens: &[u32], owner: Owner) {
+        if self.waiting.len() == MOST_WAITING {
+            self.waiting.remove(0);
+        }
+        self.waiting.push((tokens.to_vec(), owner));
+    }
+
+    /// Whether anything waits to be written.
+    pub fn has_work(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Writes a place that waits, if the one before is written: its bytes are copied here, and a thread writes them.
+    pub fn work(&mut self, memory: &PrefixStore) -> Result<()> {
+        if self.files.is_writing() || self.waiting.is_empty() {
+            return Ok(());
+        }
+        let (tokens, owner) = self.waiting.remove(0);
+        self.write(memory, &tokens, owner)
+    }
+
+    /// Writes all that waits, and returns when it is on the disk.
+    pub fn finish(&mut self, memory: &PrefixStore) -> Result<()> {
+        for (tokens, owner) in std::mem::take(&mut self.waiting) {
+            self.write(memory, &tokens, owner)?;
+        }
+        self.files.flush();
+        Ok(())
+    }
+
+    fn write(&mut self, memory: &PrefixStore, tokens: &[u32], owner: Owner) -> Result<()> {
+        // It may have been evicted.
+        let Some((path, snapshot)) = memory.path_to(tokens) else { return Ok(()) };
+        let mut place = self.root.clone();
+        for (tokens, segment) in path {
+            let next = place.then(tokens);
+            if !self.files.has_stretch(&next) {
+                self.files.add_stretch(&place, tokens, segment_body(segment)?);
+            }
+            place = next;
+        }
+        if !self.files.has_state(&place, owner) {
+            self.files.add_state(&place, owner, snapshot_body(snapshot)?);
+        }
+        Ok(())
+    }
+
+    /// Reads the longest beginning of a prompt that is kept, if it saves more than [`LEAST_GAIN`] tokens over the `known`
+    /// ones, and puts it into memory as far as there is room.
+    pub fn read(&mut self, memory: &mut PrefixStore, prompt: &[u32], known: usize) -> Result<Option<Prefix>> {
+        let Some(found) = self.files.longest(&self.root, prompt) else { return Ok(None) };
+        if found.len < known + LEAST_GAIN {
+            return Ok(None);
+        }
+        let (bodies, state) = self.files.read(&found)?;
+        let segments: Vec<Segment> = bodies.iter().map(segment).collect::<Result<_>>()?;
+        let snapshot = snapshot(&state)?;
+        let Found { len, path } = found;
+        let tokens: Vec<&[u32]> = path.iter().filter_map(|key| self.files.tokens(key)).collect();
+        if tokens.iter().map(|tokens| tokens.len()).sum::<usize>() != len {
+            return Err(DiskTierError::Form);
+        }
+        memory.restore(tokens.into_iter().zip(&segments), &snapshot);
+        Ok(Some(Prefix { len, segments, snapshot }))
+    }
+}
+
+fn segment_body(segment: &Segment) -> Result<Body> {
+    let Segment { kv, head, draft } = segment;
+    let precision = kv.iter().chain(head).map(KvCopy::precision).next().unwrap_or_default();
+    let (arrays, bytes) = written(segment.arrays())?;
+    let draft = draft.as_ref().map(|draft| (draft.positions(), draft.windows().collect()));
+    let form = SegmentForm { precision, layers: kv.len(), head: head.is_some(), draft, arrays };
+    Ok(Body { form: serde_json::to_value(form).map_err(|_| DiskTierError::Form)?, bytes })
+}
+
+fn segment(body: &Body) -> Result<Segment> {
+    let form: SegmentForm = serde_json::from_value(body.form.clone()).map_err(|_| DiskTierError::Form)?;
+    let SegmentForm { precision, layers, head, draft, arrays } = form;
+    let mut arrays = read(&arrays, &body.bytes)?.into_iter();
+    let mut copy = |precision: KvPrecision| {
+        let buffers: Vec<Array> = arrays.by_ref().take(KvCopy::arrays_in(precision)).collect();
+        if buffers.len() == KvCopy::arrays_in(precision) {
+            Ok(KvCopy::new(precision, buffers))
+        } else {
+            Err(DiskTierError::Form)
+        }
+    };
+    let kv = (0..layers).map(|_| copy(precision)).collect::<Result<_>>()?;
+    let head = if head { Some(copy(precision)?) } else { None };
+    let draft = match draft {
+        Some((positions, windows)) => {
+            let layers = windows.into_iter().map(|most| Ok((copy(KvPrecision::Full)?, most)));
+            Some(ContextCopy::of_layers(positions, layers.collect::<Result<Vec<_>>>()?))
+        }
+        None => None,
+    };
+    if arrays.next().is_some() {
+        return Err(DiskTierError::Form);
+    }
+    Ok(Segment { kv, head, draft })
+}
+
+fn snapshot_body(snapshot: &StateSnapshot) -> Result<Body> {
+    let (arrays, bytes) = written(snapshot.arrays())?;
+    let form = SnapshotForm { states: snapshot.states.len(), hidden: snapshot.hidden.is_some(), arrays };
+    Ok(Body { form: serde_json::to_value(form).map_err(|_| DiskTierError::Form)?, bytes })
+}
+
+fn snapshot(body: &Body) -> Result<StateSnapshot> {
+    let form: SnapshotForm = serde_json::from_value(body.form.clone()).map_err(|_| DiskTierError::Form)?;
+    let mut arrays = read(&form.arrays, &body.bytes)?.into_iter();
+    let mut next = || arrays.next().ok_or(DiskTierError::Form);
+    let states =
+        (0..form.states).map(|_| Ok(DeltaState::settled(next()?, next()?))).collect::<Result<_>>()?;
+    let hidden = if form.hidden { Some(next()?) } else { None };
+    if arrays.next().is_some() {
+        return Err(DiskTierError::Form);
+    }
+    Ok(StateSnapshot { states, hidden })
+}
+
+/// The elements of arrays, one after the other, and how to read them.
+fn written<'a>(arrays: impl Iterator<Item = &'a Array>) -> Result<(Vec<ArrayForm>, Vec<u8>)> {
+    let (mut forms, mut bytes) = (Vec::new(), Vec::new());
+    for array in arrays {
+        let dtype = TYPES.iter().find(|(_, dtype)| *dtype == array.dtype());
+        let (dtype, _) = dtype.ok_or(DiskTierError::Type(array.dtype()))?;
+        array.with_bytes(|elements| bytes.extend_from_slice(elements))?;
+        forms.push(ArrayForm { dtype: (*dtype).into(), shape: array.shape().to_vec() });
+    }
+    Ok((forms, bytes))
+}
+
+fn read(forms: &[ArrayForm], bytes: &[u8]) -> Result<Vec<Array>> {
+    let mut rest = bytes;
+    let mut arrays = Vec::with_capacity(forms.len());
+    for ArrayForm { dtype, shape } in forms {
+        let dtype = TYPES.iter().find(|(name, _)| name == dtype).map(|&(_, dtype)| dtype);
+        let dtype = dtype.ok_or(DiskTierError::Form)?;
+        let width = if matches!(dtype, Dtype::Float32 | Dtype::Uint32) { 4 } else { 2 };
+        let count =
+            shape.iter().try_fold(1usize, |count, &length| count.checked_mul(usize::try_from(length).ok()?));
+        let length = count.and_then(|count| count.checked_mul(width)).ok_or(DiskTierError::Form)?;
+        let (elements, behind) = rest.split_at_checked(length).ok_or(DiskTierError::Form)?;
+        arrays.push(Array::from_bytes(elements, shape, dtype)?);
+        rest = behind;
+    }
+    if rest.is_empty() { Ok(arrays) } else { Err(DiskTierError::Form) }
+}

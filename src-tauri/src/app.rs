@@ -19,6 +19,7 @@ use crate::conversations::replies::Replies;
 use crate::conversations::store::ChatStore;
 use crate::events::AppEvents;
 use crate::handed::Handed;
+use crate::kept_prefixes::KeptPrefixes;
 use crate::local_api::LocalApi;
 use crate::log::Log;
 use crate::models::Models;
@@ -37,6 +38,7 @@ pub(crate) struct App {
     pub(crate) comparisons: Comparisons,
     pub(crate) local_api: Arc<LocalApi>,
     pub(crate) settings: Arc<AppSettings>,
+    pub(crate) prefixes: KeptPrefixes,
     pub(crate) events: Arc<AppEvents>,
     /// The paths that the person chose in a dialog or dropped on the window.
     pub(crate) handed: Arc<Handed>,
@@ -81,12 +83,14 @@ impl App {
             Arc::clone(&events),
             Arc::clone(&handed),
         ));
+        let prefixes = KeptPrefixes::of(&places.engine_state);
         let conversations = Arc::new(Conversations::new(
             ChatStore::open(places.chats.clone())?,
             replies,
             Arc::clone(&engine),
             Arc::clone(&models),
             Arc::clone(&settings),
+            prefixes.clone(),
             Arc::clone(&events),
         ));
         let comparisons = Comparisons::new(
@@ -112,6 +116,7 @@ impl App {
             comparisons,
             local_api,
             settings,
+            prefixes,
             events,
             handed,
             places: places.clone(),

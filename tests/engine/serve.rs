@@ -270,6 +270,7 @@ fn asking(id: RequestId, messages: Vec<ChatMessage>, settings: GenerationSetting
         constraint: Box::default(),
         priority: Priority::Interactive,
         prediction: None,
+        remember: None,
     }
 }
 
@@ -375,6 +376,72 @@ fn what_the_engine_has_done_is_told_behind_each_reply() {
     assert_eq!((prefix_lookups, prefix_hits, prefix_hit_tokens), (2, 1, u64::from(cached)));
 }
 
+/// A chat of a question, or of an answer to it and another question too, of which `remember` is the owner.
+fn in_a_chat(id: RequestId, first: Option<&Ended>, remember: Option<u64>) -> Request {
+    let question = ChatMessage::user(format!("{} Tell me a story.", "A bell rings. ".repeat(60)));
+    let behind = first.map(|first| [ChatMessage::assistant(&first.answer), ChatMessage::user("And then?")]);
+    let messages = [question].into_iter().chain(behind.into_iter().flatten()).collect();
+    let mut request = generate(id, 40);
+    let Request::Generate { input, remember: owner, .. } = &mut request else { unreachable!() };
+    *input = Vec::into(messages);
+    *owner = remember;
+    request
+}
+
+/// What an engine of its own answers to a request, and how much of the prompt it had not to read.
+fn answered(state: &Path, request: &Request, precision: KvPrecision) -> (Ended, u32) {
+    let mut engine = Engine::start_with(&["--state-dir".as_ref(), state.as_ref()]);
+    let Request::Load { id, model, draft_model, .. } = load(LOAD, &demo_model()) else { unreachable!() };
+    engine.send(&Request::Load { id, model, kv_precision: precision, draft_model });
+    engine.loaded(LOAD).unwrap();
+    engine.send(request);
+    let ended = engine.end(request.id());
+    assert!(engine.close().1.success());
+    let cached = ended.stats.cached_tokens;
+    (ended, cached)
+}
+
+fn prefix_files(state: &Path) -> Vec<PathBuf> {
+    let Ok(folder) = fs::read_dir(state.join("prefixes")) else { return Vec::new() };
+    let paths = folder.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|end| end == "kv" || end == "state")).collect()
+}
+
+/// What is kept of it is read by the next process, which writes what one that read everything would.
+#[test]
+fn a_chat_that_is_to_be_remembered_goes_on_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let full = |state: &Path, request: &Request| answered(state, request, KvPrecision::Full);
+    let [kept, nothing] = ["kept", "nothing"].map(|name| folder.path().join(name));
+    let (first, _) = full(&kept, &in_a_chat(2, None, Some(7)));
+    full(&nothing, &in_a_chat(2, None, None));
+    assert!(!prefix_files(&kept).is_empty());
+    assert_eq!(prefix_files(&nothing), [PathBuf::new(); 0], "it was not to be remembered");
+    let go_on = |remember| in_a_chat(3, Some(&first), remember);
+    let (fresh, cached) = full(&nothing, &go_on(None));
+    assert_eq!(cached, 0);
+    let prompt = fresh.stats.prompt_tokens;
+    // Whoever is not to be remembered does not learn either what is on the disk.
+    assert_eq!(full(&kept, &go_on(None)).1, 0);
+    // Other keys and values are another model's.
+    assert_eq!(answered(&kept, &go_on(Some(7)), KvPrecision::Eight).1, 0);
+    let (again, cached) = full(&kept, &go_on(Some(7)));
+    // All but the answer, whose template changes once it is answered, and what follows.
+    assert!(cached + 80 > prompt, "{cached} of {prompt} tokens");
+    assert_eq!(again.text, fresh.text);
+    // Whoever comes now goes on from there, and so does another chat that begins alike.
+    assert!(full(&kept, &go_on(Some(8))).1 >= cached);
+    for path in prefix_files(&kept) {
+        let mut bytes = fs::read(&path).unwrap();
+        let middle = bytes.len() - 100;
+        bytes[middle] ^= 1;
+        fs::write(&path, bytes).unwrap();
+    }
+    let (damaged, cached) = full(&kept, &go_on(Some(7)));
+    assert_eq!((damaged.text.as_str(), cached), (fresh.text.as_str(), 0));
+    assert!(full(&kept, &go_on(Some(7))).1 > 0, "it is kept anew");
+}
+
 /// The template drops the thinking of a turn that was answered, so that what comes behind the thinking is read again.
 #[test]
 fn what_the_next_turn_begins_with_is_read_while_nobody_asks() {
@@ -451,6 +518,7 @@ fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
             constraint: Box::default(),
             priority: Priority::Interactive,
             prediction: None,
+            remember: None,
         });
         let (mut tokens, mut from_drafts) = (0, 0);
         let (reason, stats) = loop {
@@ -745,6 +813,7 @@ fn log_probabilities_come_with_the_tokens() {
         constraint: Box::default(),
         priority: Priority::Interactive,
         prediction: None,
+        remember: None,
     });
     engine.generate(3, 20);
     let (with, without) = (engine.end(2), engine.end(3));
@@ -835,7 +904,8 @@ const MOST: f32 = MAX_DEPTH as f32;
 const BELIEVING: usize = 5;
 
 fn only_file_in(dir: &Path) -> PathBuf {
-    let files: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let paths = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
     assert_eq!(files.len(), 1, "{files:?}");
     files.into_iter().next().unwrap()
 }

@@ -103,5 +103,8 @@ pub(crate) async fn set_preferences(
     crate::window::apply(&handle, &preferences);
     let kept = app.settings.set_preferences(preferences).await;
     app.apply_unloading();
+    if !preferences.keep_read {
+        app.prefixes.clear().await;
+    }
     kept
 }

@@ -301,6 +301,8 @@ impl Conversations {
     /// Lets the engine write a reply that was begun.
     async fn write(self: &Arc<Self>, begun: Begun, page: Channel<ReplyEvent>) -> Sent {
         let Begun { chat, added, prompt, thought_seconds } = begun;
+        let remember = self.settings.current().preferences.keep_read.then_some(chat.into());
+        let prompt = Prompt { remember, ..prompt };
         let sent = Sent { chat, messages: added };
         let Some(BranchMessage { message: reply, .. }) = sent.messages.last().cloned() else { return sent };
         let generation = self.engine.generate(prompt);

@@ -261,14 +261,25 @@ impl Conversations {
         if let Err(error) = self.store.check().await {
             tracing::error!("the chats are not sound: {error}");
         }
-        if let Err(error) = self.store.purge().await {
-            tracing::error!("what was deleted is still there: {error}");
-        }
+        self.purge().await;
         loop {
             sleep(BACKUP_PULSE).await;
             if let Err(error) = self.store.back_up().await {
                 tracing::error!("no backup: {error}");
             }
+        }
+    }
+
+    /// Removes for good what was deleted before the app was started, and what models have read of it.
+    async fn purge(&self) {
+        let purged = self.store.purge().await;
+        let chats = match purged {
+            Ok(()) => self.store.call(|store| store.chats()).await,
+            Err(error) => Err(error),
+        };
+        match chats {
+            Ok(chats) => self.prefixes.retain(chats.into_iter().map(|chat| chat.id).collect()).await,
+            Err(error) => tracing::error!("what was deleted is still there: {error}"),
         }
     }
 
@@ -293,9 +304,7 @@ impl Conversations {
             }
         }
         self.store.restore().await?;
-        if let Err(error) = self.store.purge().await {
-            tracing::error!("what was deleted is still there: {error}");
-        }
+        self.purge().await;
         Ok(())
     }
 

@@ -15,6 +15,7 @@ use foretoken_protocol::{ChatId, ErrorReport, Snapshot};
 use tokio::sync::{mpsc, watch};
 
 use crate::events::AppEvents;
+use crate::kept_prefixes::KeptPrefixes;
 use crate::models::Models;
 use crate::settings::AppSettings;
 use open::{OpenChat, OpenPlace};
@@ -31,6 +32,7 @@ pub(crate) struct Conversations {
     engine: Arc<Engine>,
     models: Arc<Models>,
     settings: Arc<AppSettings>,
+    prefixes: KeptPrefixes,
     /// Shared with the jobs of the store, which publish changes on its thread: the page hears of changes in the order
     /// in which they are made.
     events: Arc<AppEvents>,
@@ -57,6 +59,7 @@ impl Conversations {
         engine: Arc<Engine>,
         models: Arc<Models>,
         settings: Arc<AppSettings>,
+        prefixes: KeptPrefixes,
         events: Arc<AppEvents>,
     ) -> Self {
         let (untitled, titles) = mpsc::unbounded_channel();
@@ -66,6 +69,7 @@ impl Conversations {
             engine,
             models,
             settings,
+            prefixes,
             events,
             open: OpenChat::default(),
             shown: watch::Sender::default(),

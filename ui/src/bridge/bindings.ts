@@ -247,7 +247,7 @@ export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"to
 
 export const DEFAULT_LOCAL_API = {"on":false,"port":3673,"needs_token":true,"network":false,"may_load":false,"rows":4,"sampling":"app","aliases":[{"name":"claude-*","model":null},{"name":"gpt-*","model":null},{"name":"chatgpt-*","model":null},{"name":"o1*","model":null},{"name":"o3*","model":null},{"name":"o4*","model":null}],"origins":[]} as const;
 
-export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"unload_after":null,"sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general","open_folds":{"speed":false,"guesses":false,"parts":false,"time":false,"prompt":false,"memory":false,"settings":false,"chat_memory":false,"figures":false}} as const;
+export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"keep_read":true,"unload_after":null,"sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general","open_folds":{"speed":false,"guesses":false,"parts":false,"time":false,"prompt":false,"memory":false,"settings":false,"chat_memory":false,"figures":false}} as const;
 
 export const MAX_TEMPERATURE = 100.0 as const;
 
@@ -1709,6 +1709,8 @@ export type Preferences = {
 	notifications: boolean,
 	/**  Whether the app goes on when its window is closed. */
 	keep_running: boolean,
+	/**  Whether what models have read of chats is kept on disk too, so that a chat goes on at once after a restart. */
+	keep_read: boolean,
 	/**  After how many minutes in which nobody asks the model gives back its memory; `None` keeps it for ever. */
 	unload_after: number | null,
 	/**  How wide the sidebar is, in pixels of the page; `None` leaves it to the page. */

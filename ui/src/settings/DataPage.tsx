@@ -2,9 +2,9 @@ import { useEffect } from "react";
 import type { PlaceKind } from "../bridge/bindings";
 import { HERE, SHOW_FOLDER } from "../primitives/platform";
 import { useStore } from "../state/store";
-import { actInChats, loadPlaces, revealPlace } from "./actions";
+import { actInChats, changePreferences, loadPlaces, revealPlace } from "./actions";
 import { Page } from "./Page";
-import { Group, Row } from "./Row";
+import { Group, Row, SwitchRow } from "./Row";
 
 const PLACES: Record<PlaceKind, { name: string; words: string }> = {
   settings: { name: "Settings", words: "What you have chosen" },
@@ -17,6 +17,7 @@ const PLACES: Record<PlaceKind, { name: string; words: string }> = {
 /** Where everything is kept, and how it leaves and comes back. */
 export function DataPage() {
   const places = useStore((state) => state.places) ?? [];
+  const { keep_read: keepRead } = useStore((state) => state.preferences);
   useEffect(() => void loadPlaces(), []);
   return (
     <Page title="Privacy and data" testId="settings-data">
@@ -42,6 +43,15 @@ export function DataPage() {
             Export…
           </button>
         </Row>
+      </Group>
+      <Group>
+        <SwitchRow
+          name="Keep what models have read of chats"
+          words={`A chat goes on at once after a restart. It takes up to 10 GB on ${HERE} and goes with the chat; switched off, all of it is removed`}
+          on={keepRead}
+          testId="keep-read"
+          onChange={(keep_read) => changePreferences({ keep_read })}
+        />
       </Group>
       <Group name="Files">
         {places.map(({ kind, path }) => (

@@ -58,6 +58,8 @@ pub(crate) struct AskedSettings {
     pub(crate) acceptance: Option<AcceptanceRule>,
     /// Whether other programs come first; people always do.
     pub(crate) in_background: bool,
+    /// Whether what is read for it may be kept on disk.
+    pub(crate) remember: bool,
     /// What binds the replies.
     pub(crate) constraint: Constraint,
     /// What the program predicts of the replies.

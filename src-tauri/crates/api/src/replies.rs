@@ -266,6 +266,7 @@ impl Replies {
             logprobs: self.ask.logprobs,
             constraint: self.ask.settings.constraint.clone(),
             prediction: self.ask.settings.prediction.clone(),
+            remember: self.ask.settings.remember.then_some(0),
             priority: if self.ask.settings.in_background { Priority::Background } else { Priority::Normal },
             ..Prompt::new(self.ask.input.clone(), settings)
         };

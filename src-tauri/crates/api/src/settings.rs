@@ -212,6 +212,7 @@ pub(crate) fn own(
     if let Some(value) = own.string("priority")? {
         settings.in_background = background(&own.name("priority"), &value)?;
     }
+    settings.remember = own.boolean("remember")?.unwrap_or(false);
     let trace = own.boolean("trace")?.unwrap_or(false);
     ignored.extend(own.left());
     Ok(trace)

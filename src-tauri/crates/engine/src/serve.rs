@@ -14,8 +14,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use foretoken_calls::Tools;
+use foretoken_prefixes::{PrefixFiles, Quota};
 use foretoken_protocol::{
-    ErrorReport, Event, FinishReason, Input, KvPrecision, Request, RequestId, TokenText,
+    ErrorReport, Event, FinishReason, Input, KvPrecision, ModelInfo, Request, RequestId, TokenText,
 };
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -24,9 +25,9 @@ use self::prompts::{Asked, Made, Prepared as PreparedPrompt, Preparing, Ticket, 
 use crate::constrain::Compiled;
 use crate::error::EngineError;
 use crate::learned::Learned;
-use crate::mlx;
 use crate::session::{Calls, Prepared, Progress, Reply, ReplyRequest, Session};
 use crate::text::{Prompter, TextError};
+use crate::{machine, mlx};
 
 /// How often the numbers under a reply are sent.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
@@ -36,6 +37,9 @@ const HEARTBEAT: Duration = Duration::from_millis(250);
 
 /// How long what runs may take to end once standard input has ended.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether the next file can be written.
+const KEEPING_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long after a reply the model stays where it can answer at once.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -85,7 +89,7 @@ enum InboxMessage {
     /// A request for a reply has its prompt.
     Prepared(Ticket, PreparedPrompt),
     /// A chat's next prompt begins with these tokens of the model that was loaded so long ago.
-    NextTurn(Generation, Vec<u32>),
+    NextTurn(Generation, Vec<u32>, Option<u64>),
     /// Standard input has ended.
     End,
 }
@@ -155,11 +159,11 @@ impl Server {
             }
             let writing = self.session.as_ref().is_some_and(|session| !session.is_idle());
             let busy = writing || !self.preparing.is_empty();
-            if let Some((generation, ids)) = self.inbox.next_turn.take()
+            if let Some((generation, ids, remember)) = self.inbox.next_turn.take()
                 && let Some(session) =
                     self.session.as_mut().filter(|_| !busy && generation == self.generation)
             {
-                session.read_ahead(ids);
+                session.read_ahead(ids, remember);
             }
             let ahead = !busy && self.session.as_ref().is_some_and(Session::reads_ahead);
             if busy && self.inbox.closed {
@@ -167,9 +171,11 @@ impl Server {
                 self.cancel(&all)?;
                 continue;
             }
+            let keeps = !busy && !ahead && self.session.as_ref().is_some_and(Session::has_to_keep);
             let patience = match (writing, busy) {
                 (true, _) => None,
                 _ if ahead => None,
+                _ if keeps => Some(KEEPING_INTERVAL),
                 // It wakes to say that it is not what takes so long.
                 (false, true) => Some(HEARTBEAT),
                 (false, false) => Some(IDLE_TIMEOUT),
@@ -184,7 +190,7 @@ impl Server {
                     return Ok(());
                 }
                 None => {
-                    let rests = self.inbox.timed_out && !busy;
+                    let rests = self.inbox.timed_out && !busy && !keeps;
                     if let Some(session) = self.session.as_mut().filter(|_| rests) {
                         session.rest();
                     }
@@ -195,6 +201,8 @@ impl Server {
                 self.pump()?;
             } else if let Some(session) = self.session.as_mut().filter(|_| ahead) {
                 session.read_on().map_err(io::Error::other)?;
+            } else if let Some(session) = self.session.as_mut().filter(|_| keeps) {
+                session.keep_some();
             } else if busy {
                 self.out.beat()?;
             }
@@ -272,8 +280,11 @@ impl Server {
         });
         work.sent?;
         match loaded {
-            Ok(session) => {
+            Ok(mut session) => {
                 let model = session.info.clone();
+                if let Some(dir) = &self.state_dir {
+                    keep_prefixes(dir, &mut session);
+                }
                 if model.draft_model.is_none() && learned.as_ref().is_some() {
                     // It may have been left out on the way.
                     learned = self.state_dir.as_ref().map(|dir| Learned::of(dir, &model));
@@ -296,14 +307,24 @@ impl Server {
     fn unload(&mut self) {
         self.generation += 1;
         self.turns.clear();
-        if let (Some(session), Some(mut learned)) = (self.session.take(), self.learned.take()) {
+        if let (Some(mut session), Some(mut learned)) = (self.session.take(), self.learned.take()) {
+            session.keep_all();
             learned.keep_now(session.policy_state());
         }
     }
 
     fn generate(&mut self, request: Request) -> io::Result<()> {
-        let Request::Generate { id, input, settings, logprobs, stop_scope, constraint, priority, prediction } =
-            request
+        let Request::Generate {
+            id,
+            input,
+            settings,
+            logprobs,
+            stop_scope,
+            constraint,
+            priority,
+            prediction,
+            remember,
+        } = request
         else {
             return Ok(());
         };
@@ -324,8 +345,8 @@ impl Server {
             Input::Chat(_) => Calls::Any,
             Input::Text { .. } | Input::Ids { .. } => Calls::None,
         };
-        let turn = Turn::of(&input, priority, settings.thinking);
-        let asked = Asked { id, settings, logprobs, stop_scope, calls, priority, at, turn };
+        let turn = Turn::of(&input, priority, settings.thinking, remember);
+        let asked = Asked { id, settings, logprobs, stop_scope, calls, priority, remember, at, turn };
         let found = self.found.clone();
         let send = move |ticket, prompt| _ = found.send(InboxMessage::Prepared(ticket, prompt));
         let (prompter, compiler) = (session.prompter().clone(), session.compiler().clone());
@@ -347,7 +368,7 @@ impl Server {
 
     /// Lets the model write a reply whose prompt has been made.
     fn submit(&mut self, asked: Asked, prompt: PreparedPrompt) -> io::Result<()> {
-        let Asked { id, settings, logprobs, stop_scope, calls, priority, at: asked, turn } = asked;
+        let Asked { id, settings, logprobs, stop_scope, calls, priority, remember, at: asked, turn } = asked;
         if let (Some(session), Ok(prompt)) = (&self.session, &prompt) {
             let (tokens, context) = (prompt.prompt.ids.len() as u32, session.info.context_length);
             let unbound_tools = prompt.unbound_tools.clone();
@@ -369,6 +390,7 @@ impl Server {
                     constraint,
                     priority,
                     prediction,
+                    remember,
                     asked,
                     prompt,
                     settings,
@@ -486,6 +508,22 @@ impl Server {
     }
 }
 
+/// Gives a session the files of what was read before by the same model, computed in the same way. Without them more is
+/// read again.
+fn keep_prefixes(state_dir: &Path, session: &mut Session) {
+    let ModelInfo { architecture, format, fingerprint, kv_precision, draft_model, .. } = &session.info;
+    let (version, device) = (env!("CARGO_PKG_VERSION"), mlx::device().name());
+    let draft = draft_model.as_ref().map(|draft| (&draft.path, draft.weight_bytes));
+    let (chip, kernels) = (machine::chip(), &session.model().kernels);
+    let name = format!(
+        "{version} {device} {chip:?} {architecture} {format} {fingerprint} {kv_precision:?} {draft:?} {kernels:?}"
+    );
+    match PrefixFiles::open(&state_dir.join(foretoken_prefixes::FOLDER), Quota::default()) {
+        Ok(files) => session.set_prefix_files(files, &name),
+        Err(error) => tracing::warn!("nothing that is read is kept on disk: {error}"),
+    }
+}
+
 fn not_counted() -> EngineError {
     EngineError::Request {
         code: "not_counted",
@@ -549,7 +587,7 @@ struct Inbox {
     /// Prompts that have been made.
     prepared: Vec<(Ticket, PreparedPrompt)>,
     /// What the next prompt of the chat that was answered last begins with.
-    next_turn: Option<(Generation, Vec<u32>)>,
+    next_turn: Option<(Generation, Vec<u32>, Option<u64>)>,
     /// Whether the last wait ended because nothing happened.
     timed_out: bool,
     closed: bool,
@@ -627,7 +665,9 @@ impl Inbox {
                 return self.counted.push((id, counted));
             }
             InboxMessage::Prepared(ticket, prompt) => return self.prepared.push((ticket, prompt)),
-            InboxMessage::NextTurn(generation, ids) => return self.next_turn = Some((generation, ids)),
+            InboxMessage::NextTurn(generation, ids, remember) => {
+                return self.next_turn = Some((generation, ids, remember));
+            }
             InboxMessage::End => return self.closed = true,
         };
         let Ok(Request::Cancel { id }) = received else { return self.waiting.push_back(received) };

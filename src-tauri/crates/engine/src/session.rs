@@ -7,12 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use foretoken_calls::{CallForm, Tools};
+use foretoken_prefixes::PrefixFiles;
 use foretoken_protocol::{
     ChatMessage, Counters, DraftModelInfo, Drafting, GenerationSettings, KvPrecision, MAX_BLOCK_DEPTH,
     MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, PartialReply, Priority,
     Sampling,
 };
 
+use crate::cache::DiskTier;
 use crate::checkpoint::{CheckpointError, Config, DraftConfig, DraftLayout, Files, Index, Layout, Metadata};
 use crate::constrain::Compiler;
 use crate::decode::{Calibration, Limits, Policy, PolicyState, RowSpec, Scheduler};
@@ -267,7 +269,8 @@ impl Session {
     }
 
     /// Begins to read what a prompt may begin with, if no reply is in the making; [`Self::read_on`] goes on with it.
-    pub fn read_ahead(&mut self, ids: Vec<u32>) {
+    /// `remember`: whose it is, where it is kept on disk too.
+    pub fn read_ahead(&mut self, ids: Vec<u32>, remember: Option<u64>) {
         if ids.len() >= self.info.context_length as usize || self.check_ids(&ids).is_err() {
             return;
         }
@@ -286,8 +289,29 @@ impl Session {
             priority: Priority::Background,
             prediction: Arc::default(),
             known_drafts: None,
+            remember,
         };
         self.scheduler.read_ahead(&self.model, spec);
+    }
+
+    /// Keeps what is to be remembered in files too, and looks there.
+    pub fn set_prefix_files(&mut self, files: PrefixFiles, model: &str) {
+        self.scheduler.set_disk(DiskTier::new(files, model));
+    }
+
+    /// Whether something waits to be written to the files.
+    pub fn has_to_keep(&self) -> bool {
+        self.scheduler.has_to_keep()
+    }
+
+    /// Has a thread write some of it, unless it is at work.
+    pub fn keep_some(&mut self) {
+        self.scheduler.keep_some();
+    }
+
+    /// Writes all of it, and returns when it is on the disk.
+    pub fn keep_all(&mut self) {
+        self.scheduler.keep_all();
     }
 
     /// Whether something is being read ahead.

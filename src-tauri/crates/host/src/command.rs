@@ -51,6 +51,8 @@ pub struct Prompt {
     pub priority: Priority,
     /// What whoever asks predicts of the reply.
     pub prediction: Option<String>,
+    /// Keep what is read for it on disk too, as this owner's.
+    pub remember: Option<u64>,
 }
 
 impl Prompt {
@@ -58,7 +60,16 @@ impl Prompt {
     pub fn new(input: impl Into<Input>, settings: impl Into<SettingsFor>) -> Self {
         let (input, settings, stop_scope) = (input.into(), settings.into(), StopScope::default());
         let (constraint, priority) = (Constraint::default(), Priority::default());
-        Self { input, settings, stop_scope, logprobs: None, constraint, priority, prediction: None }
+        Self {
+            input,
+            settings,
+            stop_scope,
+            logprobs: None,
+            constraint,
+            priority,
+            prediction: None,
+            remember: None,
+        }
     }
 }
 

@@ -337,6 +337,7 @@ impl Supervisor {
             constraint: Box::new(prompt.constraint),
             priority: prompt.priority,
             prediction: prompt.prediction,
+            remember: prompt.remember,
         });
     }
 

@@ -6,6 +6,9 @@
 //! for which all stretches before it are needed. States have owners, the chats that they were read for; stretches are
 //! shared, and go with the last state that needs them.
 
+/// The name of the folder of the files in that of the engine.
+pub const FOLDER: &str = "prefixes";
+
 mod file;
 mod key;
 mod store;

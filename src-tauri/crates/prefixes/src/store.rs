@@ -14,7 +14,7 @@ use crate::writer::Writer;
 /// Whom a state was read for, a chat say.
 pub type Owner = u64;
 
-/// States that an owner has at most: the newest. Older ones stand inside of a chat, where it rarely goes on.
+/// States that an owner has at most of a model: the newest. Older ones stand inside of a chat, where it rarely goes on.
 const MOST_STATES: usize = 3;
 /// Tells programs that make backups to leave the folder out; see bford.info/cachedir.
 const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n";
@@ -214,8 +214,16 @@ impl PrefixFiles {
         stretch.states.retain(|state| state.owner != owner);
         stretch.states.push(State { owner, bytes, used });
         self.writer.write(self.folder.join(Name::State(key.clone(), owner).text()), header, body.bytes);
-        while self.states().filter(|&(_, state)| state.owner == owner).count() > MOST_STATES {
-            self.remove_oldest(|state| state.owner == owner);
+        let root = self.root_of(key).clone();
+        let own: Vec<(SystemTime, Key)> = self
+            .states()
+            .filter(|(key, state)| state.owner == owner && *self.root_of(key) == root)
+            .map(|(key, state)| (state.used, key.clone()))
+            .collect();
+        if own.len() > MOST_STATES
+            && let Some((_, oldest)) = own.into_iter().min()
+        {
+            self.remove_state(&oldest, owner);
         }
         self.shrink();
     }
@@ -235,6 +243,15 @@ impl PrefixFiles {
         self.remove_states(|state| !keep(state.owner));
     }
 
+    /// Removes each stretch that these tokens begin with, and all that stands on it.
+    pub fn forget(&mut self, root: &Key, tokens: &[u32]) {
+        self.writer.flush();
+        let begins = |stretch: &Stretch| stretch.parent == *root && tokens.starts_with(&stretch.tokens);
+        let first = self.stretches.iter().filter(|(_, stretch)| begins(stretch)).map(|(key, _)| key.clone());
+        first.collect::<Vec<_>>().iter().for_each(|key| self.remove_stretch(key));
+        self.prune();
+    }
+
     /// Removes everything.
     pub fn clear(&mut self) {
         self.remove_states(|_| true);
@@ -248,24 +265,33 @@ impl PrefixFiles {
             Err(_) => u64::MAX,
         };
         let most = self.quota.bytes.min(of_free(self.bytes()));
-        while self.bytes() > most && self.remove_oldest(|_| true) {}
+        while self.bytes() > most
+            && let Some((key, owner)) = self
+                .states()
+                .min_by_key(|(_, state)| state.used)
+                .map(|(key, state)| (key.clone(), state.owner))
+        {
+            self.remove_state(&key, owner);
+        }
     }
 
     fn states(&self) -> impl Iterator<Item = (&Key, &State)> {
         self.stretches.iter().flat_map(|(key, stretch)| stretch.states.iter().map(move |state| (key, state)))
     }
 
-    /// Removes the state among these that was used least recently; returns whether there was one.
-    fn remove_oldest(&mut self, among: impl Fn(&State) -> bool) -> bool {
-        let oldest = self.states().filter(|(_, state)| among(state)).min_by_key(|(_, state)| state.used);
-        let Some((key, owner)) = oldest.map(|(key, state)| (key.clone(), state.owner)) else { return false };
+    /// The place before the first token of a stretch's model.
+    fn root_of<'a>(&'a self, key: &'a Key) -> &'a Key {
+        let before = |key: &&'a Key| self.stretches.get(*key).map(|stretch| &stretch.parent);
+        std::iter::successors(Some(key), before).last().unwrap_or(key)
+    }
+
+    fn remove_state(&mut self, key: &Key, owner: Owner) {
         self.writer.flush();
-        if let Some(stretch) = self.stretches.get_mut(&key) {
+        if let Some(stretch) = self.stretches.get_mut(key) {
             stretch.states.retain(|state| state.owner != owner);
         }
-        remove(&self.folder.join(Name::State(key, owner).text()));
+        remove(&self.folder.join(Name::State(key.clone(), owner).text()));
         self.prune();
-        true
     }
 
     fn remove_states(&mut self, which: impl Fn(&State) -> bool) {

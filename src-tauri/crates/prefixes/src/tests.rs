@@ -140,6 +140,9 @@ fn what_a_chat_has_kept_goes_with_it_and_what_others_need_stays() {
     files.retain_owners(|owner| owner != 2);
     assert_eq!(found(&mut files, &other), 80);
     assert_eq!(found(&mut open(folder.path()), &other), 80);
+    keep(&mut files, 2, &[5; 50], &[40]);
+    files.forget(&root(), &other);
+    assert_eq!((found(&mut files, &other), found(&mut files, &[5; 50])), (0, 40));
     files.clear();
     assert_eq!((files.bytes(), found(&mut files, &other)), (0, 0));
     assert!(names(folder.path(), "kv").is_empty() && names(folder.path(), "state").is_empty());
@@ -156,6 +159,12 @@ fn a_chat_keeps_its_newest_states() {
     }
     files.flush();
     assert_eq!(names(folder.path(), "state").len(), 3);
+    // Another model has read the chat too.
+    let other = Key::root("another model");
+    files.add_stretch(&other, &chat, body(&chat, "kv"));
+    files.add_state(&other.then(&chat), 1, body(&chat, "state"));
+    files.flush();
+    assert_eq!(names(folder.path(), "state").len(), 4);
     assert_eq!(found(&mut files, &chat), 90);
     assert_eq!(found(&mut files, &chat[..75]), 70);
     assert_eq!(found(&mut files, &chat[..65]), 0);

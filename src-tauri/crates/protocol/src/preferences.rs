@@ -92,6 +92,8 @@ pub struct Preferences {
     pub notifications: bool,
     /// Whether the app goes on when its window is closed.
     pub keep_running: bool,
+    /// Whether what models have read of chats is kept on disk too, so that a chat goes on at once after a restart.
+    pub keep_read: bool,
     /// After how many minutes in which nobody asks the model gives back its memory; `None` keeps it for ever.
     pub unload_after: Option<u32>,
     /// How wide the sidebar is, in pixels of the page; `None` leaves it to the page.
@@ -118,6 +120,7 @@ impl Default for Preferences {
             zoom: 100,
             notifications: true,
             keep_running: cfg!(target_os = "macos"),
+            keep_read: true,
             unload_after: None,
             sidebar_width: None,
             wide: false,

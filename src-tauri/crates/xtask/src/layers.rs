@@ -38,13 +38,14 @@ const LAYERS: Layers = Layers {
     crates: &[
         ("protocol", &[]),
         ("calls", &[]),
+        ("prefixes", &[]),
         ("chats", &["protocol"]),
         ("models", &["protocol"]),
-        ("engine", &["calls", "protocol"]),
+        ("engine", &["calls", "prefixes", "protocol"]),
         ("host", &["protocol"]),
         ("api", &["calls", "host", "models", "protocol"]),
         ("test-hub", &[]),
-        ("shell", &["api", "chats", "host", "models", "protocol"]),
+        ("shell", &["api", "chats", "host", "models", "prefixes", "protocol"]),
         ("xtask", &[]),
     ],
     modules: &[

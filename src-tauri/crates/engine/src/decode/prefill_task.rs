@@ -3,7 +3,7 @@
 
 use super::chunk_ends::chunk_ends;
 use super::row::{CacheLost, Row};
-use super::spec::RowId;
+use super::spec::{RowId, RowSpec};
 use crate::cache::{DeltaState, DraftContext, Prefix, RowCache, StateSnapshot};
 use crate::mlx::{self, Array, Result};
 use crate::model::{Hidden, Packed, Phase, Qwen};
@@ -98,6 +98,11 @@ impl PrefillTask {
     /// Enters what was read into the row's index of look-up.
     pub(super) fn index_text(&mut self) {
         self.row.index_text(self.read);
+    }
+
+    /// What is asked of the row.
+    pub fn spec(&self) -> &RowSpec {
+        &self.row.spec
     }
 
     /// What the prefix cache may store of the row now: its tokens so far, its caches, a snapshot of its states, and

@@ -504,6 +504,7 @@ mod tests {
                 priority: Priority::default(),
                 prediction: Arc::default(),
                 known_drafts,
+                remember: None,
             },
         )
     }

@@ -37,6 +37,8 @@ pub struct RowSpec {
     pub constraint: Option<Constraint>,
     /// Whether others come first.
     pub priority: Priority,
+    /// Whose what is read of it is, where that is kept on disk too.
+    pub remember: Option<u64>,
     /// What whoever asks predicts of the reply: look-up drafts from it too. It never changes the reply.
     pub prediction: Arc<[u32]>,
     /// Drafts to use in place of the head's, for measuring and testing.

@@ -14,16 +14,23 @@ pub(super) struct Turn {
     thinking: bool,
     /// What the person sees of the answer.
     answer: String,
+    /// Whose what is read of it is, where that is kept on disk.
+    remember: Option<u64>,
 }
 
 impl Turn {
     /// That of a request for a reply, where a person will go on with it; a program that calls tools goes on at once.
-    pub(super) fn of(input: &Input, priority: Priority, thinking: bool) -> Option<Self> {
+    pub(super) fn of(
+        input: &Input,
+        priority: Priority,
+        thinking: bool,
+        remember: Option<u64>,
+    ) -> Option<Self> {
         match input {
             Input::Chat(chat)
                 if priority == Priority::Interactive && chat.tools.is_empty() && chat.resume.is_none() =>
             {
-                Some(Self { chat: chat.clone(), thinking, answer: String::new() })
+                Some(Self { chat: chat.clone(), thinking, answer: String::new(), remember })
             }
             _ => None,
         }
@@ -42,7 +49,7 @@ impl Server {
     /// Has a thread find out what the next prompt of a chat will begin with, if this machine can spare the energy to
     /// read it.
     pub(super) fn prepare_next_turn(&mut self, id: RequestId, reason: FinishReason) {
-        let Some(Turn { chat, thinking, answer }) = self.turns.remove(&id) else { return };
+        let Some(Turn { chat, thinking, answer, remember }) = self.turns.remove(&id) else { return };
         let is_answered = reason != FinishReason::Cancelled && !answer.is_empty() && !self.inbox.closed;
         let Some(session) = self.session.as_ref().filter(|_| is_answered) else { return };
         let Some(start) = session.message_start() else { return };
@@ -53,7 +60,7 @@ impl Server {
             if machine::may_spend_energy()
                 && let Ok(Some(ids)) = prompter.next_turn(&chat, &answer, thinking, start)
             {
-                let _ = found.send(InboxMessage::NextTurn(generation, ids));
+                let _ = found.send(InboxMessage::NextTurn(generation, ids, remember));
             }
         });
     }

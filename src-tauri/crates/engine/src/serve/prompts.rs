@@ -24,6 +24,7 @@ pub(super) struct Asked {
     pub(super) stop_scope: StopScope,
     pub(super) calls: Calls,
     pub(super) priority: Priority,
+    pub(super) remember: Option<u64>,
     pub(super) at: Instant,
     /// Where a person will go on with it.
     pub(super) turn: Option<Turn>,
@@ -154,6 +155,7 @@ mod tests {
             stop_scope,
             calls,
             priority: Priority::default(),
+            remember: None,
             at: Instant::now(),
             turn: None,
         }

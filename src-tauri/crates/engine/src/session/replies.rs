@@ -43,6 +43,8 @@ pub struct ReplyRequest {
     pub priority: Priority,
     /// What whoever asks predicts of it, if anything. It never changes the reply.
     pub prediction: Option<Arc<[u32]>>,
+    /// Whose what is read of it is, where that is kept on disk too.
+    pub remember: Option<u64>,
     /// When it was asked for.
     pub asked: Instant,
 }
@@ -147,6 +149,7 @@ impl ReplyRequest {
             constraint: None,
             priority: Priority::default(),
             prediction: None,
+            remember: None,
             asked: Instant::now(),
         }
     }
@@ -188,6 +191,7 @@ impl Session {
             prediction: prediction
                 .map_or_else(Arc::default, |tokens| tokens[..tokens.len().min(room)].into()),
             known_drafts: None,
+            remember: request.remember,
         };
         if self.scheduler.is_idle() {
             mlx::reset_peak_memory();

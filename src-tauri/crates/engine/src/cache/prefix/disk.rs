@@ -110,6 +110,11 @@ impl DiskTier {
         Ok(())
     }
 
+    /// Removes what is kept along these tokens, as [`PrefixStore::forget`] does.
+    pub fn forget(&mut self, tokens: &[u32]) {
+        self.files.forget(&self.root, tokens);
+    }
+
     fn write(&mut self, memory: &PrefixStore, tokens: &[u32], owner: Owner) -> Result<()> {
         // It may have been evicted.
         let Some((path, snapshot)) = memory.path_to(tokens) else { return Ok(()) };

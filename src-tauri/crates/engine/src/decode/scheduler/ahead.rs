@@ -32,7 +32,7 @@ impl Scheduler {
         if !self.is_idle() || self.limits.prefix_cache_bytes == 0 || needed > self.limits.memory {
             return;
         }
-        let prefix = self.prefixes.find(&spec.prompt);
+        let prefix = self.find_prefix(&spec, &spec.prompt);
         self.rebalance(needed);
         // Its name is nobody's: it never becomes a row of the batch.
         let row = Row::new(0, spec);

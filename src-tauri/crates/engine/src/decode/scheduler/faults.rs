@@ -25,7 +25,7 @@ impl Scheduler {
     /// Removes a row's tokens from the prefix cache, where what it has of them is unusable or may be, and queues the
     /// row to be read from its first token.
     pub(super) fn distrust(&mut self, row: Row) {
-        self.prefixes.forget(row.context());
+        self.forget_prefix(&row);
         if let Some(request) = self.requests.get_mut(&row.id) {
             request.lookup = PrefixLookup::Bypassed;
         }
@@ -90,7 +90,7 @@ impl Scheduler {
         if is_wanted && self.is_prefix_hit(row.id) {
             return self.distrust(row);
         }
-        self.prefixes.forget(row.context());
+        self.forget_prefix(&row);
         if is_wanted {
             self.fail(row.id, error, events);
         }

@@ -5,6 +5,7 @@
 mod admission;
 mod ahead;
 mod budget;
+mod disk;
 mod event;
 mod faults;
 mod preemption;
@@ -25,7 +26,7 @@ use super::policy::{Policy, PolicyState};
 use super::prefill_throttle::PrefillThrottle;
 use super::row::Row;
 use super::spec::{RowId, RowSpec};
-use crate::cache::PrefixStore;
+use crate::cache::{DiskTier, PrefixStore};
 use crate::mlx;
 use crate::model::Qwen;
 use ahead::Ahead;
@@ -75,6 +76,8 @@ pub struct Scheduler {
     leaving: Vec<RowId>,
     /// The prefix cache.
     prefixes: PrefixStore,
+    /// Its disk tier, if it has one.
+    disk: Option<DiskTier>,
     /// What is read while nobody asks for anything.
     ahead: Option<Ahead>,
     /// Layers of prompts run so far.
@@ -99,6 +102,7 @@ impl Scheduler {
             batch: Batch::default(),
             leaving: Vec::new(),
             prefixes: PrefixStore::default(),
+            disk: None,
             ahead: None,
             layers_run: 0,
             counters: Counters::default(),

@@ -27,7 +27,7 @@ impl Scheduler {
             PrefixLookup::Bypassed => None,
             PrefixLookup::Allowed | PrefixLookup::Hit => {
                 self.counters.prefix_lookups += u64::from(self.limits.prefix_cache_bytes > 0);
-                self.prefixes.find(row.context())
+                self.find_prefix(&row.spec, row.context())
             }
         };
         self.rebalance(bytes);
@@ -133,9 +133,12 @@ impl Scheduler {
     pub(super) fn cache_prompt(&mut self, task: &PrefillTask) {
         if self.prefixes.budget() > 0
             && let Some((tokens, cache, snapshot, likely)) = task.to_store()
-            && let Err(error) = self.prefixes.insert(tokens, cache, &snapshot, likely)
         {
-            tracing::warn!("a prompt could not be cached: {error}");
+            match self.prefixes.insert(tokens, cache, &snapshot, likely) {
+                Ok(()) if likely => self.remember(task.spec(), tokens),
+                Ok(()) => {}
+                Err(error) => tracing::warn!("a prompt could not be cached: {error}"),
+            }
         }
     }
 }

@@ -144,8 +144,9 @@ impl Scheduler {
             let snapshot = StateSnapshot { states: states.clone(), hidden: row.last_hidden().cloned() };
             self.prefixes.insert(&row.context()[..row.committed()], row.cache(), &snapshot, true)
         });
-        if let Err(error) = kept {
-            tracing::warn!("a reply could not be cached: {error}");
+        match kept {
+            Ok(()) => self.remember(&row.spec, &row.context()[..row.committed()]),
+            Err(error) => tracing::warn!("a reply could not be cached: {error}"),
         }
     }
 }

@@ -121,6 +121,32 @@ fn is_unfolded(window: &Window<'_>, fold: &str) -> bool {
     window.script(body, json!([fold])) == json!("true")
 }
 
+fn remembered(sandbox: &Sandbox) -> usize {
+    let folder = sandbox.home().join(".cache/dev.foretoken.Foretoken/engine/prefixes");
+    let Ok(entries) = fs::read_dir(folder) else { return 0 };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|end| end == "state" || end == "kv")).count()
+}
+
+#[test]
+fn what_models_have_read_is_kept_until_a_person_does_not_want_that() {
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open();
+    let question = "A bell rings, and a frog sings. ".repeat(8);
+    window.answer(&question);
+    window.wait_until("it is kept", || remembered(&sandbox) > 0);
+    window.open_settings("data");
+    window.picture("settings-data");
+    window.click("keep-read");
+    window.wait_until("it is removed", || remembered(&sandbox) == 0);
+    assert_eq!(kept(&sandbox)["preferences"]["keep_read"], json!(false));
+    window.close_settings();
+    window.answer(&question);
+    // As long as it took to be kept before, and more.
+    sleep(Duration::from_secs(2));
+    assert_eq!(remembered(&sandbox), 0);
+}
+
 #[test]
 fn the_app_is_dark_where_the_desktop_is() {
     let mut sandbox = Sandbox::new(1280, 900);

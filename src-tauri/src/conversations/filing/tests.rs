@@ -1,9 +1,12 @@
 //! Tests of keeping chats in a running app: opening, branching, naming, deleting and restoring them, presets, import
 //! and export, and repair of a damaged database; and that the window is told of each change.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::io::Write as _;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use foretoken_chats::Store;
 use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill};
@@ -12,8 +15,9 @@ use foretoken_protocol::{
     FinishReason, GenerationSettings, ImportReport, Imported, MessageStatus, Preset, UnseenReply,
 };
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::app::App;
 use crate::blocking::blocking;
@@ -37,6 +41,39 @@ async fn told(changes: &mut UnboundedReceiver<AppEvent>) -> ChatSummary {
             return chat;
         }
     }
+}
+
+/// The chats of which what models have read is on the disk.
+fn remembered(folder: &TempDir) -> BTreeSet<ChatId> {
+    let Ok(entries) = fs::read_dir(places(folder).engine_state.join(foretoken_prefixes::FOLDER)) else {
+        return BTreeSet::new();
+    };
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter_map(|name| name.strip_suffix(".state")?.split_once('.')?.1.parse().ok()).collect()
+}
+
+#[tokio::test]
+async fn what_models_have_read_of_a_chat_is_kept_and_goes_with_it() {
+    let Running { app, folder, .. } = &running().await;
+    let mut chats = Vec::new();
+    for question in ["One bell rings. ", "Two frogs sing. "] {
+        let (channel, mut events) = page();
+        let destination = Destination::New(Beginning::default());
+        let sent = app.conversations.ask(destination, question.repeat(20), channel).await.unwrap();
+        rest(&mut events).await;
+        chats.push(sent.chat);
+    }
+    let both: BTreeSet<ChatId> = chats.iter().copied().collect();
+    timeout(TIMEOUT, async {
+        while remembered(folder) != both {
+            sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await
+    .expect("it is kept while nobody asks");
+    app.conversations.delete_chat(chats[0]).await.unwrap();
+    app.conversations.purge().await;
+    assert_eq!(remembered(folder), BTreeSet::from([chats[1]]));
 }
 
 #[tokio::test]

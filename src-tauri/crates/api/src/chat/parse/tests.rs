@@ -389,8 +389,10 @@ fn speculation_is_set_in_the_body_or_by_headers() {
     headers.insert("foretoken-priority", HeaderValue::from_static("background"));
     let by_header = parse(body.to_string().as_bytes(), &headers).unwrap().asked.ask.settings;
     assert_eq!((by_header.constraint.thinking_budget, by_header.in_background), (Some(700), true));
-    body["foretoken"] = json!({"thinking_budget": 5, "priority": "normal"});
+    assert!(!by_header.remember, "it is the app's chats that are kept on disk");
+    body["foretoken"] = json!({"thinking_budget": 5, "priority": "normal", "remember": true});
     let by_body = parse(body.to_string().as_bytes(), &headers).unwrap().asked.ask.settings;
+    assert!(by_body.remember);
     assert_eq!((by_body.constraint.thinking_budget, by_body.in_background), (Some(5), false));
     body["foretoken"] = json!({"speculation": "off", "trace": true});
     let by_body = parse(body.to_string().as_bytes(), &headers).unwrap();

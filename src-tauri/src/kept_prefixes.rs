@@ -1,5 +1,5 @@
-//! What models have read of chats, on disk: the engine writes and reads it; the app removes it where a person wants none
-//! or a chat is gone.
+//! What models have read of chats, on disk: the engine writes and reads it; the app removes it where a person wants
+//! none or a chat is gone.
 
 use std::collections::HashSet;
 use std::io;

@@ -136,7 +136,6 @@ fn what_models_have_read_is_kept_until_a_person_does_not_want_that() {
     window.answer(&question);
     window.wait_until("it is kept", || remembered(&sandbox) > 0);
     window.open_settings("data");
-    window.picture("settings-data");
     window.click("keep-read");
     window.wait_until("it is removed", || remembered(&sandbox) == 0);
     assert_eq!(kept(&sandbox)["preferences"]["keep_read"], json!(false));

@@ -416,7 +416,7 @@ fn a_chat_that_is_to_be_remembered_goes_on_after_a_restart() {
     let (first, _) = full(&kept, &in_a_chat(2, None, Some(7)));
     full(&nothing, &in_a_chat(2, None, None));
     assert!(!prefix_files(&kept).is_empty());
-    assert_eq!(prefix_files(&nothing), [PathBuf::new(); 0], "it was not to be remembered");
+    assert!(prefix_files(&nothing).is_empty(), "it was not to be remembered");
     let go_on = |remember| in_a_chat(3, Some(&first), remember);
     let (fresh, cached) = full(&nothing, &go_on(None));
     assert_eq!(cached, 0);

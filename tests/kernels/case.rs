@@ -56,14 +56,14 @@ impl Expected {
     }
 
     /// Why the numbers of this type are not those, if they are not.
-    fn refuse(&self, got: &[f64], dtype: Dtype) -> Option<String> {
+    fn refuse(&self, got: &[f64], dtype: Dtype, slack: f64) -> Option<String> {
         if got.len() != self.values.len() {
             return Some(format!("{} values instead of {}", got.len(), self.values.len()));
         }
         let finite = self.values.iter().filter(|x| x.is_finite());
         let largest = finite.fold(0.0f64, |most, x| most.max(x.abs()));
         got.iter().zip(&self.values).enumerate().find_map(|(i, (&got, &want))| {
-            let limit = self.ulps * numbers::ulp(want, dtype) + self.of_largest * largest;
+            let limit = slack * (self.ulps * numbers::ulp(want, dtype) + self.of_largest * largest);
             let fits = got == want || (got - want).abs() <= limit;
             (!fits).then(|| format!("[{i}] is {got:e} instead of {want:e}, more than {limit:e} off"))
         })
@@ -79,13 +79,18 @@ impl Case {
     /// Runs it and fails with what is wrong: the program's end, what it reported, or numbers.
     pub(crate) fn judge(&self, program: &Program, order: Order) -> Result<(), String> {
         let outcome = program.run(&self.choice, &self.counts, &self.bytes(), order)?;
+        self.compare(&outcome, 1.0)
+    }
+
+    /// Fails with what is wrong: what was reported, or numbers that are off by more than `slack` times what they may.
+    pub(crate) fn compare(&self, outcome: &Outcome, slack: f64) -> Result<(), String> {
         if let Some(problem) = outcome.problems.first() {
             return Err(problem.clone());
         }
         for (oracle, expected) in [("f64", &self.expected), ("operations", &self.operations)] {
             for (i, expected) in expected.iter().enumerate() {
-                let (got, dtype) = self.numbers(&outcome, i);
-                if let Some(words) = expected.refuse(&got, dtype) {
+                let (got, dtype) = self.numbers(outcome, i);
+                if let Some(words) = expected.refuse(&got, dtype, slack) {
                     return Err(format!("{} against {oracle}: {words}", self.kernel.outputs[i].name));
                 }
             }

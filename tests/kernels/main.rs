@@ -1,23 +1,39 @@
 //! The engine's own Metal kernels, whose texts are compiled and run here as they are, on the processor: against their
-//! definition in f64 and the engine's operations, in many orders of threads, and broken on purpose. Only on Linux;
-//! where there is Metal, MLX compiles them.
+//! definition in f64 and the engine's operations, in many orders of threads, and broken on purpose. On a Mac, MLX
+//! compiles them for its GPU, and the same cases run there.
 
-#![cfg(target_os = "linux")]
-
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "programs are for Linux"))]
 mod case;
 mod cases;
+#[cfg(target_os = "linux")]
 mod dispatches;
+#[cfg(target_os = "linux")]
 mod engine;
+#[cfg(target_os = "linux")]
 mod front_end;
+#[cfg(target_os = "linux")]
 mod host;
+mod launched;
+#[cfg(target_os = "linux")]
 mod layer;
+#[cfg(target_os = "linux")]
 mod mutants;
+#[cfg(target_os = "linux")]
 mod networks;
 mod numbers;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "programs are for Linux"))]
 mod program;
+#[cfg(target_os = "linux")]
 mod text;
 
+#[cfg(target_os = "linux")]
 use crate::case::agree;
+
+#[cfg(not(target_os = "linux"))]
+fn agree(cases: &[case::Case]) {
+    let device = foretoken_engine::mlx::kernels::of_device().expect("a Mac has Metal");
+    launched::agree(&*device, cases);
+}
 
 #[test]
 fn gdn_step_agrees() {

@@ -205,8 +205,8 @@ impl PrefixFiles {
         self.stretches.insert(key, Stretch { parent, begin, tokens, bytes, states: Vec::new() });
     }
 
-    /// Writes a state at the end of a stretch, in place of the oldest where its owner has many, and then removes what is
-    /// too much.
+    /// Writes a state at the end of a stretch, in place of the oldest where its owner has many, and then removes what
+    /// is too much.
     pub fn add_state(&mut self, key: &Key, owner: Owner, body: Body) {
         let Some(stretch) = self.stretches.get_mut(key) else { return };
         let header = Header::new(key.clone(), stretch.begin + stretch.tokens.len(), Vec::new(), &body);

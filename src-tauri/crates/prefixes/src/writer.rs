@@ -38,8 +38,8 @@ impl Writer {
 
     /// Has a file written.
     pub(crate) fn write(&mut self, path: PathBuf, header: Header, bytes: Vec<u8>) {
-        let sent = self.files.as_ref().map(|files| files.send((path, header, bytes)));
-        self.open += usize::from(matches!(sent, Some(Ok(()))));
+        let is_sent = self.files.as_ref().is_some_and(|files| files.send((path, header, bytes)).is_ok());
+        self.open += usize::from(is_sent);
     }
 
     /// Whether it is at work.

@@ -60,8 +60,8 @@ pub enum Request {
         /// What whoever asks predicts of it: drafts are taken from there too. It never changes the reply.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prediction: Option<String>,
-        /// Keeps what is read for it on disk too, as this owner's, and looks there for what was kept; `None`: nothing of
-        /// it is written to a disk.
+        /// Keeps what is read for it on disk too, as this owner's, and looks there for what was kept; `None`: nothing
+        /// of it is written to a disk.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remember: Option<u64>,
     },

@@ -70,6 +70,7 @@ const LAYERS: Layers = Layers {
                 (
                     "session",
                     &[
+                        "cache",
                         "checkpoint",
                         "constrain",
                         "decode",
@@ -121,8 +122,9 @@ const LAYERS: Layers = Layers {
                 ("settings", &["events"]),
                 ("diagnostics", &["log", "settings"]),
                 ("benchmarks", &["blocking"]),
+                ("kept_prefixes", &["blocking"]),
                 ("models", &["benchmarks", "blocking", "events", "handed", "keychain", "places", "settings"]),
-                ("conversations", &["blocking", "events", "models", "settings"]),
+                ("conversations", &["blocking", "events", "kept_prefixes", "models", "settings"]),
                 ("comparison", &["conversations", "models", "settings"]),
                 (
                     "local_api",
@@ -136,6 +138,7 @@ const LAYERS: Layers = Layers {
                         "conversations",
                         "events",
                         "handed",
+                        "kept_prefixes",
                         "local_api",
                         "log",
                         "models",

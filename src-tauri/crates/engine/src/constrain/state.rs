@@ -163,8 +163,8 @@ impl ConstraintState {
     }
 
     /// The tokens that may come next, and those that may come behind each of these drafts. Behind one that may not come
-    /// itself nothing is kept, so that it does not matter. Fewer where the grammar fails behind a draft or is slow there:
-    /// what is drawn there must not be kept.
+    /// itself nothing is kept, so that it does not matter. Fewer where the grammar fails behind a draft or is slow
+    /// there: what is drawn there must not be kept.
     pub fn masks(&mut self, drafts: &[u32]) -> Vec<Option<Mask>> {
         let mut masks = vec![self.mask()];
         if self.is_broken() {

@@ -132,8 +132,8 @@ impl DiskTier {
         Ok(())
     }
 
-    /// Reads the longest beginning of a prompt that is kept, if it saves more than [`LEAST_GAIN`] tokens over the `known`
-    /// ones, and puts it into memory as far as there is room.
+    /// Reads the longest beginning of a prompt that is kept, if it saves at least [`LEAST_GAIN`] tokens over the
+    /// `known` ones, and puts it into memory as far as there is room.
     pub fn read(&mut self, memory: &mut PrefixStore, prompt: &[u32], known: usize) -> Result<Option<Prefix>> {
         let Some(found) = self.files.longest(&self.root, prompt) else { return Ok(None) };
         if found.len < known + LEAST_GAIN {

@@ -32,6 +32,9 @@ pub struct PrefixStore {
     clock: u64,
 }
 
+/// The tokens of a node, and what is stored of them.
+pub(super) type Stretch<'a> = (&'a [u32], &'a Segment);
+
 type NodeId = u64;
 /// The empty beginning.
 const ROOT: NodeId = 0;
@@ -136,7 +139,7 @@ impl PrefixStore {
     /// is too much is evicted at once.
     pub(super) fn restore<'a>(
         &mut self,
-        stretches: impl Iterator<Item = (&'a [u32], &'a Segment)>,
+        stretches: impl Iterator<Item = Stretch<'a>>,
         snapshot: &StateSnapshot,
     ) {
         let mut id = ROOT;
@@ -160,7 +163,7 @@ impl PrefixStore {
     }
 
     /// The stretches up to the end of these tokens, and the snapshot there.
-    pub(super) fn path_to(&self, tokens: &[u32]) -> Option<(Vec<(&[u32], &Segment)>, &StateSnapshot)> {
+    pub(super) fn path_to(&self, tokens: &[u32]) -> Option<(Vec<Stretch<'_>>, &StateSnapshot)> {
         let id = self.deepest(tokens, |node| node.end == tokens.len() && node.snapshot.is_some());
         let snapshot = self.nodes[&id].snapshot.as_ref()?;
         let mut path: Vec<_> =

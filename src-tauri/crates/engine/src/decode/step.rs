@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
+use tracing::debug_span;
 
 use super::batch::{Batch, Departed};
 use super::plan::{DraftPlan, DrafterKind, MOST_UNREAD};
@@ -86,7 +87,7 @@ impl Batch {
         let plans = self.possible(plans);
         let mut timing =
             StepTiming { rows: self.rows.len(), caught_up: self.catches_up(&plans), ..StepTiming::default() };
-        let drafted = self.draft(model, &plans)?;
+        let drafted = debug_span!("build drafts").in_scope(|| self.draft(model, &plans))?;
         let mut waited = Duration::ZERO;
         let drafts = drafted.drafts().tokens.as_ref();
         let steps = &mut self.steps[usize::from(drafts.is_some())];
@@ -100,7 +101,8 @@ impl Batch {
             timing.draft = Some(waited);
         }
 
-        let VerifyGraph { host_tokens, hidden, logits } = self.verify_graph(model, &drafted)?;
+        let VerifyGraph { host_tokens, hidden, logits } =
+            debug_span!("build verify").in_scope(|| self.verify_graph(model, &drafted))?;
         if timed {
             let waited_from = Instant::now();
             mlx::eval([&logits])?;
@@ -108,15 +110,20 @@ impl Batch {
         }
         drop(logits);
         let handing_over = Instant::now();
-        mlx::async_eval([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))?;
+        debug_span!("hand over").in_scope(|| {
+            mlx::async_eval([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))
+        })?;
         // Handing the graph to a GPU is the host's work. The CPU computes it meanwhile and holds the caller up.
         let wait = if mlx::device() == DeviceKind::Cpu { handing_over } else { Instant::now() };
-        let host_tokens = host_tokens.to_vec::<u32>()?;
-        let rest = wait.elapsed();
+        let waiting = debug_span!("wait").entered();
+        let (rest, committed) = host_tokens.with_elements(|tokens| {
+            drop(waiting);
+            (wait.elapsed(), debug_span!("commit").in_scope(|| self.commit(tokens, &drafted, &hidden)))
+        })?;
         waited += rest;
         timing.sample = timed.then_some(rest);
 
-        let (advances, lost) = self.commit(&host_tokens, &drafted, &hidden)?;
+        let (advances, lost) = committed?;
         let ended = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row);
         // All at once: where that fails, `step` still has every row to hand back.
         let leaving: Vec<RowId> = lost.iter().copied().chain(ended).collect();
@@ -136,6 +143,7 @@ impl Batch {
         drafts: &[D],
     ) -> Result<BTreeMap<String, usize>> {
         let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
+        let model = &model.lazy();
         let drafted = self.draft(model, &self.possible(&plans))?;
         let VerifyGraph { host_tokens, hidden, .. } = self.verify_graph(model, &drafted)?;
         mlx::primitives([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))
@@ -149,6 +157,7 @@ impl Batch {
         drafts: &[D],
     ) -> Result<BTreeMap<String, usize>> {
         self.settle()?;
+        let model = &model.lazy();
         let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
         mlx::metal_graph(|| {
             let drafted = self.draft(model, &self.possible(&plans))?;
@@ -179,3 +188,6 @@ impl Batch {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

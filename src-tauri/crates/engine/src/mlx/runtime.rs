@@ -1,5 +1,6 @@
 //! The device, evaluation, memory and files.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::path::Path;
@@ -65,8 +66,18 @@ pub fn device() -> DeviceKind {
     }
 }
 
+thread_local! {
+    static WAITS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How often this thread has waited for the device: once for all arrays that are computed or read together.
+pub fn waits() -> u64 {
+    WAITS.get()
+}
+
 /// Computes the arrays and waits for them.
 pub fn eval<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<()> {
+    WAITS.set(WAITS.get() + 1);
     let arrays = vector_of(arrays);
     // SAFETY: the vector holds valid handles and is freed by its guard.
     match unsafe { mlx_sys::mlx_eval(arrays.raw()) } {

@@ -88,6 +88,9 @@ pub struct Qwen {
     pub top_k: TopK,
     /// What of it kernels run.
     pub kernels: Vec<KernelPart>,
+    /// After how many layers each a step's graph is handed to the device, which computes them while the host builds the
+    /// next ones, and whether drafts are, as soon as each is built. `None`: all at once, when all is built.
+    pub layers_per_piece: Option<usize>,
     /// How its rows keep the trunk's keys and values.
     pub kv_precision: KvPrecision,
     /// The memory that a row of it takes, without what a draft model keeps of it.
@@ -149,6 +152,8 @@ impl Qwen {
         let mut states = states.iter_mut().skip(layers.start - attention_before);
         let mut attention_layers = attention_before..;
         let mut in_flight: Option<Array> = None;
+        // States of the piece that is being built.
+        let mut unsent: Vec<Array> = Vec::new();
         // By the kernel that added the residual before.
         let mut normed_before: Option<Array> = None;
         let last_is_read = self.mtp.is_some() || layers.end < self.layers.len();
@@ -205,6 +210,13 @@ impl Qwen {
                 let states = recurrent.iter().flat_map(|state| state.arrays());
                 mlx::async_eval(std::iter::once(&x).chain(states))?;
             }
+            if let (Phase::Step(_), Some(piece)) = (phase, self.layers_per_piece) {
+                unsent.extend(recurrent.iter().flat_map(|state| state.arrays()).cloned());
+                if (index + 1).is_multiple_of(piece) {
+                    mlx::async_eval(unsent.iter().chain([&x]))?;
+                    unsent.clear();
+                }
+            }
         }
         if let Some(last) = &in_flight {
             mlx::eval([last])?;
@@ -221,6 +233,11 @@ impl Qwen {
             Ok([h.add(&layer.mlp.forward(&normed)?)?])
         })?;
         Ok(x)
+    }
+
+    /// The same network, of which nothing is handed to the device before it is asked for: its graphs can be looked at.
+    pub fn lazy(&self) -> Self {
+        Self { layers_per_piece: None, ..self.clone() }
     }
 
     /// The final norm of the last layer's output `[T, H]`, and what the MTP head and the draft model read. `taps`: what

@@ -38,7 +38,7 @@ impl Batch {
         while let Some((hidden, next)) = inputs {
             let last = self.read_on(model, head, &rows, &lens, &hidden, &next)?;
             let logits = model.draft_logits(&last)?;
-            let tokens = self.draw(&rows, &logits, drafted, &model.top_k)?;
+            let tokens = self.draw(&rows, &logits, drafted, model)?;
 
             let on: Vec<usize> =
                 (0..rows.len()).filter(|&i| drafted.depth(rows[i]) < depths[rows[i]]).collect();

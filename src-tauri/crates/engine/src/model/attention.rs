@@ -5,6 +5,8 @@
 
 use std::rc::Rc;
 
+use foretoken_protocol::KvPrecision;
+
 use super::heads::{self, AttentionDims, Heads};
 use super::linear::{Linear, Projections};
 use super::matrix::Matrix;
@@ -59,6 +61,15 @@ impl Attention {
     /// Whether kernels run it.
     pub fn has_kernels(&self) -> bool {
         self.heads.has_kernel()
+    }
+
+    /// The most query positions of a row, at least one, that its kernel for few takes; with keys and values in 8 bits
+    /// as many as are read as they are.
+    pub(super) fn most_quick_queries(&self, kv_precision: KvPrecision) -> usize {
+        match kv_precision {
+            KvPrecision::Full => self.heads.most_vector_queries(),
+            KvPrecision::Eight => MOST_DIRECT_QUERIES as usize,
+        }
     }
 
     /// x `[T, H]` → `[T, H]`; appends each row's keys and values to its cache.

@@ -14,7 +14,7 @@ use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, QuantSpec};
 use crate::memory::RowMemory;
 use crate::mlx::kernels::AddNorm;
-use crate::mlx::{self, Array, Result, Span, TopK};
+use crate::mlx::{self, Array, DeviceKind, Result, Span, TopK};
 
 /// The part of a layer that mixes tokens.
 #[derive(Debug, Clone)]
@@ -303,6 +303,20 @@ impl Qwen {
                 Mixer::Attention(_) => None,
             })
             .collect()
+    }
+
+    /// The most drafts of a row that a GPU verifies with the attention of plain steps; with more it takes a slower one,
+    /// which stores all scores.
+    pub fn most_quick_drafts(&self) -> usize {
+        let quick = |layer: &Layer| match &layer.mixer {
+            Mixer::Attention(attention) => Some(attention.most_quick_queries(self.kv_precision)),
+            Mixer::Delta(_) => None,
+        };
+        let least = self.layers.iter().filter_map(quick).min();
+        match mlx::device() {
+            DeviceKind::Cpu => usize::MAX,
+            DeviceKind::Metal | DeviceKind::Cuda => least.map_or(usize::MAX, |queries| queries - 1),
+        }
     }
 
     /// The arrays it holds.

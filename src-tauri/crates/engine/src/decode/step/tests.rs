@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use foretoken_protocol::{Priority, Sampling};
+use foretoken_protocol::{KvPrecision, Priority, Sampling};
 
 use super::*;
 use crate::checkpoint::{Config, Index, Layout};
@@ -107,4 +107,16 @@ fn the_host_waits_once_a_step() {
             assert_eq!(mlx::waits() - before, 1 + parts, "{depths:?}");
         }
     }
+}
+
+#[test]
+fn on_a_gpu_the_head_drafts_as_long_as_attention_is_quick() {
+    let model = demo(None);
+    assert_eq!(model.most_quick_drafts(), usize::MAX);
+    let on_metal = |kv_precision| {
+        let model = Qwen { kv_precision, ..model.clone() };
+        mlx::metal_graph(|| Ok(model.most_quick_drafts())).unwrap()
+    };
+    assert_eq!(on_metal(KvPrecision::Full), 7);
+    assert_eq!(on_metal(KvPrecision::Eight), 15);
 }

@@ -39,6 +39,8 @@ pub struct StepTiming {
     pub total: Duration,
     /// Building the graph, handing it to a GPU, and handling its results.
     pub host: Duration,
+    /// The part of it in which the device has nothing to do: before it is given anything of the step, and behind it.
+    pub idle: Duration,
     /// Waiting for the drafts alone; known for one in sixteen of the steps that use any.
     pub draft: Option<Duration>,
     /// Waiting for what is drawn from the logits; known for one step in sixteen.
@@ -84,6 +86,7 @@ impl Batch {
 
     fn try_step(&mut self, model: &Qwen, plans: &[DraftPlan]) -> Result<Stepped> {
         let begin = Instant::now();
+        mlx::take_handed_over();
         let plans = self.possible(plans);
         let mut timing =
             StepTiming { rows: self.rows.len(), caught_up: self.catches_up(&plans), ..StepTiming::default() };
@@ -115,10 +118,12 @@ impl Batch {
         })?;
         // Handing the graph to a GPU is the host's work. The CPU computes it meanwhile and holds the caller up.
         let wait = if mlx::device() == DeviceKind::Cpu { handing_over } else { Instant::now() };
+        let mut computed = wait;
         let waiting = debug_span!("wait").entered();
         let (rest, committed) = host_tokens.with_elements(|tokens| {
             drop(waiting);
-            (wait.elapsed(), debug_span!("commit").in_scope(|| self.commit(tokens, &drafted, &hidden)))
+            computed = Instant::now();
+            (computed - wait, debug_span!("commit").in_scope(|| self.commit(tokens, &drafted, &hidden)))
         })?;
         waited += rest;
         timing.sample = timed.then_some(rest);
@@ -132,6 +137,9 @@ impl Batch {
         let lost = gone.into_iter().map(|departed| departed.row.without_memory()).collect();
         timing.total = begin.elapsed();
         timing.host = timing.total.saturating_sub(waited);
+        let busy =
+            mlx::take_handed_over().map_or(Duration::ZERO, |from| computed.saturating_duration_since(from));
+        timing.idle = timing.total.saturating_sub(busy);
         Ok(Stepped { advances, timing, ended, lost })
     }
 

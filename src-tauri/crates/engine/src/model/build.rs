@@ -179,6 +179,7 @@ impl Builder<'_> {
             norm: self.weights.tensor("mtp.norm.weight")?,
             eps: self.config.rms_norm_eps,
             add_norm: None,
+            guesses_apart: mlx::device() != DeviceKind::Cpu,
         })
     }
 }

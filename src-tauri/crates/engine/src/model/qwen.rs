@@ -88,8 +88,9 @@ pub struct Qwen {
     pub top_k: TopK,
     /// What of it kernels run.
     pub kernels: Vec<KernelPart>,
-    /// After how many layers each a step's graph is handed to the device, which computes them while the host builds the
-    /// next ones, and whether drafts are, as soon as each is built. `None`: all at once, when all is built.
+    /// How many layers of a step are handed to the device together, which computes them while the host builds the next
+    /// ones; the first pieces are smaller, for it to begin early. With it drafts are handed over too, as soon as each is
+    /// built. `None`: all at once, when all is built.
     pub layers_per_piece: Option<usize>,
     /// How its rows keep the trunk's keys and values.
     pub kv_precision: KvPrecision,
@@ -152,8 +153,8 @@ impl Qwen {
         let mut states = states.iter_mut().skip(layers.start - attention_before);
         let mut attention_layers = attention_before..;
         let mut in_flight: Option<Array> = None;
-        // States of the piece that is being built.
-        let mut unsent: Vec<Array> = Vec::new();
+        // States and layers of the piece that is being built, and how many it will have at most.
+        let (mut unsent, mut layers_unsent, mut piece): (Vec<Array>, usize, usize) = (Vec::new(), 0, 1);
         // By the kernel that added the residual before.
         let mut normed_before: Option<Array> = None;
         let last_is_read = self.mtp.is_some() || layers.end < self.layers.len();
@@ -210,11 +211,13 @@ impl Qwen {
                 let states = recurrent.iter().flat_map(|state| state.arrays());
                 mlx::async_eval(std::iter::once(&x).chain(states))?;
             }
-            if let (Phase::Step(_), Some(piece)) = (phase, self.layers_per_piece) {
+            if let (Phase::Step(_), Some(most)) = (phase, self.layers_per_piece) {
                 unsent.extend(recurrent.iter().flat_map(|state| state.arrays()).cloned());
-                if (index + 1).is_multiple_of(piece) {
+                layers_unsent += 1;
+                if layers_unsent == piece.min(most) {
                     mlx::async_eval(unsent.iter().chain([&x]))?;
                     unsent.clear();
+                    (layers_unsent, piece) = (0, 2 * piece);
                 }
             }
         }

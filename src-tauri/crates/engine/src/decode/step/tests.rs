@@ -52,25 +52,51 @@ fn batch(model: &Qwen) -> Batch {
 /// Depths of both rows, step by step.
 const DEPTHS: [[usize; 2]; 8] = [[0, 0], [2, 0], [1, 3], [0, 0], [3, 3], [0, 1], [0, 0], [2, 2]];
 
+/// What both rows have written after all steps, and their states.
+fn run(model: &Qwen) -> (Vec<Vec<u32>>, Vec<Vec<u8>>) {
+    let mut batch = batch(model);
+    for depths in DEPTHS {
+        batch.step(model, &depths).unwrap();
+    }
+    let states = batch.settled_states().unwrap();
+    let states =
+        states.iter().flat_map(|(state, tail)| [state, tail].map(|a| a.to_bytes().unwrap())).collect();
+    (batch.rows().iter().map(|row| row.emitted().to_vec()).collect(), states)
+}
+
+/// The demo model whose head keeps guesses apart from its cache, or does not.
+fn demo_with_guesses(apart: bool) -> Qwen {
+    let mut model = demo(None);
+    model.mtp.as_mut().unwrap().guesses_apart = apart;
+    model
+}
+
 #[test]
 fn a_step_in_pieces_computes_the_same_bits() {
-    let run = |layers_per_piece| {
-        let model = demo(layers_per_piece);
-        let mut batch = batch(&model);
-        for depths in DEPTHS {
-            batch.step(&model, &depths).unwrap();
-        }
-        let states = batch.settled_states().unwrap();
-        let states: Vec<Vec<u8>> =
-            states.iter().flat_map(|(state, tail)| [state, tail].map(|a| a.to_bytes().unwrap())).collect();
-        let replies: Vec<Vec<u32>> = batch.rows().iter().map(|row| row.emitted().to_vec()).collect();
-        (replies, states)
-    };
-    let at_once = run(None);
+    let at_once = run(&demo(None));
     assert!(at_once.0.iter().all(|reply| reply.len() >= DEPTHS.len()), "{:?}", at_once.0);
     for piece in [1, 3] {
-        assert!(run(Some(piece)) == at_once, "{piece}");
+        assert!(run(&demo(Some(piece))) == at_once, "{piece}");
     }
+}
+
+/// Each further append would copy the head's whole cache, since the device still reads it for the draft before.
+#[test]
+fn a_chain_of_guesses_kept_apart_appends_to_the_heads_cache_once() {
+    let drafted = |apart| {
+        let model = demo_with_guesses(apart);
+        let mut batch = batch(&model);
+        let drafted = batch.draft(&model, &[3.into(), 3.into()]).unwrap();
+        let tokens = drafted.drafts().tokens.as_ref().unwrap();
+        let appends = mlx::primitives([tokens]).unwrap()["SliceUpdate"];
+        let cached: Vec<usize> =
+            batch.rows().iter().map(|row| row.cache().head.as_ref().unwrap().len()).collect();
+        (appends, tokens.to_vec::<u32>().unwrap(), cached)
+    };
+    let ((appends, guesses, cached), (all_appends, expected, all_cached)) = (drafted(true), drafted(false));
+    assert_eq!((appends, all_appends), (2, 6));
+    assert_eq!((guesses, cached), (expected, all_cached));
+    assert_eq!(run(&demo_with_guesses(true)).0, run(&demo_with_guesses(false)).0);
 }
 
 /// What is left to compute when the host has built a step: what lies behind its last whole piece.

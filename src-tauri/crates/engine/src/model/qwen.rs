@@ -89,8 +89,8 @@ pub struct Qwen {
     /// What of it kernels run.
     pub kernels: Vec<KernelPart>,
     /// How many layers of a step are handed to the device together, which computes them while the host builds the next
-    /// ones; the first pieces are smaller, for it to begin early. With it drafts are handed over too, as soon as each is
-    /// built. `None`: all at once, when all is built.
+    /// ones; the first pieces are smaller, for it to begin early. Each draft is handed over as soon as it is built,
+    /// too. `None`: all at once, when all is built.
     pub layers_per_piece: Option<usize>,
     /// How its rows keep the trunk's keys and values.
     pub kv_precision: KvPrecision,

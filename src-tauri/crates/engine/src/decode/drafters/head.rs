@@ -100,8 +100,8 @@ impl Batch {
         mlx::take_rows(&out, &lasts)
     }
 
-    /// The head reads one guess more of each of these rows, hidden states `[n, H]` and tokens `[n]`, and keeps it apart;
-    /// returns what it makes of it, `[n, H]`.
+    /// The head reads one guess more of each of these rows, hidden states `[n, H]` and tokens `[n]`, and keeps it
+    /// apart; returns what it makes of it, `[n, H]`.
     fn guess_on(
         &self,
         model: &Qwen,

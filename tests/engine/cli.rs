@@ -647,9 +647,14 @@ fn bench_prints_every_figure() {
     let depths = report["texts"][0]["depths"].as_array().unwrap();
     assert_eq!(depths.iter().map(|depth| &depth["depth"]).collect::<Vec<_>>(), [0, 2]);
     for depth in depths {
-        for figure in
-            ["tokens_per_second", "speed_up", "tokens_per_pass", "step_milliseconds", "host_milliseconds"]
-        {
+        for figure in [
+            "tokens_per_second",
+            "speed_up",
+            "tokens_per_pass",
+            "step_milliseconds",
+            "host_milliseconds",
+            "idle_milliseconds",
+        ] {
             assert_eq!(keys(&depth[figure]), spread, "{figure}");
         }
     }

@@ -611,9 +611,10 @@ mod tests {
             [depth.tokens_per_second, depth.tokens_per_pass, depth.step_milliseconds]
                 .into_iter()
                 .for_each(check);
-            [depth.host_milliseconds, depth.host_share].into_iter().for_each(check);
+            [depth.host_milliseconds, depth.idle_milliseconds, depth.host_share].into_iter().for_each(check);
             depth.speed_up.into_iter().chain(depth.draft_milliseconds).for_each(check);
             assert!(depth.host_milliseconds.median < depth.step_milliseconds.median);
+            assert!(depth.idle_milliseconds.median < depth.step_milliseconds.median);
             assert!(depth.host_share.max < 1.0);
             assert_eq!(depth.draft_milliseconds.is_some(), depth.depth > 0);
             assert_eq!(depth.positions.len(), depth.depth);

@@ -104,6 +104,9 @@ pub struct Depth {
     pub draft_milliseconds: Option<Spread>,
     /// Milliseconds that the host takes to build a step and to handle its results.
     pub host_milliseconds: Spread,
+    /// Milliseconds of a step in which the device has nothing to do, since the host has not given it anything yet or is
+    /// handling its results.
+    pub idle_milliseconds: Spread,
     /// The host's part of a step's time, 0 to 1.
     pub host_share: Spread,
     /// Primitives in the graph of a step with all its drafts.
@@ -194,6 +197,7 @@ impl Bench<'_> {
                 step_milliseconds: of_plan(&|decoded| decoded.median_of(|timing| timing.total)),
                 draft_milliseconds: draft,
                 host_milliseconds: of_plan(&|decoded| decoded.median_of(|timing| timing.host)),
+                idle_milliseconds: of_plan(&|decoded| decoded.median_of(|timing| timing.idle)),
                 host_share: of_plan(&|decoded| {
                     decoded.median_of(|timing| timing.host) / decoded.median_of(|timing| timing.total)
                 }),

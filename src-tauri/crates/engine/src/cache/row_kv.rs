@@ -160,21 +160,25 @@ impl RowKv {
         };
         let old = std::mem::take(&mut self.buffers);
         let mut old = old.into_iter();
-        let buffers =
+        self.buffers =
             parts.iter().map(|part| self.written(old.next(), part, end)).collect::<Result<Vec<_>>>()?;
+        self.len = end;
+        self.keys_values()
+    }
+
+    /// All positions so far, of which there must be some. While anything reads them, also on the device, appending
+    /// copies the buffers.
+    pub fn keys_values(&self) -> Result<KeysValues> {
         let half = |index: i32| {
             let of = |buffer: &Array| {
-                buffer.slice(&[index, 0, 0, 0], &[index + 1, buffer.dim(1), end, buffer.dim(3)])
+                buffer.slice(&[index, 0, 0, 0], &[index + 1, buffer.dim(1), self.len, buffer.dim(3)])
             };
-            buffers.iter().map(of).collect::<Result<Vec<_>>>()
+            self.buffers.iter().map(of).collect::<Result<Vec<_>>>()
         };
-        let all = match (half(0)?.as_slice(), half(1)?.as_slice()) {
+        Ok(match (half(0)?.as_slice(), half(1)?.as_slice()) {
             ([keys], [values]) => KeysValues::Full([keys.clone(), values.clone()]),
             (keys, values) => KeysValues::Eight([QuantizedHeads::new(keys), QuantizedHeads::new(values)]),
-        };
-        self.buffers = buffers;
-        self.len = end;
-        Ok(all)
+        })
     }
 
     /// The buffer `old`, or a larger one with the same contents, with `part` written at the positions `len..end`.

@@ -198,13 +198,22 @@ fn print_text(out: &mut impl Write, report: &Report, text: &TextFigures) -> io::
     writeln!(out, "{kind}decoding {} tokens{}", text.tokens, forced.unwrap_or_default())?;
     writeln!(
         out,
-        "{:>8}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>10}  accepted by position",
-        "depth", "tokens/s", "speed-up", "per pass", "step, ms", "draft", "host", "share", "primitives"
+        "{:>8}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>10}  accepted by position",
+        "depth",
+        "tokens/s",
+        "speed-up",
+        "per pass",
+        "step, ms",
+        "draft",
+        "host",
+        "idle",
+        "share",
+        "primitives"
     )?;
     for (drafter, depth) in by("", &text.depths).chain(by("block ", &text.dflash)) {
         writeln!(
             out,
-            "{:>8}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {:>4.0} %  {:>10}  {}",
+            "{:>8}  {:<24}  {:>8}  {:>8.2}  {:>8.2}  {:>8}  {:>8.2}  {:>8.2}  {:>4.0} %  {:>10}  {}",
             format!("{drafter}{}", depth.depth),
             range(depth.tokens_per_second, 1),
             median(depth.speed_up),
@@ -212,6 +221,7 @@ fn print_text(out: &mut impl Write, report: &Report, text: &TextFigures) -> io::
             depth.step_milliseconds.median,
             median(depth.draft_milliseconds),
             depth.host_milliseconds.median,
+            depth.idle_milliseconds.median,
             100.0 * depth.host_share.median,
             depth.primitives,
             acceptance(&depth.positions),
@@ -222,7 +232,7 @@ fn print_text(out: &mut impl Write, report: &Report, text: &TextFigures) -> io::
         let (note, drafts) = (chosen.note.as_deref().unwrap_or_default(), acceptance(&chosen.positions));
         writeln!(
             out,
-            "{name:>8}  {:<24}  {:>8}  {:>8.2}  {:>48}  {}",
+            "{name:>8}  {:<24}  {:>8}  {:>8.2}  {:>58}  {}",
             range(chosen.tokens_per_second, 1),
             median(chosen.speed_up),
             chosen.tokens_per_pass.median,

@@ -5,6 +5,7 @@ use super::chunk_ends::chunk_ends;
 use super::row::{CacheLost, Row};
 use super::spec::{RowId, RowSpec};
 use crate::cache::{DeltaState, DraftContext, Prefix, RowCache, StateSnapshot};
+use crate::memory::ChunkSizes;
 use crate::mlx::{self, Array, Result};
 use crate::model::{Hidden, Packed, Phase, Qwen};
 
@@ -62,7 +63,7 @@ impl PrefillTask {
     }
 
     fn with_states(row: Row, states: Vec<DeltaState>) -> Self {
-        let chunk_ends = chunk_ends(&row.spec.message_starts, row.committed());
+        let chunk_ends = chunk_ends(&row.spec.message_starts, row.committed(), ChunkSizes::on(mlx::device()));
         Self { row, states, read: 0, chunk: None, chunk_ends, last: None }
     }
 

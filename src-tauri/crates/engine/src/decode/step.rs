@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
+use tracing::debug_span;
 
 use super::batch::{Batch, Departed};
 use super::plan::{DraftPlan, DrafterKind, MOST_UNREAD};
@@ -38,6 +39,8 @@ pub struct StepTiming {
     pub total: Duration,
     /// Building the graph, handing it to a GPU, and handling its results.
     pub host: Duration,
+    /// The part of it in which the device has nothing to do: before it is given anything of the step, and behind it.
+    pub idle: Duration,
     /// Waiting for the drafts alone; known for one in sixteen of the steps that use any.
     pub draft: Option<Duration>,
     /// Waiting for what is drawn from the logits; known for one step in sixteen.
@@ -83,10 +86,11 @@ impl Batch {
 
     fn try_step(&mut self, model: &Qwen, plans: &[DraftPlan]) -> Result<Stepped> {
         let begin = Instant::now();
+        mlx::take_handed_over();
         let plans = self.possible(plans);
         let mut timing =
             StepTiming { rows: self.rows.len(), caught_up: self.catches_up(&plans), ..StepTiming::default() };
-        let drafted = self.draft(model, &plans)?;
+        let drafted = debug_span!("build drafts").in_scope(|| self.draft(model, &plans))?;
         let mut waited = Duration::ZERO;
         let drafts = drafted.drafts().tokens.as_ref();
         let steps = &mut self.steps[usize::from(drafts.is_some())];
@@ -100,7 +104,8 @@ impl Batch {
             timing.draft = Some(waited);
         }
 
-        let VerifyGraph { host_tokens, hidden, logits } = self.verify_graph(model, &drafted)?;
+        let VerifyGraph { host_tokens, hidden, logits } =
+            debug_span!("build verify").in_scope(|| self.verify_graph(model, &drafted))?;
         if timed {
             let waited_from = Instant::now();
             mlx::eval([&logits])?;
@@ -108,15 +113,22 @@ impl Batch {
         }
         drop(logits);
         let handing_over = Instant::now();
-        mlx::async_eval([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))?;
+        debug_span!("hand over").in_scope(|| {
+            mlx::async_eval([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))
+        })?;
         // Handing the graph to a GPU is the host's work. The CPU computes it meanwhile and holds the caller up.
         let wait = if mlx::device() == DeviceKind::Cpu { handing_over } else { Instant::now() };
-        let host_tokens = host_tokens.to_vec::<u32>()?;
-        let rest = wait.elapsed();
+        let mut computed = wait;
+        let waiting = debug_span!("wait").entered();
+        let (rest, committed) = host_tokens.with_elements(|tokens| {
+            drop(waiting);
+            computed = Instant::now();
+            (computed - wait, debug_span!("commit").in_scope(|| self.commit(tokens, &drafted, &hidden)))
+        })?;
         waited += rest;
         timing.sample = timed.then_some(rest);
 
-        let (advances, lost) = self.commit(&host_tokens, &drafted, &hidden)?;
+        let (advances, lost) = committed?;
         let ended = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row);
         // All at once: where that fails, `step` still has every row to hand back.
         let leaving: Vec<RowId> = lost.iter().copied().chain(ended).collect();
@@ -125,6 +137,9 @@ impl Batch {
         let lost = gone.into_iter().map(|departed| departed.row.without_memory()).collect();
         timing.total = begin.elapsed();
         timing.host = timing.total.saturating_sub(waited);
+        let busy =
+            mlx::take_handed_over().map_or(Duration::ZERO, |from| computed.saturating_duration_since(from));
+        timing.idle = timing.total.saturating_sub(busy);
         Ok(Stepped { advances, timing, ended, lost })
     }
 
@@ -136,6 +151,7 @@ impl Batch {
         drafts: &[D],
     ) -> Result<BTreeMap<String, usize>> {
         let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
+        let model = &model.lazy();
         let drafted = self.draft(model, &self.possible(&plans))?;
         let VerifyGraph { host_tokens, hidden, .. } = self.verify_graph(model, &drafted)?;
         mlx::primitives([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))
@@ -149,6 +165,7 @@ impl Batch {
         drafts: &[D],
     ) -> Result<BTreeMap<String, usize>> {
         self.settle()?;
+        let model = &model.lazy();
         let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
         mlx::metal_graph(|| {
             let drafted = self.draft(model, &self.possible(&plans))?;
@@ -179,3 +196,6 @@ impl Batch {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

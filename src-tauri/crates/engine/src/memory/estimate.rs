@@ -7,7 +7,7 @@
 use foretoken_protocol::KvPrecision;
 use serde::Serialize;
 
-use super::at_once::{PREFILL_CHUNK, UNREAD_FEATURES, delta_chunk};
+use super::at_once::{ChunkSizes, PREFILL_CHUNK, UNREAD_FEATURES, delta_chunk};
 use super::draft_head::DraftHead;
 use super::draft_model::DraftMemory;
 use super::loading::loading;
@@ -100,7 +100,13 @@ impl MemoryEstimate {
                 unread: row.features(&draft, UNREAD_FEATURES as u64),
             }),
         };
-        let passing = Passing { config, layout, draft, size: layout.compute.bytes() };
+        let passing = Passing {
+            config,
+            layout,
+            draft,
+            size: layout.compute.bytes(),
+            chunks: ChunkSizes::on(mlx::device()),
+        };
         need.working_set = passing.prefill(context).max(passing.step(need.recurrent_state));
         let (weights, of_draft) = need
             .draft_model
@@ -120,23 +126,21 @@ struct Passing<'a> {
     draft: Option<DraftMemory>,
     /// Bytes of a number of the compute type.
     size: u64,
+    chunks: ChunkSizes,
 }
 
 impl Passing<'_> {
-    /// The most that a piece of the prompt takes: the last whole one, or the rest behind it that sees more keys.
+    /// The most that a chunk of the prompt takes: of each size the last one, or the rest that sees more keys.
     fn prefill(&self, context: u64) -> u64 {
-        let piece = PREFILL_CHUNK as u64;
         let prompt = context.saturating_sub(1).max(1);
-        let whole = prompt / piece * piece;
-        let pieces = [(piece.min(whole), whole), (prompt - whole, prompt)];
-        let piece = |(rows, keys)| {
+        let chunk = |(rows, keys)| {
             let layer = self.attention(rows, keys).max(self.delta(rows));
             // What the draft model reads is kept from layer to layer, and put together at the end.
             let taps = self.features(rows);
             let reading = self.draft.map_or(0, |draft| taps.saturating_add(draft.reading(rows, keys)));
             layer.max(reading).saturating_add(taps)
         };
-        pieces.into_iter().map(piece).max().unwrap_or(0)
+        last_chunks(prompt, self.chunks).into_iter().map(chunk).max().unwrap_or(0)
     }
 
     /// What the draft model reads of so many tokens.
@@ -219,7 +223,45 @@ impl Passing<'_> {
     }
 }
 
+/// Tokens of a chunk and the positions that they see: of each size the last chunk in a prompt of so many tokens, and
+/// what is left behind all.
+fn last_chunks(prompt: u64, chunks: ChunkSizes) -> Vec<(u64, u64)> {
+    let (mut last, mut read) = (Vec::<(u64, u64)>::new(), 0);
+    loop {
+        let size = chunks.at(read as usize) as u64;
+        if prompt - read < size {
+            last.extend((prompt > read).then_some((prompt - read, prompt)));
+            return last;
+        }
+        // Chunks of the smallest size go on like this to the end.
+        read += match size > PREFILL_CHUNK as u64 {
+            true => size,
+            false => (prompt - read) / size * size,
+        };
+        last.retain(|&(rows, _)| rows != size);
+        last.push((size, read));
+    }
+}
+
 /// Whether scores of many queries are computed without being stored.
 fn has_fused_attention(head_dim: usize) -> bool {
     mlx::device() != DeviceKind::Cpu && [64, 80, 128].contains(&head_dim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_each_size_the_last_chunk_counts_and_what_is_left() {
+        let (gpu, cpu) = (ChunkSizes::on(DeviceKind::Metal), ChunkSizes::on(DeviceKind::Cpu));
+        assert_eq!(last_chunks(1300, cpu), [(512, 1024), (276, 1300)]);
+        assert_eq!(last_chunks(1024, cpu), [(512, 1024)]);
+        assert_eq!(last_chunks(100, gpu), [(100, 100)]);
+        assert_eq!(last_chunks(5000, gpu), [(2048, 4096), (904, 5000)]);
+        let far = [(2048, 8192), (1024, 16_384), (512, 32_768), (1, 32_769)];
+        assert_eq!(last_chunks(32_769, gpu), far);
+        // The largest scores are those of 512 tokens at the end of 32,768.
+        assert!(far.iter().all(|(rows, keys)| rows * keys <= 512 * 32_768));
+    }
 }

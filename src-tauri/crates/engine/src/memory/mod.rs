@@ -10,7 +10,7 @@ mod estimate;
 mod loading;
 mod row;
 
-pub use at_once::PREFILL_CHUNK;
+pub use at_once::{ChunkSizes, PREFILL_CHUNK};
 pub(crate) use at_once::{FINITE_BLOCK, UNREAD_FEATURES, delta_chunk};
 pub use budget::MemoryBudget;
 pub use draft_head::DraftHead;

@@ -1,6 +1,7 @@
 //! The lazy array of MLX: made from host values or by mlx-c operations, described without evaluating it, and read back
 //! to the host.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use mlx_sys::{mlx_array, mlx_vector_array};
@@ -138,11 +139,17 @@ impl Array {
 
     /// Evaluates the array and copies it to the host, row-major.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.with_elements(<[T]>::to_vec)
+    }
+
+    /// Evaluates the array and lends its elements, row-major. Fails where they are of another type.
+    pub fn with_elements<T: Element, R>(&self, read: impl FnOnce(&[T]) -> R) -> Result<R> {
         if self.inner.size() == 0 {
-            return Ok(Vec::new());
+            return Ok(read(&[]));
         }
-        let contiguous = self.contiguous()?;
-        contiguous.inner.to_vec_exact::<T>().map_err(|e| MlxError::new("to_vec", e.to_string()))
+        let rows = self.evaluated_rows()?;
+        let elements = rows.inner.try_as_slice::<T>();
+        elements.map(read).map_err(|e| MlxError::new("with_elements", e.to_string()))
     }
 
     /// Evaluates the array and copies its elements to the host as bytes, row-major, in the machine's byte order.
@@ -155,15 +162,30 @@ impl Array {
         if self.inner.size() == 0 {
             return Ok(read(&[]));
         }
-        let contiguous = self.contiguous()?;
-        super::eval([&contiguous])?;
+        let rows = self.evaluated_rows()?;
         // SAFETY: the array is evaluated and row-major, so its elements lie side by side from here on, and it is alive
         // until they are read.
         let bytes = unsafe {
-            let data = mlx_sys::mlx_array_data_uint8(contiguous.raw());
-            std::slice::from_raw_parts(data, contiguous.nbytes())
+            let data = mlx_sys::mlx_array_data_uint8(rows.raw());
+            std::slice::from_raw_parts(data, rows.nbytes())
         };
         Ok(read(bytes))
+    }
+
+    /// Evaluates it. The array itself where its elements lie row-major, which costs the device nothing more; else a
+    /// copy in which they do.
+    fn evaluated_rows(&self) -> Result<Cow<'_, Self>> {
+        super::eval([self])?;
+        let mut is_row_major = false;
+        // SAFETY: the out-pointer is to a local; the handle is valid, and evaluated, so that its layout is known.
+        match unsafe { mlx_sys::_mlx_array_is_row_contiguous(&mut is_row_major, self.raw()) } {
+            0 if is_row_major => return Ok(Cow::Borrowed(self)),
+            0 => {}
+            _ => return Err(MlxError::last("is_row_contiguous")),
+        }
+        let copy = self.contiguous()?;
+        super::eval([&copy])?;
+        Ok(Cow::Owned(copy))
     }
 
     /// Evaluates the array and lends the memory from its first element to its last as it lies, and how many elements

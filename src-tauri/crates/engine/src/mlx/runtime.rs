@@ -1,8 +1,10 @@
 //! The device, evaluation, memory and files.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::path::Path;
+use std::time::Instant;
 
 use mlx_rs::error::IoError;
 use mlx_sys::mlx_device;
@@ -65,8 +67,29 @@ pub fn device() -> DeviceKind {
     }
 }
 
+thread_local! {
+    static WAITS: Cell<u64> = const { Cell::new(0) };
+    static HANDED_OVER: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// When this thread first gave the device something since it last asked; `None` if it has not.
+pub fn take_handed_over() -> Option<Instant> {
+    HANDED_OVER.take()
+}
+
+fn note_handing_over() {
+    HANDED_OVER.set(HANDED_OVER.get().or_else(|| Some(Instant::now())));
+}
+
+/// How often this thread has waited for the device: once for all arrays that are computed or read together.
+pub fn waits() -> u64 {
+    WAITS.get()
+}
+
 /// Computes the arrays and waits for them.
 pub fn eval<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<()> {
+    WAITS.set(WAITS.get() + 1);
+    note_handing_over();
     let arrays = vector_of(arrays);
     // SAFETY: the vector holds valid handles and is freed by its guard.
     match unsafe { mlx_sys::mlx_eval(arrays.raw()) } {
@@ -77,6 +100,7 @@ pub fn eval<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<()> {
 
 /// Starts to compute the arrays and does not wait for them. Reading one waits for it.
 pub fn async_eval<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<()> {
+    note_handing_over();
     let arrays = vector_of(arrays);
     // SAFETY: the vector holds valid handles and is freed by its guard.
     match unsafe { mlx_sys::mlx_async_eval(arrays.raw()) } {

@@ -5,6 +5,8 @@
 
 use std::rc::Rc;
 
+use foretoken_protocol::KvPrecision;
+
 use super::heads::{self, AttentionDims, Heads};
 use super::linear::{Linear, Projections};
 use super::matrix::Matrix;
@@ -29,6 +31,36 @@ pub struct Attention {
     o_proj: Linear,
     /// What opens the gate; operations where there is none.
     output_gate: Option<Gated>,
+}
+
+/// Keys and values of a row's guesses behind its cache, which are dropped when they have been verified.
+///
+/// The chain of drafts reads its cache draft by draft, on the device while the host goes on, and MLX copies a buffer
+/// that is still read when something is appended to it: all positions for a single one.
+#[derive(Debug, Clone, Default)]
+pub struct Guesses(Option<Array>);
+
+impl Guesses {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.as_ref().map_or(0, |kv| kv.dim(2) as usize)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Takes in the next one, `[2, Hkv, 1, D]`; returns the keys and values of all, `[1, Hkv, n, D]` each.
+    fn push(&mut self, kv: Array) -> Result<[Array; 2]> {
+        let all = match self.0.take() {
+            Some(before) => mlx::concatenate(&[&before, &kv], 2)?,
+            None => kv,
+        };
+        let halves = [all.slice_axis(0, 0, 1)?, all.slice_axis(0, 1, 2)?];
+        self.0 = Some(all);
+        Ok(halves)
+    }
 }
 
 impl Attention {
@@ -61,6 +93,15 @@ impl Attention {
         self.heads.has_kernel()
     }
 
+    /// The most query positions of a row, at least one, that its kernel for few takes; with keys and values in 8 bits
+    /// as many as are read as they are.
+    pub(super) fn most_quick_queries(&self, kv_precision: KvPrecision) -> usize {
+        match kv_precision {
+            KvPrecision::Full => self.heads.most_vector_queries(),
+            KvPrecision::Eight => MOST_DIRECT_QUERIES as usize,
+        }
+    }
+
     /// x `[T, H]` → `[T, H]`; appends each row's keys and values to its cache.
     pub fn forward<'a>(
         &self,
@@ -79,16 +120,41 @@ impl Attention {
             let out = attend(&q.transpose(&[2, 1, 0, 3])?, &kv, self.heads.scale())?;
             outputs.push(out.transpose(&[0, 2, 1, 3])?.reshape(&[len, -1])?);
         }
-        let out = match outputs.as_slice() {
+        self.project(&outputs, &parts[0], x.dim(-1))
+    }
+
+    /// The same for one guess more of each row, x `[B, H]` → `[B, H]`, whose keys and values go to its guesses and not
+    /// to its cache, which holds some positions already.
+    pub fn forward_guess<'a>(
+        &self,
+        x: &Array,
+        packed: &Packed,
+        rows: impl Iterator<Item = (&'a RowKv, &'a mut Guesses)>,
+    ) -> Result<Array> {
+        let parts = self.gate_qkv.forward(x)?;
+        let (q, kv) = self.heads.queries_keys_values([&parts[1], &parts[2], &parts[3]], packed)?;
+        let mut outputs = Vec::with_capacity(packed.lens().len());
+        for (row, ((cache, guesses), q)) in (0..).zip(rows.zip(packed.split(&q)?)) {
+            let parts =
+                [cache.keys_values()?.full(q.dtype())?, guesses.push(kv.slice_axis(2, row, row + 1)?)?];
+            let out = attend_parts(&q.transpose(&[2, 1, 0, 3])?, &parts, self.heads.scale())?;
+            outputs.push(out.reshape(&[1, -1])?);
+        }
+        self.project(&outputs, &parts[0], x.dim(-1))
+    }
+
+    /// The rows' attention, `[T, Hq · D]` in all, through its gate and the output projection.
+    fn project(&self, outputs: &[Array], gate: &Array, hidden: i32) -> Result<Array> {
+        let out = match outputs {
             [one] => one.clone(),
             rows => mlx::concatenate(&rows.iter().collect::<Vec<_>>(), 0)?,
         };
-        if let Some(gate) = &self.output_gate {
-            return self.o_proj.forward(&gate.run(&parts[0], &out)?);
+        if let Some(kernel) = &self.output_gate {
+            return self.o_proj.forward(&kernel.run(gate, &out)?);
         }
-        let multiply_adds = out.size() * x.dim(-1) as usize;
+        let multiply_adds = out.size() * hidden as usize;
         let [y] = mlx::over(Span::Tokens(out.dim(0)), multiply_adds, [0], |tokens| {
-            let (out, gate) = (tokens.of(&out, 0)?, tokens.of(&parts[0], 0)?);
+            let (out, gate) = (tokens.of(&out, 0)?, tokens.of(gate, 0)?);
             Ok([self.o_proj.forward(&out.multiply(&gate.sigmoid()?)?)?])
         })?;
         Ok(y)
@@ -129,6 +195,19 @@ fn attend(q: &Array, kv: &KeysValues, scale: f32) -> Result<Array> {
             heads::attend(q, &k?, &v?, scale, mask)
         }
     }
+}
+
+/// Attention of one position over keys and values `[1, Hkv, n, D]` that lie in two parts: q `[1, Hq, 1, D]` →
+/// `[1, Hq, 1, D]`.
+fn attend_parts(q: &Array, [before, behind]: &[[Array; 2]; 2], scale: f32) -> Result<Array> {
+    let (heads, kv_heads) = (q.dim(1), before[0].dim(1));
+    let scaled = q.multiply(&Array::scalar(scale, q.dtype())?)?;
+    let scaled = scaled.reshape(&[1, kv_heads, heads / kv_heads, q.dim(3)])?;
+    let scores = |[keys, _]: &[Array; 2]| scaled.matmul(&keys.swapaxes(2, 3)?);
+    let weights = mlx::softmax(&mlx::concatenate(&[&scores(before)?, &scores(behind)?], -1)?, -1)?;
+    let (cut, end) = (before[0].dim(2), weights.dim(3));
+    let sum = |[_, values]: &[Array; 2], begin, end| weights.slice_axis(3, begin, end)?.matmul(values);
+    sum(before, 0, cut)?.add(&sum(behind, cut, end)?)?.reshape(q.shape())
 }
 
 /// Causal attention that reads keys and values in 8 bits, without dequantizing them: q `[1, Hq, T, D]` →
@@ -199,6 +278,36 @@ mod tests {
             let distance = |a: &[f32]| a.iter().zip(&got).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(distance(&expected) < 1e-4, "{got:?} {expected:?}");
             assert!(distance(&plain) > 1e-2);
+        }
+    }
+
+    /// Guesses are computed as if the cache had them, and leave it as it is.
+    #[test]
+    fn guesses_see_the_cache_and_each_other() {
+        let dims = AttentionDims { heads: 4, kv_heads: 2, head_dim: 8, eps: 1e-6 };
+        let linear = |rows, columns, seed| Matrix::dense(matrix(&[rows, columns], seed)).unwrap();
+        let projections = [linear(64, 16, 1), linear(16, 16, 2), linear(16, 16, 3), linear(16, 32, 4)];
+        let norm = matrix(&[8], 6);
+        let attention = Attention::new(dims, Rope::new(4, 1e4), projections, norm.clone(), norm).unwrap();
+        let x = matrix(&[2 * 6, 16], 5);
+        // Two rows, of which the first has read three positions and the second one.
+        let lens = [3, 1];
+        let mut caches = [RowKv::default(), RowKv::default()];
+        let read = Packed::new(&[(0, 3), (0, 1)]).unwrap();
+        attention.append(&x.slice_axis(0, 0, 4).unwrap(), &read, caches.iter_mut()).unwrap();
+        let mut guesses = [Guesses::default(), Guesses::default()];
+        let mut appended = caches.clone();
+        for step in 0..3 {
+            let packed = Packed::new(&lens.map(|len| (len + step, 1))).unwrap();
+            let begin = 4 + 2 * step as i32;
+            let x = x.slice_axis(0, begin, begin + 2).unwrap();
+            let got = attention.forward_guess(&x, &packed, caches.iter().zip(&mut guesses)).unwrap();
+            let expected = attention.forward(&x, &packed, appended.iter_mut()).unwrap();
+            let (got, expected) = (got.to_vec::<f32>().unwrap(), expected.to_vec::<f32>().unwrap());
+            assert!(expected.iter().any(|y| y.abs() > 0.1), "{expected:?}");
+            assert!(got.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-5), "{got:?} {expected:?}");
+            assert_eq!(guesses.each_ref().map(Guesses::len), [step + 1; 2]);
+            assert_eq!(caches.each_ref().map(RowKv::len), lens);
         }
     }
 }

@@ -9,7 +9,11 @@ use super::{
 };
 use crate::checkpoint::{CheckpointError, Config, LayerKind, Layout};
 use crate::memory::{DraftHead, RowMemory};
-use crate::mlx::{self, Dtype, TopK};
+use crate::mlx::{self, DeviceKind, Dtype, TopK};
+
+/// Layers of a step that a GPU is handed together: two periods of three recurrent layers and one with attention. Each
+/// piece ends a command buffer, which costs some 20 µs; building one takes the host several times as long.
+const LAYERS_PER_PIECE: usize = 8;
 
 impl Qwen {
     /// Reads the weights and puts the network together.
@@ -74,6 +78,7 @@ impl Builder<'_> {
             add_norm: None,
             top_k: TopK::default(),
             kernels: Vec::new(),
+            layers_per_piece: (mlx::device() != DeviceKind::Cpu).then_some(LAYERS_PER_PIECE),
             kv_precision: layout.kv_precision,
             row_memory: RowMemory::of(config, layout),
         })
@@ -174,6 +179,7 @@ impl Builder<'_> {
             norm: self.weights.tensor("mtp.norm.weight")?,
             eps: self.config.rms_norm_eps,
             add_norm: None,
+            guesses_apart: mlx::device() != DeviceKind::Cpu,
         })
     }
 }

@@ -96,6 +96,15 @@ impl Heads {
         self.rope.rotate(&x.expand_dims(2)?, packed.positions())
     }
 
+    /// The most query positions that MLX's fused attention for few queries takes: by their number, and by query heads
+    /// that share keys, of all positions.
+    pub(super) fn most_vector_queries(&self) -> usize {
+        const QUERIES: i32 = 8;
+        const SHARING: i32 = 32;
+        let shared = self.dims.heads / self.dims.kv_heads;
+        (SHARING / shared).clamp(1, QUERIES) as usize
+    }
+
     /// What the products of queries and keys are multiplied by.
     pub(super) fn scale(&self) -> f32 {
         (self.dims.head_dim as f32).powf(-0.5)
@@ -121,4 +130,22 @@ pub(super) fn attend(q: &Array, k: &Array, v: &Array, scale: f32, mask: Mask<'_>
         Ok([mlx::scaled_dot_product_attention(&q, &k, &v, scale, mask)?])
     })?;
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_queries_are_as_many_as_their_heads_and_the_kernel_allow() {
+        let most = |heads, kv_heads| {
+            let dims = AttentionDims { heads, kv_heads, head_dim: 8, eps: 1e-6 };
+            let norm = Array::from_slice(&[1.0f32; 8], &[8]).unwrap();
+            Heads::new(dims, Rope::new(4, 1e4), &norm, &norm).unwrap().most_vector_queries()
+        };
+        let expected = [(24, 4, 5), (16, 2, 4), (16, 4, 8), (8, 8, 8), (32, 1, 1), (48, 1, 1)];
+        for (heads, kv_heads, queries) in expected {
+            assert_eq!(most(heads, kv_heads), queries, "{heads} heads share {kv_heads}");
+        }
+    }
 }

@@ -22,7 +22,7 @@ mod qwen;
 mod rope;
 mod weights;
 
-pub use attention::Attention;
+pub use attention::{Attention, Guesses};
 pub use delta_net::{DeltaDims, DeltaNet};
 pub use dflash::{DraftBlock, DraftError, DraftModel, DraftRow, DraftTarget};
 pub use draft_lm_head::DraftLmHead;

@@ -3,7 +3,7 @@
 
 use super::linear::Linear;
 use super::packed::Packed;
-use super::{Attention, FeedForward};
+use super::{Attention, FeedForward, Guesses};
 use crate::cache::RowKv;
 use crate::mlx::kernels::AddNorm;
 use crate::mlx::{self, Array, Result};
@@ -31,6 +31,9 @@ pub struct MtpHead {
     pub eps: f32,
     /// What adds the residual and norms at once; operations where there is none.
     pub add_norm: Option<AddNorm>,
+    /// Whether a chain's guesses are kept apart from the cache (see [`Guesses`]), as on GPUs; the CPU divides attention
+    /// over the cache among its processors instead.
+    pub guesses_apart: bool,
 }
 
 impl MtpHead {
@@ -43,9 +46,30 @@ impl MtpHead {
         packed: &Packed,
         caches: impl Iterator<Item = &'a mut RowKv>,
     ) -> Result<Array> {
+        self.layer(hidden, next, |normed| self.self_attn.forward(normed, packed, caches))
+    }
+
+    /// The same for one guess more of each row, hidden states and embeddings `[B, H]`, behind its cache, which stays as
+    /// it is: see [`Guesses`].
+    pub fn guess<'a>(
+        &self,
+        hidden: &Array,
+        next: &Array,
+        packed: &Packed,
+        rows: impl Iterator<Item = (&'a RowKv, &'a mut Guesses)>,
+    ) -> Result<Array> {
+        self.layer(hidden, next, |normed| self.self_attn.forward_guess(normed, packed, rows))
+    }
+
+    /// All of it around the attention, which `attend` computes from its normed input.
+    fn layer(
+        &self,
+        hidden: &Array,
+        next: &Array,
+        attend: impl FnOnce(&Array) -> Result<Array>,
+    ) -> Result<Array> {
         let x = self.combine(hidden, next)?;
-        let normed = mlx::rms_norm(&x, Some(&self.input_layernorm), self.eps)?;
-        let mixed = self.self_attn.forward(&normed, packed, caches)?;
+        let mixed = attend(&mlx::rms_norm(&x, Some(&self.input_layernorm), self.eps)?)?;
         let [h, normed] = self.add_norm(&x, &mixed, &self.post_attention_layernorm)?;
         let [_, normed] = self.add_norm(&h, &self.mlp.forward(&normed)?, &self.norm)?;
         Ok(normed)

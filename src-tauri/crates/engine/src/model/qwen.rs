@@ -14,7 +14,7 @@ use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, QuantSpec};
 use crate::memory::RowMemory;
 use crate::mlx::kernels::AddNorm;
-use crate::mlx::{self, Array, Result, Span, TopK};
+use crate::mlx::{self, Array, DeviceKind, Result, Span, TopK};
 
 /// The part of a layer that mixes tokens.
 #[derive(Debug, Clone)]
@@ -88,6 +88,10 @@ pub struct Qwen {
     pub top_k: TopK,
     /// What of it kernels run.
     pub kernels: Vec<KernelPart>,
+    /// How many layers of a step are handed to the device together, which computes them while the host builds the next
+    /// ones; the first pieces are smaller, for it to begin early. Each draft is handed over as soon as it is built,
+    /// too. `None`: all at once, when all is built.
+    pub layers_per_piece: Option<usize>,
     /// How its rows keep the trunk's keys and values.
     pub kv_precision: KvPrecision,
     /// The memory that a row of it takes, without what a draft model keeps of it.
@@ -149,6 +153,8 @@ impl Qwen {
         let mut states = states.iter_mut().skip(layers.start - attention_before);
         let mut attention_layers = attention_before..;
         let mut in_flight: Option<Array> = None;
+        // States and layers of the piece that is being built, and how many it will have at most.
+        let (mut unsent, mut layers_unsent, mut piece): (Vec<Array>, usize, usize) = (Vec::new(), 0, 1);
         // By the kernel that added the residual before.
         let mut normed_before: Option<Array> = None;
         let last_is_read = self.mtp.is_some() || layers.end < self.layers.len();
@@ -205,6 +211,15 @@ impl Qwen {
                 let states = recurrent.iter().flat_map(|state| state.arrays());
                 mlx::async_eval(std::iter::once(&x).chain(states))?;
             }
+            if let (Phase::Step(_), Some(most)) = (phase, self.layers_per_piece) {
+                unsent.extend(recurrent.iter().flat_map(|state| state.arrays()).cloned());
+                layers_unsent += 1;
+                if layers_unsent == piece.min(most) {
+                    mlx::async_eval(unsent.iter().chain([&x]))?;
+                    unsent.clear();
+                    (layers_unsent, piece) = (0, 2 * piece);
+                }
+            }
         }
         if let Some(last) = &in_flight {
             mlx::eval([last])?;
@@ -221,6 +236,11 @@ impl Qwen {
             Ok([h.add(&layer.mlp.forward(&normed)?)?])
         })?;
         Ok(x)
+    }
+
+    /// The same network, of which nothing is handed to the device before it is asked for: its graphs can be looked at.
+    pub fn lazy(&self) -> Self {
+        Self { layers_per_piece: None, ..self.clone() }
     }
 
     /// The final norm of the last layer's output `[T, H]`, and what the MTP head and the draft model read. `taps`: what
@@ -286,6 +306,20 @@ impl Qwen {
                 Mixer::Attention(_) => None,
             })
             .collect()
+    }
+
+    /// The most drafts of a row that a GPU verifies with the attention of plain steps; with more it takes a slower one,
+    /// which stores all scores.
+    pub fn most_quick_drafts(&self) -> usize {
+        let quick = |layer: &Layer| match &layer.mixer {
+            Mixer::Attention(attention) => Some(attention.most_quick_queries(self.kv_precision)),
+            Mixer::Delta(_) => None,
+        };
+        let least = self.layers.iter().filter_map(quick).min();
+        match mlx::device() {
+            DeviceKind::Cpu => usize::MAX,
+            DeviceKind::Metal | DeviceKind::Cuda => least.map_or(usize::MAX, |queries| queries - 1),
+        }
     }
 
     /// The arrays it holds.

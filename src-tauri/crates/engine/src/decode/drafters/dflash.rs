@@ -69,7 +69,7 @@ impl Batch {
                 blocks.iter().map(|(_, block, before)| block.guess(index, before)).collect::<Result<_>>()?;
             let logits = mlx::concatenate(&logits.iter().collect::<Vec<_>>(), 0)?;
             let rows: Vec<usize> = blocks.iter().map(|(b, ..)| *b).collect();
-            let tokens = self.draw(&rows, &logits, drafted, &model.top_k)?;
+            let tokens = self.draw(&rows, &logits, drafted, model)?;
             for (i, (.., before)) in blocks.iter_mut().enumerate() {
                 *before = tokens.slice_axis(0, i as i32, i as i32 + 1)?;
             }

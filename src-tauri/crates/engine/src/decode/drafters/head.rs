@@ -1,9 +1,10 @@
 //! Drafts by the MTP head.
 
 use super::{Drafted, Drafter, DrafterKind};
+use crate::cache::RowKv;
 use crate::decode::batch::Batch;
 use crate::mlx::{self, Array, Result};
-use crate::model::{MtpHead, Packed, Qwen};
+use crate::model::{Guesses, MtpHead, Packed, Qwen};
 
 /// The number of pending pairs at which a row that does not draft has the MTP head read them.
 const MAX_PENDING: usize = 64;
@@ -35,10 +36,16 @@ impl Batch {
             true => None,
             false => Some((mlx::concatenate(&hidden, 0)?, Array::from_slice(&next, &[next.len() as i32])?)),
         };
+        let mut guesses = vec![Guesses::default(); depths.len()];
+        let mut is_guess = false;
         while let Some((hidden, next)) = inputs {
-            let last = self.read_on(model, head, &rows, &lens, &hidden, &next)?;
+            let last = match is_guess && head.guesses_apart {
+                true => self.guess_on(model, head, &rows, &mut guesses, &hidden, &next)?,
+                false => self.read_on(model, head, &rows, &lens, &hidden, &next)?,
+            };
+            is_guess = true;
             let logits = model.draft_logits(&last)?;
-            let tokens = self.draw(&rows, &logits, drafted, &model.top_k)?;
+            let tokens = self.draw(&rows, &logits, drafted, model)?;
 
             let on: Vec<usize> =
                 (0..rows.len()).filter(|&i| drafted.depth(rows[i]) < depths[rows[i]]).collect();
@@ -91,6 +98,25 @@ impl Batch {
             })
             .collect();
         mlx::take_rows(&out, &lasts)
+    }
+
+    /// The head reads one guess more of each of these rows, hidden states `[n, H]` and tokens `[n]`, and keeps it
+    /// apart; returns what it makes of it, `[n, H]`.
+    fn guess_on(
+        &self,
+        model: &Qwen,
+        head: &MtpHead,
+        rows: &[usize],
+        guesses: &mut [Guesses],
+        hidden: &Array,
+        next: &Array,
+    ) -> Result<Array> {
+        let cached = |b: usize| self.rows[b].cache.head.as_ref();
+        let start = |&b: &usize| cached(b).map_or(0, RowKv::len) + guesses[b].len();
+        let packed = Packed::new(&rows.iter().map(|b| (start(b), 1)).collect::<Vec<_>>())?;
+        let guesses = guesses.iter_mut().enumerate().filter(|(b, _)| rows.contains(b));
+        let caches = guesses.filter_map(|(b, guesses)| Some((cached(b)?, guesses)));
+        head.guess(hidden, &model.embed_tokens.forward(next)?, &packed, caches)
     }
 
     /// Rows that do not draft for long must not hoard hidden states: their head reads them now.

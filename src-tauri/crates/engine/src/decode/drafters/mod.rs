@@ -14,7 +14,7 @@ use lookup::Lookup;
 use super::batch::Batch;
 use super::plan::{DraftPlan, DrafterKind};
 use super::row::Row;
-use crate::mlx::{self, Array, Result, TopK};
+use crate::mlx::{self, Array, Result};
 use crate::model::Qwen;
 use crate::sample::{Drafts, Judged, Restriction, SamplePosition, Seen, draft, judges, restricted};
 
@@ -42,14 +42,9 @@ impl Batch {
         Ok(drafted)
     }
 
-    /// Draws the next draft of each of these rows from its logits, `[rows, V]` → u32 `[rows]`.
-    fn draw(
-        &mut self,
-        rows: &[usize],
-        logits: &Array,
-        drafted: &mut Drafted,
-        select: &TopK,
-    ) -> Result<Array> {
+    /// Draws the next draft of each of these rows from its logits, `[rows, V]` → u32 `[rows]`. A device that computes
+    /// steps piece by piece begins with it at once.
+    fn draw(&mut self, rows: &[usize], logits: &Array, drafted: &mut Drafted, model: &Qwen) -> Result<Array> {
         let seen = self.seen(logits.dim(-1))?;
         // What may come behind a draft that is not known yet is not known either.
         let restrictions: Vec<Restriction> = rows
@@ -69,8 +64,11 @@ impl Batch {
             .collect();
         let known: Vec<Option<u32>> =
             rows.iter().map(|&b| self.rows[b].known_draft(drafted.depth(b))).collect();
-        let (tokens, from) = draft(logits, &places, &known, drafted.drafts(), select)?;
+        let (tokens, from) = draft(logits, &places, &known, drafted.drafts(), &model.top_k)?;
         let judging: Vec<bool> = places.iter().map(|place| judges(place.sampler.sampling)).collect();
+        if model.layers_per_piece.is_some() {
+            mlx::async_eval([&tokens].into_iter().chain(&from))?;
+        }
         drafted.push(rows, tokens.clone(), from, &judging)?;
         Ok(tokens)
     }

@@ -53,8 +53,8 @@ pub struct RowView {
     pub drafting: Drafting,
     /// The most drafts that it can use now.
     pub room: usize,
-    /// Whether the MTP head has what it drafts from.
-    pub head: bool,
+    /// The most drafts of the MTP head that are worth a choice; 0 where it has nothing to draft from.
+    pub head: usize,
     /// The most drafts that the draft model can guess for it now; 0 where there is none.
     pub block: usize,
     /// What kind of an earlier occurrence of its last tokens look-up found, and how many tokens it proposes.
@@ -67,7 +67,7 @@ impl RowView {
     /// The drafts that it asks for, where it asks for a number of them.
     fn fixed(&self) -> Option<(Source, usize)> {
         let (source, depth, most) = match self.drafting {
-            Drafting::Fixed { depth } => (Source::Head, depth, if self.head { self.room } else { 0 }),
+            Drafting::Fixed { depth } => (Source::Head, depth, if self.head > 0 { self.room } else { 0 }),
             Drafting::Dflash { depth: Some(depth) } => (Source::Dflash, depth, self.block),
             Drafting::Off
             | Drafting::Auto
@@ -85,7 +85,7 @@ impl RowView {
 
     /// Who may draft for it, and the most drafts that it may get of each.
     fn sources(&self) -> impl Iterator<Item = (Source, usize)> {
-        let of_head = if self.head { self.room.min(MAX_DEPTH.into()) } else { 0 };
+        let of_head = self.room.min(self.head).min(MAX_DEPTH.into());
         let head = matches!(self.drafting, Drafting::Auto | Drafting::Mtp).then_some((Source::Head, of_head));
         let block = matches!(self.drafting, Drafting::Auto | Drafting::Dflash { depth: None })
             .then_some((Source::Dflash, self.block));

@@ -141,7 +141,7 @@ impl Simulation {
         let view = |(&drafting, &chat): (&Drafting, &Chat)| RowView {
             drafting,
             room: if drafting == Drafting::Off { 0 } else { 100 },
-            head: true,
+            head: usize::MAX,
             block: 0,
             lookup: None,
             chat,
@@ -439,7 +439,8 @@ fn a_pause_of_the_machine_changes_nothing() {
     simulation.run(FLAT, AUTO, 300);
     let chat = simulation.new_chat();
     let depths = |policy: &Policy| {
-        let view = RowView { drafting: Drafting::Auto, room: 100, head: true, block: 0, lookup: None, chat };
+        let view =
+            RowView { drafting: Drafting::Auto, room: 100, head: usize::MAX, block: 0, lookup: None, chat };
         (0..10).map(|_| policy.clone().choose(&[view])[0].depth).collect::<Vec<_>>()
     };
     for width in 1..=9 {
@@ -455,6 +456,23 @@ fn a_pause_of_the_machine_changes_nothing() {
     }
 }
 
+/// Where attention gets slow behind some drafts, no more are chosen; who asks for a number of them gets it.
+#[test]
+fn the_head_drafts_no_more_than_are_worth_a_choice() {
+    let flat = Machine { draft: 0.1, ..machine(&[10.0; 14], 0.95) };
+    let mut simulation = Simulation::of(flat);
+    simulation.run(flat, AUTO, 300);
+    let chat = simulation.new_chat();
+    let mut deepest = |drafting, head| {
+        let view = RowView { drafting, room: 100, head, block: 0, lookup: None, chat };
+        (0..50).map(|_| simulation.policy.choose(&[view])[0].depth).max()
+    };
+    assert_eq!(deepest(Drafting::Auto, usize::MAX), Some(usize::from(MAX_DEPTH)));
+    assert_eq!(deepest(Drafting::Auto, 3), Some(3));
+    assert_eq!(deepest(Drafting::Mtp, 1), Some(1));
+    assert_eq!(deepest(Drafting::Fixed { depth: 5 }, 3), Some(5));
+}
+
 /// On stairs a draft that fits below the next one is nearly free, the one after it is not.
 #[test]
 fn fills_a_stair_and_stops_at_the_next() {
@@ -465,7 +483,8 @@ fn fills_a_stair_and_stops_at_the_next() {
     let mut simulation = Simulation::of(stairs);
     simulation.run(stairs, &[Drafting::Auto; 3], 300);
     let chat = simulation.new_chat();
-    let view = RowView { drafting: Drafting::Auto, room: 100, head: true, block: 0, lookup: None, chat };
+    let view =
+        RowView { drafting: Drafting::Auto, room: 100, head: usize::MAX, block: 0, lookup: None, chat };
     let mut widths = [0; 33];
     for _ in 0..20 {
         widths[3 + simulation.policy.choose(&[view; 3]).iter().map(|plan| plan.depth).sum::<usize>()] += 1;
@@ -546,7 +565,7 @@ fn fixed_depths_are_kept_where_nobody_else_pays() {
     let view = |drafting, room| RowView {
         drafting,
         room,
-        head: true,
+        head: usize::MAX,
         block: 0,
         lookup: None,
         chat: Chat::default(),

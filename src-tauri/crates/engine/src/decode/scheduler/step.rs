@@ -54,6 +54,8 @@ impl Scheduler {
         let looking_up: Vec<RowId> = batch.rows().iter().filter(looks_up).map(|row| row.id).collect();
         batch.look_up(&looking_up);
         let forced = batch.force();
+        // Where attention is slow with any, one may still pay: it was measured.
+        let most_of_head = model.most_quick_drafts().max(1);
         let views: Vec<RowView> = batch
             .rows()
             .iter()
@@ -63,14 +65,14 @@ impl Scheduler {
                     Some(request) => (request.drafting, request.chat),
                     None => (Drafting::Off, Chat::default()),
                 };
-                let head = row.draft_room_of(DrafterKind::Head) > 0;
+                let head = row.draft_room_of(DrafterKind::Head).min(most_of_head);
                 let known = self.policy.state().knows_draft_model()
                     || matches!(drafting, Drafting::Dflash { depth: Some(_) });
                 let block = model.draft.as_ref().filter(|_| known).map_or(0, DraftModel::most_guesses);
                 let block = block.min(row.draft_room_of(DrafterKind::Dflash));
                 if forced > 0 {
                     // What is certain is no guess of the policy's.
-                    return RowView { drafting, room: 0, head: false, block: 0, lookup: None, chat };
+                    return RowView { drafting, room: 0, head: 0, block: 0, lookup: None, chat };
                 }
                 RowView { drafting, room: row.draft_room(), head, block, lookup: row.found(), chat }
             })

@@ -99,7 +99,7 @@ fn write(
         let view = RowView {
             drafting,
             room: 100,
-            head: text.head.is_some(),
+            head: if text.head.is_some() { usize::MAX } else { 0 },
             block: if text.block.is_some() { MAX_CHAIN } else { 0 },
             lookup: text.lookup.map(|_| (MatchClass::Long, MAX_CHAIN)),
             chat,
@@ -220,7 +220,7 @@ fn the_other_drafter_is_probed_in_company() {
         let row = |drafting, lookup, chat| RowView {
             drafting,
             room: 100,
-            head: true,
+            head: usize::MAX,
             block: MAX_CHAIN,
             lookup,
             chat,
@@ -263,21 +263,21 @@ fn who_asks_for_one_drafter_gets_no_other() {
     };
     let plan = |drafter, depth| DraftPlan { drafter, depth };
     let found = Some((MatchClass::Long, MAX_CHAIN));
-    assert_eq!(choose(Drafting::Lookup, true, 7, None).depth, 0);
-    assert_eq!(choose(Drafting::Lookup, true, 7, found).drafter, DrafterKind::Lookup);
-    assert_eq!(choose(Drafting::Fixed { depth: 2 }, true, 7, found), DraftPlan::from(2));
+    assert_eq!(choose(Drafting::Lookup, 100, 7, None).depth, 0);
+    assert_eq!(choose(Drafting::Lookup, 100, 7, found).drafter, DrafterKind::Lookup);
+    assert_eq!(choose(Drafting::Fixed { depth: 2 }, 100, 7, found), DraftPlan::from(2));
     // A fixed number as far as a block goes, and none where there is no draft model.
     let fixed = |depth| Drafting::Dflash { depth: Some(depth) };
-    assert_eq!(choose(fixed(5), true, 7, found), plan(DrafterKind::Dflash, 5));
-    assert_eq!(choose(fixed(9), true, 7, found), plan(DrafterKind::Dflash, 7));
-    assert_eq!(choose(fixed(5), true, 0, found).depth, 0);
-    assert_eq!(choose(Drafting::Dflash { depth: None }, true, 0, found).depth, 0);
+    assert_eq!(choose(fixed(5), 100, 7, found), plan(DrafterKind::Dflash, 5));
+    assert_eq!(choose(fixed(9), 100, 7, found), plan(DrafterKind::Dflash, 7));
+    assert_eq!(choose(fixed(5), 100, 0, found).depth, 0);
+    assert_eq!(choose(Drafting::Dflash { depth: None }, 100, 0, found).depth, 0);
     // A model without a head drafts what it finds.
-    assert_eq!(choose(Drafting::Auto, false, 0, found), plan(DrafterKind::Lookup, 9));
-    assert_eq!(choose(Drafting::Off, true, 7, found).depth, 0);
+    assert_eq!(choose(Drafting::Auto, 0, 0, found), plan(DrafterKind::Lookup, 9));
+    assert_eq!(choose(Drafting::Off, 100, 7, found).depth, 0);
     // Nor more than there is.
     let short = Some((MatchClass::Long, 1));
-    assert_eq!(choose(Drafting::Lookup, false, 0, short), plan(DrafterKind::Lookup, 1));
+    assert_eq!(choose(Drafting::Lookup, 0, 0, short), plan(DrafterKind::Lookup, 1));
 }
 
 /// Rows that asked for no drafts pay little for the blocks of those beside them.
@@ -289,7 +289,7 @@ fn a_block_slows_bystanders_down_a_little_at_most() {
         let mut policy = text.simulation(machine).policy;
         let view = |drafting, block| {
             let chat = Chat::default();
-            RowView { drafting, room: 100, head: false, block, lookup: None, chat }
+            RowView { drafting, room: 100, head: 0, block, lookup: None, chat }
         };
         for drafting in [Drafting::Dflash { depth: Some(7) }, Drafting::Dflash { depth: None }] {
             let plans = policy.choose(&[view(drafting, 7), view(Drafting::Off, 0)]);
@@ -319,7 +319,7 @@ fn steps_without_a_proposal_are_comparison_enough() {
     let mut simulation = Simulation::of(FLAT);
     let chat = simulation.new_chat();
     let mut choose = |lookup| {
-        let view = RowView { drafting: Drafting::Lookup, room: 100, head: false, block: 0, lookup, chat };
+        let view = RowView { drafting: Drafting::Lookup, room: 100, head: 0, block: 0, lookup, chat };
         simulation.policy.choose(&[view])[0].depth
     };
     (0..100).for_each(|_| assert_eq!(choose(None), 0));
@@ -367,7 +367,7 @@ fn catching_up_is_not_taken_for_drafting() {
             let view = RowView {
                 drafting: Drafting::Auto,
                 room: 100,
-                head: true,
+                head: usize::MAX,
                 block: MAX_CHAIN,
                 lookup: None,
                 chat,

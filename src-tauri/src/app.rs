@@ -84,6 +84,7 @@ impl App {
             Arc::clone(&handed),
         ));
         let prefixes = KeptPrefixes::of(&places.engine_state);
+        prefixes.set_kept(settings.current().preferences.keep_read);
         let conversations = Arc::new(Conversations::new(
             ChatStore::open(places.chats.clone())?,
             replies,

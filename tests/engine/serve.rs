@@ -413,7 +413,11 @@ fn a_chat_that_is_to_be_remembered_goes_on_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let full = |state: &Path, request: &Request| answered(state, request, KvPrecision::Full);
     let [kept, nothing] = ["kept", "nothing"].map(|name| folder.path().join(name));
+    // Without a folder for them nothing is kept.
     let (first, _) = full(&kept, &in_a_chat(2, None, Some(7)));
+    assert!(prefix_files(&kept).is_empty());
+    [&kept, &nothing].map(|state| fs::create_dir_all(state.join("prefixes")).unwrap());
+    full(&kept, &in_a_chat(2, None, Some(7)));
     full(&nothing, &in_a_chat(2, None, None));
     assert!(!prefix_files(&kept).is_empty());
     assert!(prefix_files(&nothing).is_empty(), "it was not to be remembered");
@@ -424,7 +428,11 @@ fn a_chat_that_is_to_be_remembered_goes_on_after_a_restart() {
     // Whoever is not to be remembered does not learn either what is on the disk.
     assert_eq!(full(&kept, &go_on(None)).1, 0);
     // Other keys and values are another model's.
-    assert_eq!(answered(&kept, &go_on(Some(7)), KvPrecision::Eight).1, 0);
+    let eight = |state: &Path| answered(state, &go_on(Some(7)), KvPrecision::Eight);
+    let (in_eight, cached) = eight(&kept);
+    assert_eq!(cached, 0);
+    let (again, cached) = eight(&kept);
+    assert!(cached + 80 > prompt && again.text == in_eight.text, "{cached} of {prompt} tokens");
     let (again, cached) = full(&kept, &go_on(Some(7)));
     // All but the answer, whose template changes once it is answered, and what follows.
     assert!(cached + 80 > prompt, "{cached} of {prompt} tokens");

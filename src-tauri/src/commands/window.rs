@@ -7,6 +7,7 @@ use tauri::ipc::Channel;
 use tauri::{AppHandle, State, WebviewWindow};
 
 use crate::app::App;
+use crate::blocking::blocking;
 
 /// Everything the page shows when it opens. Subscribe first, so that nothing is missed in between.
 #[tauri::command]
@@ -103,8 +104,7 @@ pub(crate) async fn set_preferences(
     crate::window::apply(&handle, &preferences);
     let kept = app.settings.set_preferences(preferences).await;
     app.apply_unloading();
-    if !preferences.keep_read {
-        app.prefixes.clear().await;
-    }
+    let prefixes = app.prefixes.clone();
+    blocking(move || prefixes.set_kept(preferences.keep_read)).await;
     kept
 }

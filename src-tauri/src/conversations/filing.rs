@@ -61,13 +61,20 @@ impl Conversations {
         let chat = self.store.call(move |store| store.chat_of(message)).await?;
         self.check_quiet(chat)?;
         let events = Arc::clone(&self.events);
-        self.store
-            .call(move |store| {
-                let deletion = store.delete_message(message)?;
-                publish_deletions(store, &events)?;
-                Ok(DeletedMessage { deletion, chat: store.open_chat(chat)? })
-            })
-            .await
+        let deleted = self.store.call(move |store| {
+            let deletion = store.delete_message(message)?;
+            publish_deletions(store, &events)?;
+            Ok(DeletedMessage { deletion, chat: store.open_chat(chat)? })
+        });
+        let deleted = deleted.await?;
+        self.forget_read(chat);
+        Ok(deleted)
+    }
+
+    /// Removes what models have read of a chat, in the background. It is read again if it comes back.
+    fn forget_read(&self, chat: ChatId) {
+        let prefixes = self.prefixes.clone();
+        tokio::spawn(async move { prefixes.forget(chat).await });
     }
 
     /// Deletes a chat, and leaves it. A reply that is being written in it is ended.
@@ -85,6 +92,7 @@ impl Conversations {
         for request in self.replies.requests_in(chat) {
             self.engine.cancel(request);
         }
+        self.forget_read(chat);
         Ok(deletion)
     }
 

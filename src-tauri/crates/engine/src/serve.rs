@@ -4,6 +4,7 @@ mod next_turn;
 mod prompts;
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::fs;
 use std::io::{self, BufRead, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use foretoken_calls::Tools;
 use foretoken_prefixes::{PrefixFiles, Quota};
@@ -171,7 +172,7 @@ impl Server {
                 self.cancel(&all)?;
                 continue;
             }
-            let keeps = !busy && !ahead && self.session.as_ref().is_some_and(Session::has_to_keep);
+            let keeps = !busy && self.session.as_ref().is_some_and(Session::has_to_keep);
             let patience = match (writing, busy) {
                 (true, _) => None,
                 _ if ahead => None,
@@ -181,7 +182,8 @@ impl Server {
                 (false, false) => Some(IDLE_TIMEOUT),
             };
             let received = self.inbox.next(busy, patience);
-            let ahead = ahead && received.is_none();
+            let (ahead, rests) = (ahead && received.is_none(), !busy && !keeps);
+            let keeps = keeps && received.is_none();
             match received {
                 Some(Ok(request)) if self.inbox.closed => self.reject_cancelled(&request)?,
                 Some(received) => self.begin(received)?,
@@ -190,19 +192,20 @@ impl Server {
                     return Ok(());
                 }
                 None => {
-                    let rests = self.inbox.timed_out && !busy && !keeps;
+                    let rests = rests && self.inbox.timed_out;
                     if let Some(session) = self.session.as_mut().filter(|_| rests) {
                         session.rest();
                     }
                 }
+            }
+            if let Some(session) = self.session.as_mut().filter(|_| keeps) {
+                session.keep_some();
             }
             // Also after a request: many that arrive at once must not hold up those that run.
             if writing {
                 self.pump()?;
             } else if let Some(session) = self.session.as_mut().filter(|_| ahead) {
                 session.read_on().map_err(io::Error::other)?;
-            } else if let Some(session) = self.session.as_mut().filter(|_| keeps) {
-                session.keep_some();
             } else if busy {
                 self.out.beat()?;
             }
@@ -508,20 +511,39 @@ impl Server {
     }
 }
 
-/// Gives a session the files of what was read before by the same model, computed in the same way. Without them more is
-/// read again.
+/// Gives a session the files of what was read before by the same model, computed in the same way, where such files are
+/// wanted. Without them more is read again.
 fn keep_prefixes(state_dir: &Path, session: &mut Session) {
     let ModelInfo { architecture, format, fingerprint, kv_precision, draft_model, .. } = &session.info;
     let (version, device) = (env!("CARGO_PKG_VERSION"), mlx::device().name());
     let draft = draft_model.as_ref().map(|draft| (&draft.path, draft.weight_bytes));
     let (chip, kernels) = (machine::chip(), &session.model().kernels);
+    // The fingerprint is of samples.
+    let weights = weight_files(Path::new(&session.info.path));
     let name = format!(
-        "{version} {device} {chip:?} {architecture} {format} {fingerprint} {kv_precision:?} {draft:?} {kernels:?}"
+        "{version} {device} {chip:?} {architecture} {format} {fingerprint} {kv_precision:?} {draft:?} {kernels:?} \
+         {weights:?}"
     );
     match PrefixFiles::open(&state_dir.join(foretoken_prefixes::FOLDER), Quota::default()) {
         Ok(files) => session.set_prefix_files(files, &name),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => tracing::warn!("nothing that is read is kept on disk: {error}"),
     }
+}
+
+/// Names, sizes and times of the files that a model's weights are in.
+fn weight_files(folder: &Path) -> Vec<(PathBuf, u64, Option<SystemTime>)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path());
+    let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "safetensors"));
+    let mut files: Vec<_> = files
+        .filter_map(|path| {
+            let metadata = fs::metadata(&path).ok()?;
+            Some((path, metadata.len(), metadata.modified().ok()))
+        })
+        .collect();
+    files.sort();
+    files
 }
 
 fn not_counted() -> EngineError {

@@ -118,3 +118,12 @@ fn hashed(begin: &[u8], header: &[u8], body: &[u8]) -> Digest {
     [begin, header, body].iter().for_each(|part| context.update(part));
     context.finish()
 }
+
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) {
+    match std::fs::remove_file(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => tracing::warn!("{} stays: {error}", path.display()),
+    }
+}

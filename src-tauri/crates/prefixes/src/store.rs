@@ -5,7 +5,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::file::{self, Body, Header, ReadError};
 use crate::key::Key;
@@ -16,6 +16,9 @@ pub type Owner = u64;
 
 /// States that an owner has at most of a model: the newest. Older ones stand inside of a chat, where it rarely goes on.
 const MOST_STATES: usize = 3;
+/// A file that is older is being written by nobody.
+const WRITING: Duration = Duration::from_secs(120);
+const FORBID_TRIES: usize = 10;
 /// Tells programs that make backups to leave the folder out; see bford.info/cachedir.
 const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55\n";
 
@@ -70,10 +73,28 @@ pub struct Found {
 }
 
 impl PrefixFiles {
-    /// The files in a folder, which is made if it is missing. What is damaged, unfinished or leads nowhere is removed.
-    pub fn open(folder: &Path, quota: Quota) -> io::Result<Self> {
+    /// Makes a folder for files. Without it nothing is ever written: whoever removes it takes back that files are kept.
+    pub fn allow(folder: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        File::create(folder.join("CACHEDIR.TAG")).and_then(|mut tag| tag.write_all(CACHE_TAG))?;
+        File::create(folder.join("CACHEDIR.TAG"))?.write_all(CACHE_TAG)
+    }
+
+    /// Removes a folder with all files, and whatever else is in it.
+    pub fn forbid(folder: &Path) -> io::Result<()> {
+        // Something may be written meanwhile.
+        for _ in 0..FORBID_TRIES {
+            match fs::remove_dir_all(folder) {
+                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                removed => return removed,
+            }
+        }
+        fs::remove_dir_all(folder)
+    }
+
+    /// The files in a folder that there is. What is damaged, unfinished or leads nowhere is removed, unless it is so
+    /// new that another process may just be writing it.
+    pub fn open(folder: &Path, quota: Quota) -> io::Result<Self> {
         let writer = Writer::start()?;
         let mut files = Self { folder: folder.to_owned(), quota, stretches: BTreeMap::new(), writer };
         let mut states = Vec::new();
@@ -89,11 +110,11 @@ impl PrefixFiles {
                             .stretches
                             .insert(key, Stretch { parent, begin, tokens, bytes, states: Vec::new() });
                     }
-                    _ => remove(&path),
+                    _ => file::remove(&path),
                 },
                 Some(Name::State(key, owner)) => states.push((key, owner, path)),
-                Some(Name::Unfinished) => remove(&path),
-                None => {}
+                Some(Name::Unfinished) if is_old(&path) => file::remove(&path),
+                Some(Name::Unfinished) | None => {}
             }
         }
         for (key, owner, path) in states {
@@ -101,10 +122,11 @@ impl PrefixFiles {
                 fs::metadata(&path).and_then(|metadata| Ok((metadata.len(), metadata.modified()?)));
             match (files.stretches.get_mut(&key), metadata) {
                 (Some(stretch), Ok((bytes, used))) => stretch.states.push(State { owner, bytes, used }),
-                _ => remove(&path),
+                _ => file::remove(&path),
             }
         }
         files.prune();
+        files.flush();
         Ok(files)
     }
 
@@ -141,75 +163,74 @@ impl PrefixFiles {
         self.stretches.get(key).map(|stretch| stretch.tokens.as_slice())
     }
 
-    /// Reads the stretches up to a place, and a state there. What cannot be read is removed, with what stands on it.
-    pub fn read(&mut self, found: &Found) -> Result<(Vec<Body>, Body), ReadError> {
+    /// Reads a stretch. If it cannot be read, it is removed, with what stands on it.
+    pub fn read_stretch(&mut self, key: &Key) -> Result<Body, ReadError> {
         self.writer.flush();
-        let read = |path: PathBuf| file::read(&path).inspect_err(|_| remove(&path));
-        let bodies: Result<Vec<Body>, (Key, ReadError)> = found
-            .path
-            .iter()
-            .map(|key| {
-                read(self.folder.join(Name::Stretch(key.clone()).text()))
-                    .map_err(|error| (key.clone(), error))
-            })
-            .collect();
-        let bodies = match bodies {
-            Ok(bodies) => bodies,
-            Err((key, error)) => {
-                self.remove_stretch(&key);
-                self.prune();
-                return Err(error);
-            }
-        };
+        file::read(&self.path(Name::Stretch(key.clone()))).inspect_err(|_| {
+            self.remove_stretch(key);
+            self.prune();
+        })
+    }
+
+    /// Reads a state at the end of a stretch. If it cannot be read, it is removed.
+    pub fn read_state(&mut self, key: &Key) -> Result<Body, ReadError> {
+        self.writer.flush();
         let missing = || ReadError::Io(io::ErrorKind::NotFound.into());
-        let key = found.path.last().ok_or_else(missing)?;
-        let stretch = self.stretches.get_mut(key).ok_or_else(missing)?;
-        let state = stretch.states.last_mut().ok_or_else(missing)?;
-        let path = self.folder.join(Name::State(key.clone(), state.owner).text());
-        match read(path.clone()) {
-            Ok(body) => {
-                state.used = SystemTime::now();
-                let touched =
-                    File::options().write(true).open(path).and_then(|file| file.set_modified(state.used));
-                if let Err(error) = touched {
-                    tracing::debug!("a state's time stays as it was: {error}");
-                }
-                Ok((bodies, body))
-            }
-            Err(error) => {
-                stretch.states.pop();
-                self.prune();
-                Err(error)
-            }
+        let state = self.stretches.get_mut(key).and_then(|stretch| stretch.states.last_mut());
+        let state = state.ok_or_else(missing)?;
+        let owner = state.owner;
+        state.used = SystemTime::now();
+        let (used, path) = (state.used, self.path(Name::State(key.clone(), owner)));
+        let body = file::read(&path).inspect_err(|_| self.remove_state(key, owner))?;
+        let touched = File::options().write(true).open(path).and_then(|file| file.set_modified(used));
+        if let Err(error) = touched {
+            tracing::debug!("a state's time stays as it was: {error}");
         }
+        Ok(body)
     }
 
-    /// Whether a stretch is there.
+    /// Whether a stretch is there; one that is being written may not be yet.
     pub fn has_stretch(&self, key: &Key) -> bool {
-        self.stretches.contains_key(key)
+        self.stretches.contains_key(key) && self.path(Name::Stretch(key.clone())).exists()
     }
 
-    /// Whether there is a state of this owner at the end of a stretch.
+    /// Whether there is a state of this owner at the end of a stretch; one that is being written may not be yet.
     pub fn has_state(&self, key: &Key, owner: Owner) -> bool {
-        self.stretches.get(key).is_some_and(|stretch| stretch.states.iter().any(|state| state.owner == owner))
+        let states = self.stretches.get(key).map(|stretch| stretch.states.as_slice()).unwrap_or_default();
+        states.iter().any(|state| state.owner == owner) && self.path(Name::State(key.clone(), owner)).exists()
     }
 
-    /// Writes the stretch of these tokens behind `parent`, if there is room; a state must follow, or it goes again.
+    /// The most bytes that the files may have now.
+    pub fn most_bytes(&self) -> u64 {
+        let of_free =
+            |free: u64| (free.saturating_add(self.bytes()) as f64 * self.quota.share_of_free) as u64;
+        let free = rustix::fs::statvfs(&self.folder).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+        free.map_or(self.quota.bytes, |free| self.quota.bytes.min(of_free(free)))
+    }
+
+    fn path(&self, name: Name) -> PathBuf {
+        self.folder.join(name.text())
+    }
+
+    /// Writes the stretch of these tokens behind `parent`; a state must follow, or it goes again.
     pub fn add_stretch(&mut self, parent: &Key, tokens: &[u32], body: Body) {
         let key = parent.then(tokens);
-        let begin = self.stretches.get(parent).map_or(0, |parent| parent.begin + parent.tokens.len());
+        let begin =
+            self.stretches.get(parent).map_or(0, |parent| parent.begin.saturating_add(parent.tokens.len()));
         let header = Header::new(parent.clone(), begin, tokens.to_vec(), &body);
         let bytes = body.bytes.len() as u64;
         self.writer.write(self.folder.join(Name::Stretch(key.clone()).text()), header, body.bytes);
+        let states = self.stretches.remove(&key).map(|stretch| stretch.states).unwrap_or_default();
         let (parent, tokens) = (parent.clone(), tokens.to_vec());
-        self.stretches.insert(key, Stretch { parent, begin, tokens, bytes, states: Vec::new() });
+        self.stretches.insert(key, Stretch { parent, begin, tokens, bytes, states });
     }
 
     /// Writes a state at the end of a stretch, in place of the oldest where its owner has many, and then removes what
     /// is too much.
     pub fn add_state(&mut self, key: &Key, owner: Owner, body: Body) {
         let Some(stretch) = self.stretches.get_mut(key) else { return };
-        let header = Header::new(key.clone(), stretch.begin + stretch.tokens.len(), Vec::new(), &body);
+        let end = stretch.begin.saturating_add(stretch.tokens.len());
+        let header = Header::new(key.clone(), end, Vec::new(), &body);
         let (bytes, used) = (body.bytes.len() as u64, SystemTime::now());
         stretch.states.retain(|state| state.owner != owner);
         stretch.states.push(State { owner, bytes, used });
@@ -245,26 +266,15 @@ impl PrefixFiles {
 
     /// Removes each stretch that these tokens begin with, and all that stands on it.
     pub fn forget(&mut self, root: &Key, tokens: &[u32]) {
-        self.writer.flush();
         let begins = |stretch: &Stretch| stretch.parent == *root && tokens.starts_with(&stretch.tokens);
         let first = self.stretches.iter().filter(|(_, stretch)| begins(stretch)).map(|(key, _)| key.clone());
         first.collect::<Vec<_>>().iter().for_each(|key| self.remove_stretch(key));
         self.prune();
     }
 
-    /// Removes everything.
-    pub fn clear(&mut self) {
-        self.remove_states(|_| true);
-    }
-
     /// Removes the oldest states until what is left is within the quota.
     fn shrink(&mut self) {
-        let free = rustix::fs::statvfs(&self.folder).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
-        let of_free = |bytes: u64| match free {
-            Ok(free) => ((free + bytes) as f64 * self.quota.share_of_free) as u64,
-            Err(_) => u64::MAX,
-        };
-        let most = self.quota.bytes.min(of_free(self.bytes()));
+        let most = self.most_bytes();
         while self.bytes() > most
             && let Some((key, owner)) = self
                 .states()
@@ -286,26 +296,22 @@ impl PrefixFiles {
     }
 
     fn remove_state(&mut self, key: &Key, owner: Owner) {
-        self.writer.flush();
         if let Some(stretch) = self.stretches.get_mut(key) {
             stretch.states.retain(|state| state.owner != owner);
         }
-        remove(&self.folder.join(Name::State(key.clone(), owner).text()));
+        self.writer.remove(self.path(Name::State(key.clone(), owner)));
         self.prune();
     }
 
     fn remove_states(&mut self, which: impl Fn(&State) -> bool) {
-        self.writer.flush();
-        for (key, stretch) in &mut self.stretches {
-            stretch.states.retain(|state| {
-                let goes = which(state);
-                if goes {
-                    remove(&self.folder.join(Name::State(key.clone(), state.owner).text()));
-                }
-                !goes
-            });
+        let gone: Vec<(Key, Owner)> = self
+            .states()
+            .filter(|(_, state)| which(state))
+            .map(|(key, state)| (key.clone(), state.owner))
+            .collect();
+        for (key, owner) in gone {
+            self.remove_state(&key, owner);
         }
-        self.prune();
     }
 
     /// Removes stretches that no state needs, and those that stand on nothing.
@@ -329,10 +335,16 @@ impl PrefixFiles {
         for State { owner, .. } in
             self.stretches.remove(key).map(|stretch| stretch.states).unwrap_or_default()
         {
-            remove(&self.folder.join(Name::State(key.clone(), owner).text()));
+            self.writer.remove(self.path(Name::State(key.clone(), owner)));
         }
-        remove(&self.folder.join(Name::Stretch(key.clone()).text()));
+        self.writer.remove(self.path(Name::Stretch(key.clone())));
     }
+}
+
+/// Whether a file was written some time ago.
+fn is_old(path: &Path) -> bool {
+    let written = fs::metadata(path).and_then(|metadata| metadata.modified());
+    written.is_ok_and(|written| written.elapsed().is_ok_and(|age| age > WRITING))
 }
 
 /// What a file's name says.
@@ -360,13 +372,5 @@ impl Name {
             Self::State(key, owner) => format!("{key}.{owner}.state"),
             Self::Unfinished => String::new(),
         }
-    }
-}
-
-fn remove(path: &Path) {
-    match fs::remove_file(path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => tracing::warn!("{} stays: {error}", path.display()),
     }
 }

@@ -1,8 +1,9 @@
 //! Tests of the files: by example, on a real folder.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -12,6 +13,7 @@ use super::*;
 const ALL: Quota = Quota { bytes: u64::MAX, share_of_free: 1.0 };
 
 fn open(folder: &Path) -> PrefixFiles {
+    PrefixFiles::allow(folder).unwrap();
     PrefixFiles::open(folder, ALL).unwrap()
 }
 
@@ -29,6 +31,7 @@ fn body(tokens: &[u32], kind: &str) -> Body {
 fn keep(files: &mut PrefixFiles, owner: Owner, tokens: &[u32], ends: &[usize]) -> Key {
     let (mut place, mut begin) = (root(), 0);
     for &end in ends {
+        files.flush();
         let stretch = &tokens[begin..end];
         if !files.has_stretch(&place.then(stretch)) {
             files.add_stretch(&place, stretch, body(stretch, "kv"));
@@ -44,7 +47,8 @@ fn found(files: &mut PrefixFiles, prompt: &[u32]) -> usize {
     let Some(found) = files.longest(&root(), prompt) else { return 0 };
     let stretches: Vec<Vec<u32>> = found.path.iter().map(|key| files.tokens(key).unwrap().to_vec()).collect();
     assert_eq!(stretches.concat(), prompt[..found.len]);
-    let (bodies, state) = files.read(&found).unwrap();
+    let bodies: Vec<Body> = found.path.iter().map(|key| files.read_stretch(key).unwrap()).collect();
+    let state = files.read_state(found.path.last().unwrap()).unwrap();
     assert_eq!(bodies, stretches.iter().map(|tokens| body(tokens, "kv")).collect::<Vec<_>>());
     assert_eq!(state, body(&prompt[..found.len], "state"));
     found.len
@@ -114,9 +118,11 @@ fn no_damage_goes_unnoticed() {
             fs::write(&path, damaged).unwrap();
             let mut files = open(folder.path());
             if let Some(found) = files.longest(&root(), &chat) {
-                assert!(files.read(&found).is_err(), "{kind}");
+                let [key] = &found.path[..] else { panic!("{found:?}") };
+                assert!(files.read_stretch(key).is_err() || files.read_state(key).is_err(), "{kind}");
             }
             assert_eq!(files.longest(&root(), &chat), None);
+            files.flush();
             assert!(names(folder.path(), "kv").is_empty() && names(folder.path(), "state").is_empty());
             keep(&mut files, 1, &chat, &[8]);
             assert_eq!(found(&mut files, &chat), 8, "it can be kept again");
@@ -134,6 +140,7 @@ fn what_a_chat_has_kept_goes_with_it_and_what_others_need_stays() {
     keep(&mut files, 2, &other, &[30, 80]);
     files.retain_owners(|owner| owner != 1);
     assert_eq!((found(&mut files, &one), found(&mut files, &other)), (0, 80));
+    files.flush();
     assert_eq!(names(folder.path(), "kv").len(), 2);
     // The same place may have been kept for two.
     keep(&mut files, 1, &other, &[30, 80]);
@@ -143,7 +150,8 @@ fn what_a_chat_has_kept_goes_with_it_and_what_others_need_stays() {
     keep(&mut files, 2, &[5; 50], &[40]);
     files.forget(&root(), &other);
     assert_eq!((found(&mut files, &other), found(&mut files, &[5; 50])), (0, 40));
-    files.clear();
+    files.retain_owners(|_| false);
+    files.flush();
     assert_eq!((files.bytes(), found(&mut files, &other)), (0, 0));
     assert!(names(folder.path(), "kv").is_empty() && names(folder.path(), "state").is_empty());
 }
@@ -178,7 +186,7 @@ fn the_quota_is_kept_and_what_was_used_last_stays() {
         let mut files = open(folder.path());
         keep(&mut files, 9, &[9; 1000], &[900]);
         let bytes = files.bytes();
-        files.clear();
+        files.retain_owners(|_| false);
         bytes
     };
     let quota = Quota { bytes: 3 * one + one / 2, ..ALL };
@@ -203,13 +211,20 @@ fn what_is_unfinished_or_leads_nowhere_is_removed_and_other_files_are_not() {
     let folder = TempDir::new().unwrap();
     let chat = tokens(90);
     let key = keep(&mut open(folder.path()), 1, &chat, &[30, 60, 80]);
-    fs::write(folder.path().join(format!("{key}.new")), "half").unwrap();
+    let half = |name: &str, age: Duration| {
+        let file = File::create(folder.path().join(format!("{key}.{name}new"))).unwrap();
+        file.set_modified(SystemTime::now() - age).unwrap();
+    };
+    half("", Duration::from_secs(3600));
+    // Another process may be at work on this one.
+    half("5.", Duration::ZERO);
     fs::write(folder.path().join("notes.txt"), "mine").unwrap();
     let middle = root().then(&chat[..30]).then(&chat[30..60]);
     fs::remove_file(folder.path().join(format!("{middle}.kv"))).unwrap();
     let mut files = open(folder.path());
     assert_eq!(found(&mut files, &chat), 0);
-    assert!(["kv", "state", "new"].iter().all(|end| names(folder.path(), end).is_empty()));
+    assert!(["kv", "state"].iter().all(|end| names(folder.path(), end).is_empty()));
+    assert_eq!(names(folder.path(), "new").len(), 1);
     assert!(folder.path().join("notes.txt").exists());
 }
 
@@ -221,10 +236,31 @@ fn what_another_process_removed_is_as_good_as_never_written() {
     let mut files = open(folder.path());
     keep(&mut files, 1, &chat, &[30, 60]);
     files.flush();
-    open(folder.path()).clear();
+    open(folder.path()).retain_owners(|_| false);
     let listed = files.longest(&root(), &chat).unwrap();
-    assert!(files.read(&listed).is_err());
+    assert!(files.read_stretch(&listed.path[0]).is_err());
     assert_eq!((files.longest(&root(), &chat), files.bytes()), (None, 0));
     keep(&mut files, 1, &chat, &[30, 60]);
     assert_eq!(found(&mut files, &chat), 60);
+    // Nobody has read them since.
+    files.flush();
+    open(folder.path()).retain_owners(|_| false);
+    assert!(!files.has_stretch(&root().then(&chat[..30])));
+    keep(&mut files, 1, &chat, &[30, 60]);
+    assert_eq!(found(&mut files, &chat), 60);
+}
+
+#[test]
+fn nothing_is_kept_where_that_is_not_allowed() {
+    let folder = TempDir::new().unwrap();
+    let inner = folder.path().join("prefixes");
+    assert!(PrefixFiles::open(&inner, ALL).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound));
+    PrefixFiles::forbid(&inner).unwrap();
+    let mut files = open(&inner);
+    keep(&mut files, 1, &tokens(50), &[30]);
+    PrefixFiles::forbid(&inner).unwrap();
+    assert!(!inner.exists());
+    keep(&mut files, 2, &[7; 50], &[30]);
+    files.flush();
+    assert!(!inner.exists(), "whoever has the folder open still does not bring it back");
 }

@@ -15,6 +15,9 @@ use crate::mlx::{Array, Dtype, MlxError};
 
 /// Places that wait to be written at most; the oldest is given up for one more.
 const MOST_WAITING: usize = 16;
+/// The least share of a beginning, one in so many of its tokens, that reading it must save.
+const LEAST_SHARE: usize = 8;
+/// Types of the arrays.
 const TYPES: [(&str, Dtype); 4] =
     [("f32", Dtype::Float32), ("bf16", Dtype::Bfloat16), ("f16", Dtype::Float16), ("u32", Dtype::Uint32)];
 
@@ -51,7 +54,7 @@ type Result<T> = std::result::Result<T, DiskTierError>;
 #[derive(Debug, Serialize, Deserialize)]
 struct SegmentForm {
     precision: KvPrecision,
-    /// Copies of full-attention layers, and whether one of the MTP head follows.
+    /// Copies of full-attention layers, and whether one of the MTP head follows, in full precision as the draft model's.
     layers: usize,
     head: bool,
     /// Of the draft model, the positions that were read, and how many entries a place sees at most in each layer.
@@ -92,19 +95,25 @@ impl DiskTier {
         !self.waiting.is_empty()
     }
 
-    /// Writes a place that waits, if the one before is written: its bytes are copied here, and a thread writes them.
+    /// Has a thread write the next file of a place that waits, if it is not at work: the bytes are copied here, one file
+    /// at a time.
     pub fn work(&mut self, memory: &PrefixStore) -> Result<()> {
-        if self.files.is_writing() || self.waiting.is_empty() {
+        if self.files.is_writing() {
             return Ok(());
         }
-        let (tokens, owner) = self.waiting.remove(0);
-        self.write(memory, &tokens, owner)
+        let Some((tokens, owner)) = self.waiting.first().cloned() else { return Ok(()) };
+        let is_done = self.write_next(memory, &tokens, owner);
+        if !matches!(is_done, Ok(false)) {
+            self.waiting.remove(0);
+        }
+        is_done.map(|_| ())
     }
 
     /// Writes all that waits, and returns when it is on the disk.
     pub fn finish(&mut self, memory: &PrefixStore) -> Result<()> {
-        for (tokens, owner) in std::mem::take(&mut self.waiting) {
-            self.write(memory, &tokens, owner)?;
+        while self.has_work() {
+            self.files.flush();
+            self.work(memory)?;
         }
         self.files.flush();
         Ok(())
@@ -115,46 +124,57 @@ impl DiskTier {
         self.files.forget(&self.root, tokens);
     }
 
-    fn write(&mut self, memory: &PrefixStore, tokens: &[u32], owner: Owner) -> Result<()> {
+    /// Has the next file written that the place behind these tokens needs; returns whether it was the last.
+    fn write_next(&mut self, memory: &PrefixStore, tokens: &[u32], owner: Owner) -> Result<bool> {
         // It may have been evicted.
-        let Some((path, snapshot)) = memory.path_to(tokens) else { return Ok(()) };
+        let Some((path, snapshot)) = memory.path_to(tokens) else { return Ok(true) };
+        let bytes = path.iter().map(|(_, segment)| segment.bytes()).sum::<u64>() + snapshot.bytes();
+        if bytes > self.files.most_bytes() {
+            return Ok(true);
+        }
         let mut place = self.root.clone();
         for (tokens, segment) in path {
             let next = place.then(tokens);
             if !self.files.has_stretch(&next) {
                 self.files.add_stretch(&place, tokens, segment_body(segment)?);
+                return Ok(false);
             }
             place = next;
         }
         if !self.files.has_state(&place, owner) {
             self.files.add_state(&place, owner, snapshot_body(snapshot)?);
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Reads the longest beginning of a prompt that is kept, if it saves at least [`LEAST_GAIN`] tokens over the
-    /// `known` ones, and puts it into memory as far as there is room.
+    /// Reads the longest beginning of a prompt that is kept, if it saves enough over the `known` tokens, and puts it
+    /// into memory as far as there is room. All of it is read, so what it saves is a share of it.
     pub fn read(&mut self, memory: &mut PrefixStore, prompt: &[u32], known: usize) -> Result<Option<Prefix>> {
-        let Some(found) = self.files.longest(&self.root, prompt) else { return Ok(None) };
-        if found.len < known + LEAST_GAIN {
+        let Some(Found { len, path }) = self.files.longest(&self.root, prompt) else { return Ok(None) };
+        if len < known + LEAST_GAIN.max(len / LEAST_SHARE) {
             return Ok(None);
         }
-        let (bodies, state) = self.files.read(&found)?;
-        let segments: Vec<Segment> = bodies.iter().map(segment).collect::<Result<_>>()?;
-        let snapshot = snapshot(&state)?;
-        let Found { len, path } = found;
-        let tokens: Vec<&[u32]> = path.iter().filter_map(|key| self.files.tokens(key)).collect();
-        if tokens.iter().map(|tokens| tokens.len()).sum::<usize>() != len {
-            return Err(DiskTierError::Form);
+        let read = self.read_path(&path);
+        if matches!(read, Err(DiskTierError::Form)) {
+            self.forget(prompt);
         }
-        memory.restore(tokens.into_iter().zip(&segments), &snapshot);
+        let (segments, snapshot) = read?;
+        let tokens = path.iter().filter_map(|key| self.files.tokens(key));
+        memory.restore(tokens.zip(&segments), &snapshot);
         Ok(Some(Prefix { len, segments, snapshot }))
+    }
+
+    fn read_path(&mut self, path: &[Key]) -> Result<(Vec<Segment>, StateSnapshot)> {
+        let end = path.last().ok_or(DiskTierError::Form)?;
+        let segments =
+            path.iter().map(|key| segment(&self.files.read_stretch(key)?)).collect::<Result<_>>()?;
+        Ok((segments, snapshot(&self.files.read_state(end)?)?))
     }
 }
 
 fn segment_body(segment: &Segment) -> Result<Body> {
     let Segment { kv, head, draft } = segment;
-    let precision = kv.iter().chain(head).map(KvCopy::precision).next().unwrap_or_default();
+    let precision = kv.first().map(KvCopy::precision).unwrap_or_default();
     let (arrays, bytes) = written(segment.arrays())?;
     let draft = draft.as_ref().map(|draft| (draft.positions(), draft.windows().collect()));
     let form = SegmentForm { precision, layers: kv.len(), head: head.is_some(), draft, arrays };
@@ -174,7 +194,7 @@ fn segment(body: &Body) -> Result<Segment> {
         }
     };
     let kv = (0..layers).map(|_| copy(precision)).collect::<Result<_>>()?;
-    let head = if head { Some(copy(precision)?) } else { None };
+    let head = if head { Some(copy(KvPrecision::Full)?) } else { None };
     let draft = match draft {
         Some((positions, windows)) => {
             let layers = windows.into_iter().map(|most| Ok((copy(KvPrecision::Full)?, most)));

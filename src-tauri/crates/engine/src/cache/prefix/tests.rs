@@ -317,6 +317,7 @@ proptest! {
 }
 
 fn disk(folder: &std::path::Path) -> DiskTier {
+    PrefixFiles::allow(folder).unwrap();
     DiskTier::new(
         PrefixFiles::open(folder, Quota { bytes: u64::MAX, share_of_free: 1.0 }).unwrap(),
         "a model",
@@ -398,8 +399,10 @@ fn keys_and_values_in_eight_bits_come_back_from_disk() {
     kv.append(&Array::from_slice(&values, &[2, 1, 100, 64]).unwrap()).unwrap();
     let expected = kv.values(Dtype::Float32).unwrap().unwrap().to_vec::<f32>().unwrap();
     let mut memory = store(u64::MAX);
-    let cache = RowCache { kv: vec![kv], head: None, draft: None };
-    let snapshot = StateSnapshot { states: Vec::new(), hidden: None };
+    // The MTP head's are kept as they are computed.
+    let RowCache { head, draft, .. } = row(&prompt[..100]).0;
+    let cache = RowCache { kv: vec![kv], head, draft };
+    let snapshot = snapshot(&prompt[..100]);
     memory.insert(&prompt[..100], &cache, &snapshot, true).unwrap();
     let mut tier = disk(folder.path());
     tier.keep(&prompt[..100], 1);
@@ -407,5 +410,7 @@ fn keys_and_values_in_eight_bits_come_back_from_disk() {
     let read = tier.read(&mut store(u64::MAX), &prompt, 0).unwrap().unwrap();
     let restored = read.cache(101).unwrap();
     assert_eq!(restored.kv[0].precision(), KvPrecision::Eight);
+    assert_eq!(restored.head.as_ref().map(RowKv::precision), Some(KvPrecision::Full));
+    assert!(restored.draft.is_some());
     assert_eq!(restored.kv[0].values(Dtype::Float32).unwrap().unwrap().to_vec::<f32>().unwrap(), expected);
 }

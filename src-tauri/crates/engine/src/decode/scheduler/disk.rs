@@ -51,9 +51,8 @@ impl Scheduler {
         }
     }
 
-    /// Removes a row's tokens from memory and disk, where what is there may be unusable.
-    pub(super) fn forget_prefix(&mut self, row: &Row) {
-        self.prefixes.forget(row.context());
+    /// Removes a row's tokens from disk, where what is there may be unusable.
+    pub(super) fn forget_on_disk(&mut self, row: &Row) {
         if let Some(disk) = &mut self.disk {
             disk.forget(row.context());
         }

@@ -25,7 +25,7 @@ impl Scheduler {
     /// Removes a row's tokens from the prefix cache, where what it has of them is unusable or may be, and queues the
     /// row to be read from its first token.
     pub(super) fn distrust(&mut self, row: Row) {
-        self.forget_prefix(&row);
+        self.prefixes.forget(row.context());
         if let Some(request) = self.requests.get_mut(&row.id) {
             request.lookup = PrefixLookup::Bypassed;
         }
@@ -88,9 +88,10 @@ impl Scheduler {
         // One that was cancelled has no request any more.
         let is_wanted = self.request(row.id).is_some();
         if is_wanted && self.is_prefix_hit(row.id) {
+            self.forget_on_disk(&row);
             return self.distrust(row);
         }
-        self.forget_prefix(&row);
+        self.prefixes.forget(row.context());
         if is_wanted {
             self.fail(row.id, error, events);
         }

@@ -41,6 +41,7 @@ fn batch(model: &Qwen) -> Batch {
             priority: Priority::default(),
             prediction: Arc::default(),
             known_drafts: None,
+            remember: None,
         };
         let mut task = PrefillTask::new(model, Row::new(id as RowId, spec)).unwrap();
         task.read_all(model).unwrap();

@@ -64,7 +64,7 @@ fn policy(c: &mut Criterion) {
             .map(|row| RowView {
                 drafting: Drafting::Auto,
                 room: 8,
-                head: true,
+                head: usize::MAX,
                 block: 0,
                 lookup: None,
                 chat: policy.join(&[row], &[]),

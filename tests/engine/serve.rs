@@ -416,7 +416,7 @@ fn a_chat_that_is_to_be_remembered_goes_on_after_a_restart() {
     // Without a folder for them nothing is kept.
     let (first, _) = full(&kept, &in_a_chat(2, None, Some(7)));
     assert!(prefix_files(&kept).is_empty());
-    [&kept, &nothing].map(|state| fs::create_dir_all(state.join("prefixes")).unwrap());
+    [&kept, &nothing].into_iter().for_each(|state| fs::create_dir_all(state.join("prefixes")).unwrap());
     full(&kept, &in_a_chat(2, None, Some(7)));
     full(&nothing, &in_a_chat(2, None, None));
     assert!(!prefix_files(&kept).is_empty());

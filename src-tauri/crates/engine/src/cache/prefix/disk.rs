@@ -54,7 +54,8 @@ type Result<T> = std::result::Result<T, DiskTierError>;
 #[derive(Debug, Serialize, Deserialize)]
 struct SegmentForm {
     precision: KvPrecision,
-    /// Copies of full-attention layers, and whether one of the MTP head follows, in full precision as the draft model's.
+    /// Copies of full-attention layers, and whether one of the MTP head follows, in full precision as the draft
+    /// model's.
     layers: usize,
     head: bool,
     /// Of the draft model, the positions that were read, and how many entries a place sees at most in each layer.
@@ -95,8 +96,8 @@ impl DiskTier {
         !self.waiting.is_empty()
     }
 
-    /// Has a thread write the next file of a place that waits, if it is not at work: the bytes are copied here, one file
-    /// at a time.
+    /// Has a thread write the next file of a place that waits, if it is not at work: the bytes are copied here, one
+    /// file at a time.
     pub fn work(&mut self, memory: &PrefixStore) -> Result<()> {
         if self.files.is_writing() {
             return Ok(());

@@ -219,7 +219,7 @@ impl PrefixFiles {
             self.stretches.get(parent).map_or(0, |parent| parent.begin.saturating_add(parent.tokens.len()));
         let header = Header::new(parent.clone(), begin, tokens.to_vec(), &body);
         let bytes = body.bytes.len() as u64;
-        self.writer.write(self.folder.join(Name::Stretch(key.clone()).text()), header, body.bytes);
+        self.writer.write(self.path(Name::Stretch(key.clone())), header, body.bytes);
         let states = self.stretches.remove(&key).map(|stretch| stretch.states).unwrap_or_default();
         let (parent, tokens) = (parent.clone(), tokens.to_vec());
         self.stretches.insert(key, Stretch { parent, begin, tokens, bytes, states });
@@ -234,7 +234,7 @@ impl PrefixFiles {
         let (bytes, used) = (body.bytes.len() as u64, SystemTime::now());
         stretch.states.retain(|state| state.owner != owner);
         stretch.states.push(State { owner, bytes, used });
-        self.writer.write(self.folder.join(Name::State(key.clone(), owner).text()), header, body.bytes);
+        self.writer.write(self.path(Name::State(key.clone(), owner)), header, body.bytes);
         let root = self.root_of(key).clone();
         let own: Vec<(SystemTime, Key)> = self
             .states()

@@ -29,6 +29,9 @@ pub struct DiskTier {
     root: Key,
     /// Places of the memory tier that are to be written, by the tokens before them, and whose they are.
     waiting: Vec<(Vec<u32>, Owner)>,
+    /// The stretch of the first of them that was written last: where it is missing all the same, as on a full disk, the
+    /// place is given up.
+    tried: Option<Key>,
 }
 
 /// Why nothing could be written or read.
@@ -80,7 +83,7 @@ struct ArrayForm {
 impl DiskTier {
     /// Files for the model that `model` names, with all that decides what it computes.
     pub fn new(files: PrefixFiles, model: &str) -> Self {
-        Self { files, root: Key::root(model), waiting: Vec::new() }
+        Self { files, root: Key::root(model), waiting: Vec::new(), tried: None }
     }
 
     /// Has what stands in memory behind these tokens written when there is time.
@@ -106,6 +109,7 @@ impl DiskTier {
         let is_done = self.write_next(memory, &tokens, owner);
         if !matches!(is_done, Ok(false)) {
             self.waiting.remove(0);
+            self.tried = None;
         }
         is_done.map(|_| ())
     }
@@ -137,6 +141,9 @@ impl DiskTier {
         for (tokens, segment) in path {
             let next = place.then(tokens);
             if !self.files.has_stretch(&next) {
+                if self.tried.replace(next.clone()) == Some(next) {
+                    return Ok(true);
+                }
                 self.files.add_stretch(&place, tokens, segment_body(segment)?);
                 return Ok(false);
             }

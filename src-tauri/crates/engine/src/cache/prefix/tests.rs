@@ -414,3 +414,22 @@ fn keys_and_values_in_eight_bits_come_back_from_disk() {
     assert!(restored.draft.is_some());
     assert_eq!(restored.kv[0].values(Dtype::Float32).unwrap().unwrap().to_vec::<f32>().unwrap(), expected);
 }
+
+/// As on a full disk, or where a person wants nothing kept any more.
+#[test]
+fn a_place_that_cannot_be_written_is_given_up() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let prompt = tokens(0..300);
+    let mut memory = store(u64::MAX);
+    insert(&mut memory, &prompt[..100], true);
+    insert(&mut memory, &prompt[..200], true);
+    let mut tier = disk(folder.path());
+    PrefixFiles::forbid(folder.path()).unwrap();
+    tier.keep(&prompt[..200], 1);
+    tier.finish(&memory).unwrap();
+    assert!(!tier.has_work());
+    PrefixFiles::allow(folder.path()).unwrap();
+    tier.keep(&prompt[..200], 1);
+    tier.finish(&memory).unwrap();
+    assert_eq!(read_back(folder.path(), &prompt), 200, "it is kept once that can be done");
+}

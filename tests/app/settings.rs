@@ -84,7 +84,7 @@ fn preferences_hold_at_once_and_after_a_start() {
         let kept = kept(&sandbox);
         kept["preferences"]
             == json!({
-                "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false,
+                "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false, "keep_read": true,
                 "unload_after": null, "sidebar_width": null, "wide": true, "wake": true, "pulse": false,
                 "hue": "teal", "settings_page": "appearance", "open_folds": {
                     "speed": false, "guesses": false, "parts": false, "time": true, "prompt": false,

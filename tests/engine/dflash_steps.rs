@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use foretoken_engine::cache::DraftContext;
 use foretoken_engine::decode::{Batch, DraftPlan, RowSpec};
 use foretoken_engine::mlx::Array;
-use foretoken_engine::model::{Packed, Phase, Qwen};
+use foretoken_engine::model::{LayerOutputs, Packed, Phase, Qwen};
 use foretoken_protocol::{AcceptanceRule, Sampling};
 use foretoken_tests::drafted::{
     BLOCK, HIDDEN, TAPS, dflash, drafted, drafted_by_pairs, floats, fresh_context, visible,
@@ -62,11 +62,11 @@ fn features_are_what_the_tapped_layers_put_out() {
     for (i, tap) in TAPS.into_iter().enumerate() {
         let (mut row, mut states) = (model.empty_row(), model.empty_states(1).unwrap());
         let x = model.embed_tokens.forward(&ids).unwrap();
-        let (range, mut taps) = (0..tap + 1, Vec::new());
+        let (range, mut outputs) = (0..tap + 1, LayerOutputs::default());
         let hooked = model
-            .run_layers(x, range, &packed, &mut [&mut row], &mut states, Phase::Prefill, &mut taps)
+            .run_layers(x, range, &packed, &mut [&mut row], &mut states, Phase::Prefill, &mut outputs)
             .unwrap();
-        assert_eq!(taps.len(), i + 1);
+        assert_eq!(outputs.taps.len(), i + 1);
         let start = i as i32 * HIDDEN;
         let tapped = features.slice_axis(1, start, start + HIDDEN).unwrap();
         assert_eq!(floats(&tapped), floats(&hooked), "behind layer {tap}");

@@ -28,7 +28,10 @@ fn main() -> ExitCode {
         // Help and version are printed in full.
         Err(asked_for) => asked_for.exit(),
     };
-    match cli.run() {
+    let ran = cli.run();
+    // A step that was begun may still be with the device. Whatever fails there concerns nobody any more.
+    let _ = mlx::synchronize();
+    match ran {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read the output has seen enough.
         Err(cli::CliError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,

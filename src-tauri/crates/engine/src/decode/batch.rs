@@ -1,11 +1,14 @@
 //! Continuous batching: the rows that decode together, with the recurrent states of all. Rows join and leave between
 //! steps.
 
+use super::plan::DraftPlan;
 use super::prefill_task::PrefillTask;
 use super::row::Row;
 use super::spec::RowId;
+use super::verify::VerifyGraph;
 use crate::cache::DeltaState;
 use crate::mlx::{self, Array, Result};
+use crate::model::Qwen;
 
 /// Rows that advance together. A row with k drafts takes part with 1 + k tokens; k = 0 is plain decoding.
 #[derive(Debug, Default)]
@@ -17,6 +20,11 @@ pub struct Batch {
     pub(super) committed: Vec<usize>,
     /// Steps since there were rows, without drafts and with them.
     pub(super) steps: [u64; 2],
+    /// Whether the last step was one without drafts.
+    pub(super) was_plain: bool,
+    /// The next step as one without drafts, of which the device has got most before the last one was committed. The
+    /// caches have a token of it for each row; of the states' tape nothing counts yet.
+    pub(super) begun: Option<VerifyGraph>,
 }
 
 /// A row that has left a batch, with recurrent states of its own.
@@ -51,7 +59,7 @@ impl Batch {
 
     /// A batch of one row with its recurrent states, which are settled.
     pub(super) fn of_row(row: Row, states: Vec<DeltaState>) -> Self {
-        Self { rows: vec![row], states, committed: vec![0], steps: [0; 2] }
+        Self { rows: vec![row], states, committed: vec![0], ..Self::default() }
     }
 
     /// Takes in a row whose prompt has been read. The caches of all rows stay where they are; after an error the
@@ -61,10 +69,12 @@ impl Batch {
     }
 
     /// Takes in the rows of another batch, at whichever step they are. After an error the batch is as before.
-    pub fn merge(&mut self, other: Self) -> Result<()> {
+    pub fn merge(&mut self, mut other: Self) -> Result<()> {
         if other.rows.is_empty() {
             return Ok(());
         }
+        self.discard_begun();
+        other.discard_begun();
         if self.rows.is_empty() {
             (self.states, self.committed, self.steps) = (other.states, other.committed, other.steps);
         } else {
@@ -87,6 +97,7 @@ impl Batch {
         if leaving.is_empty() {
             return Ok(Vec::new());
         }
+        self.discard_begun();
         // Each row's states are taken out of what is folded once.
         self.settle()?;
         let own_states = |&row: &u32| self.states.iter().map(|s| s.keep(&self.committed, &[row])).collect();
@@ -106,6 +117,24 @@ impl Batch {
         Ok(rows.zip(states).map(|(row, states)| Departed { row, states }).collect())
     }
 
+    /// Whether the next step may be begun as one without drafts: the device is handed its work piece by piece, and the
+    /// tokens of the step before are all that it depends on.
+    pub(super) fn can_begin_plain(&self, model: &Qwen, plans: &[DraftPlan]) -> bool {
+        let ready = |row: &Row| row.constraint.is_none() && row.history.is_none() && row.room() > 1;
+        let plain = plans.iter().all(|plan| plan.depth == 0);
+        self.was_plain && plain && model.layers_per_piece.is_some() && self.rows.iter().all(ready)
+    }
+
+    /// Rolls back the step that has begun, if there is one, as if all of it were rejected.
+    pub(super) fn discard_begun(&mut self) {
+        if self.begun.take().is_some() {
+            for row in &mut self.rows {
+                let committed = row.committed();
+                row.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));
+            }
+        }
+    }
+
     /// The recurrent states of all rows, settled: `[B, 1, Hv, Dv, Dk]` and `[B, K − 1, C]` per linear-attention layer.
     pub fn settled_states(&self) -> Result<Vec<(Array, Array)>> {
         self.states.iter().map(|state| state.resolve(&self.committed)).collect()
@@ -113,6 +142,7 @@ impl Batch {
 
     /// Folds what the last step's tape has kept into the states.
     pub(super) fn settle(&mut self) -> Result<()> {
+        self.discard_begun();
         let settled: Vec<DeltaState> = self
             .settled_states()?
             .into_iter()

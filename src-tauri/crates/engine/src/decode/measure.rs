@@ -184,7 +184,7 @@ impl<'a> Meter<'a> {
 
         let begin = Instant::now();
         let VerifyGraph { host_tokens, hidden, .. } = self.batch.verify_graph(self.model, &drafted)?;
-        let read_later = hidden.for_drafts().chain(self.batch.arrays());
+        let read_later = hidden.read_later().chain(self.batch.arrays());
         mlx::async_eval([&host_tokens].into_iter().chain(read_later))?;
         let (advances, _) = self.batch.commit(&host_tokens.to_vec()?, &drafted, &hidden)?;
         let pass = begin.elapsed().as_secs_f64();

@@ -29,7 +29,7 @@ pub use row::{Advance, CacheLost, Row};
 pub use scheduler::{Limits, RowError, Scheduler, SchedulerEvent};
 pub use spec::{KnownDrafts, RowId, RowSpec};
 pub use stats::Recorder;
-pub use step::{StepFailed, StepTiming, Stepped};
+pub use step::{NextStep, StepFailed, StepTiming, Stepped};
 pub use swapped_row::SwappedRow;
 
 pub use crate::memory::PREFILL_CHUNK;

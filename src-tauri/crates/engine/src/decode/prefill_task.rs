@@ -7,7 +7,7 @@ use super::spec::{RowId, RowSpec};
 use crate::cache::{DeltaState, DraftContext, Prefix, RowCache, StateSnapshot};
 use crate::memory::ChunkSizes;
 use crate::mlx::{self, Array, Result};
-use crate::model::{Hidden, Packed, Phase, Qwen};
+use crate::model::{Hidden, LayerOutputs, Packed, Phase, Qwen};
 
 /// A row on its way into a batch, whose prompt is read by itself, chunk by chunk, and each chunk some layers at a time.
 /// Only the prompt decides where chunks end, so only the prompt decides how its reading is rounded. A row whose step
@@ -38,7 +38,7 @@ struct Chunk {
     /// Index of the next layer.
     layer: usize,
     /// What the draft model reads of the layers so far, `[T, H]` each.
-    taps: Vec<Array>,
+    outputs: LayerOutputs,
 }
 
 impl PrefillTask {
@@ -134,8 +134,9 @@ impl PrefillTask {
         chunk.layer = model.layers.len().min(begin + layers.max(1));
         let mut rows = [&mut self.row.cache];
         let range = begin..chunk.layer;
-        let (states, taps) = (&mut self.states, &mut chunk.taps);
-        chunk.x = model.run_layers(chunk.x, range, &chunk.packed, &mut rows, states, Phase::Prefill, taps)?;
+        let (states, outputs) = (&mut self.states, &mut chunk.outputs);
+        chunk.x =
+            model.run_layers(chunk.x, range, &chunk.packed, &mut rows, states, Phase::Prefill, outputs)?;
         let done = chunk.layer - begin;
         if chunk.layer == model.layers.len() {
             self.end_chunk(model, chunk)?;
@@ -157,13 +158,19 @@ impl PrefillTask {
         let (done, end) = (self.read, self.chunk_end());
         let ids = Array::from_slice(&self.row.ctx[done..end], &[(end - done) as i32])?;
         let packed = Packed::new(&[(done, end - done)])?;
-        Ok(Chunk { end, packed, x: model.embed_tokens.forward(&ids)?, layer: 0, taps: Vec::new() })
+        Ok(Chunk {
+            end,
+            packed,
+            x: model.embed_tokens.forward(&ids)?,
+            layer: 0,
+            outputs: LayerOutputs::default(),
+        })
     }
 
     fn end_chunk(&mut self, model: &Qwen, chunk: Chunk) -> Result<()> {
         let (begin, end) = (self.read, chunk.end);
         let len = (end - begin) as i32;
-        let Hidden { for_mtp: hidden, features, .. } = model.hidden(chunk.x, &chunk.taps)?;
+        let Hidden { for_mtp: hidden, features, .. } = model.hidden(chunk.x, chunk.outputs)?;
         if let (Some(draft), Some(features)) = (&model.draft, features) {
             self.row.read_features(draft, &features, begin)?;
             // One after the other, since a layer computes several times of what it keeps.

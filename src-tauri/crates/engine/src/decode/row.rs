@@ -331,7 +331,8 @@ impl Row {
     /// Accepts or rejects the drafts of a step and appends what is emitted: the only place where a row moves forward.
     /// Rolls the trunk's KV caches back to the committed tokens. `target`: the tokens that the model draws after the
     /// context and after each draft, up to the first whose logits are not finite; `hidden`: what a pass gave for the
-    /// last token and the k drafts, from row `start` of its arrays on; `drafter`: who proposed the drafts.
+    /// last token and the k drafts, from row `start` of its arrays on; `drafter`: who proposed the drafts; `begun`: how
+    /// many tokens of a step that has begun already the caches have behind these.
     pub(super) fn commit(
         &mut self,
         target: &[u32],
@@ -339,6 +340,7 @@ impl Row {
         drafter: DrafterKind,
         hidden: &Hidden,
         start: usize,
+        begun: usize,
     ) -> Result<Verdict> {
         let matching = target.iter().zip(drafts).take_while(|(t, d)| t == d).count();
         let room = self.room();
@@ -366,8 +368,8 @@ impl Row {
         let predicted =
             drafter == DrafterKind::Lookup && proposal.as_ref().is_some_and(|proposal| proposal.predicted);
         let lookup = proposal.map(|proposal| proposal.verdict(emitted));
-        let committed = self.committed();
-        self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));
+        let cached = self.committed() + begun;
+        self.cache.kv.iter_mut().for_each(|kv| kv.rewind(cached));
         self.taken_back = count == 0;
         if self.taken_back {
             return Ok(if drafts.is_empty() { Verdict::NotFinite } else { Verdict::TakenBack });

@@ -51,6 +51,15 @@ pub struct StepTiming {
     pub caught_up: bool,
 }
 
+/// What is known of the step behind one that is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextStep {
+    /// Nothing.
+    Unknown,
+    /// It is one of the same rows, most likely with as many drafts.
+    Alike,
+}
+
 /// A step that failed. How far its rows got is unknown, so they have left the batch without caches and states, with the
 /// tokens from before the step.
 #[derive(Debug, Error)]
@@ -72,61 +81,80 @@ impl Batch {
         model: &Qwen,
         drafts: &[D],
     ) -> std::result::Result<Stepped, StepFailed> {
+        self.step_with(model, drafts, NextStep::Unknown)
+    }
+
+    /// The same, and begins the next one where it can be told that it is like this one, for a GPU to go on while the
+    /// host handles what this one gave.
+    pub fn step_with<D: Into<DraftPlan> + Copy>(
+        &mut self,
+        model: &Qwen,
+        drafts: &[D],
+        next: NextStep,
+    ) -> std::result::Result<Stepped, StepFailed> {
         if self.rows.is_empty() {
             return Ok(Stepped::default());
         }
         let tokens: HashMap<RowId, usize> = self.rows.iter().map(|row| (row.id, row.ctx.len())).collect();
         let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
-        self.try_step(model, &plans).map_err(|error| {
+        self.try_step(model, &plans, next).map_err(|error| {
             let mut rows = std::mem::take(self).rows;
             rows.iter_mut().for_each(|row| row.forget(tokens[&row.id]));
             StepFailed { error, rows }
         })
     }
 
-    fn try_step(&mut self, model: &Qwen, plans: &[DraftPlan]) -> Result<Stepped> {
-        let begin = Instant::now();
+    fn try_step(&mut self, model: &Qwen, plans: &[DraftPlan], next: NextStep) -> Result<Stepped> {
+        let (begin, waited_before) = (Instant::now(), mlx::waited());
         mlx::take_handed_over();
         let plans = self.possible(plans);
+        let is_plain = plans.iter().all(|plan| plan.depth == 0);
+        let begun = if is_plain { self.begun.take() } else { None };
+        self.discard_begun();
+        let was_begun = begun.is_some();
         let mut timing =
             StepTiming { rows: self.rows.len(), caught_up: self.catches_up(&plans), ..StepTiming::default() };
         let drafted = debug_span!("build drafts").in_scope(|| self.draft(model, &plans))?;
-        let mut waited = Duration::ZERO;
         let drafts = drafted.drafts().tokens.as_ref();
         let steps = &mut self.steps[usize::from(drafts.is_some())];
         *steps += 1;
         // From the second on, so that short replies have a figure too; the first may compile kernels.
         let timed = *steps % TIMING_INTERVAL == 2;
         if timed && let Some(drafts) = drafts {
-            let waited_from = Instant::now();
+            let drafting = mlx::waited();
             mlx::eval([drafts])?;
-            waited = waited_from.elapsed();
-            timing.draft = Some(waited);
+            timing.draft = Some(mlx::waited() - drafting);
         }
 
-        let VerifyGraph { host_tokens, hidden, logits } =
-            debug_span!("build verify").in_scope(|| self.verify_graph(model, &drafted))?;
+        let VerifyGraph { host_tokens, targets, hidden, logits } = match begun {
+            Some(begun) => begun,
+            None => debug_span!("build verify").in_scope(|| self.verify_graph(model, &drafted))?,
+        };
         if timed {
-            let waited_from = Instant::now();
             mlx::eval([&logits])?;
-            waited += waited_from.elapsed();
         }
         drop(logits);
         let handing_over = Instant::now();
         debug_span!("hand over").in_scope(|| {
-            mlx::async_eval([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))
+            mlx::async_eval([&host_tokens].into_iter().chain(hidden.read_later()).chain(self.arrays()))
         })?;
         // Handing the graph to a GPU is the host's work. The CPU computes it meanwhile and holds the caller up.
-        let wait = if mlx::device() == DeviceKind::Cpu { handing_over } else { Instant::now() };
+        let held_up = if mlx::device() == DeviceKind::Cpu { handing_over.elapsed() } else { Duration::ZERO };
+        if next == NextStep::Alike && !timed && self.can_begin_plain(model, &plans) {
+            let begin_next = || self.plain_graph_behind(model, &targets, &hidden.pieces);
+            self.begun = Some(debug_span!("build next").in_scope(begin_next)?);
+        }
+        self.was_plain = is_plain;
+        let wait = Instant::now();
         let mut computed = wait;
         let waiting = debug_span!("wait").entered();
-        let (rest, committed) = host_tokens.with_elements(|tokens| {
+        let committed = host_tokens.with_elements(|tokens| {
             drop(waiting);
             computed = Instant::now();
-            (computed - wait, debug_span!("commit").in_scope(|| self.commit(tokens, &drafted, &hidden)))
+            debug_span!("commit").in_scope(|| self.commit(tokens, &drafted, &hidden))
         })?;
-        waited += rest;
-        timing.sample = timed.then_some(rest);
+        let waited = mlx::waited() - waited_before + held_up;
+        timing.sample = timed.then_some(computed - wait + held_up);
 
         let (advances, lost) = committed?;
         let ended = advances.iter().filter(|a| a.finish.is_some()).map(|a| a.row);
@@ -137,8 +165,9 @@ impl Batch {
         let lost = gone.into_iter().map(|departed| departed.row.without_memory()).collect();
         timing.total = begin.elapsed();
         timing.host = timing.total.saturating_sub(waited);
-        let busy =
-            mlx::take_handed_over().map_or(Duration::ZERO, |from| computed.saturating_duration_since(from));
+        let handed_over = mlx::take_handed_over();
+        let busy_from = if was_begun { Some(begin) } else { handed_over };
+        let busy = busy_from.map_or(Duration::ZERO, |from| computed.saturating_duration_since(from));
         timing.idle = timing.total.saturating_sub(busy);
         Ok(Stepped { advances, timing, ended, lost })
     }
@@ -151,10 +180,11 @@ impl Batch {
         drafts: &[D],
     ) -> Result<BTreeMap<String, usize>> {
         let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
+        self.discard_begun();
         let model = &model.lazy();
         let drafted = self.draft(model, &self.possible(&plans))?;
         let VerifyGraph { host_tokens, hidden, .. } = self.verify_graph(model, &drafted)?;
-        mlx::primitives([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))
+        mlx::primitives([&host_tokens].into_iter().chain(hidden.read_later()).chain(self.arrays()))
     }
 
     /// The kernels that the next step hands to a GPU of Apple, counted from its graph as it is there, by the primitives
@@ -170,7 +200,7 @@ impl Batch {
         mlx::metal_graph(|| {
             let drafted = self.draft(model, &self.possible(&plans))?;
             let VerifyGraph { host_tokens, hidden, .. } = self.verify_graph(model, &drafted)?;
-            mlx::dispatches([&host_tokens].into_iter().chain(hidden.for_drafts()).chain(self.arrays()))
+            mlx::dispatches([&host_tokens].into_iter().chain(hidden.read_later()).chain(self.arrays()))
         })
     }
 

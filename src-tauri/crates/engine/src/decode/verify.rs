@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::batch::Batch;
 use super::drafters::Drafted;
+use super::plan::DrafterKind;
 use super::row::{Advance, Row, Verdict};
 use super::spec::RowId;
 use crate::mlx::{self, Array, Dtype, Result};
@@ -11,10 +12,13 @@ use crate::model::{Hidden, Packed, Phase, Qwen};
 use crate::sample::{Logprobs, Restriction, SamplePosition, restricted, sample};
 
 /// A step that has been built and not yet computed.
+#[derive(Debug)]
 pub(super) struct VerifyGraph {
     /// All that the host reads of it, u32: the model's tokens, row after row, then the drafts, then for each of the
     /// model's tokens whether the logits that it was drawn from are finite, then reports.
     pub(super) host_tokens: Array,
+    /// The first of it: the model's tokens, u32 `[T]`.
+    pub(super) targets: Array,
     /// What the pass gave for each of its T tokens.
     pub(super) hidden: Hidden,
     /// What the model's tokens are drawn from, `[T, V]`.
@@ -24,20 +28,49 @@ pub(super) struct VerifyGraph {
 impl Batch {
     /// Builds the pass that verifies the drafts.
     pub(super) fn verify_graph(&mut self, model: &Qwen, drafted: &Drafted) -> Result<VerifyGraph> {
-        let spans: Vec<(usize, usize)> =
-            self.rows.iter().enumerate().map(|(b, row)| (row.committed(), 1 + drafted.depth(b))).collect();
+        let (tokens, committed) = (self.input_tokens(drafted)?, std::mem::take(&mut self.committed));
+        let graph =
+            self.pass(model, drafted, &tokens, 0, Phase::Step { committed: &committed, behind: None });
+        self.committed = committed;
+        graph
+    }
+
+    /// Builds the pass of a plain step behind another one, which the device still computes. `targets`: the token that
+    /// each row emits there, u32 `[B]`; `pieces`: that step's [`Hidden::pieces`].
+    pub(super) fn plain_graph_behind(
+        &mut self,
+        model: &Qwen,
+        targets: &Array,
+        pieces: &[Array],
+    ) -> Result<VerifyGraph> {
+        let committed = vec![1; self.rows.len()];
+        let phase = Phase::Step { committed: &committed, behind: Some(pieces) };
+        self.pass(model, &Drafted::none(vec![DrafterKind::Head; committed.len()]), targets, 1, phase)
+    }
+
+    /// Builds a pass over each row's last token and its drafts, `tokens`, u32 `[T]`. `ahead`: how many tokens each row
+    /// will have emitted by then.
+    fn pass(
+        &mut self,
+        model: &Qwen,
+        drafted: &Drafted,
+        tokens: &Array,
+        ahead: usize,
+        phase: Phase<'_>,
+    ) -> Result<VerifyGraph> {
+        let span = |(b, row): (usize, &Row)| (row.committed() + ahead, 1 + drafted.depth(b));
+        let spans: Vec<(usize, usize)> = self.rows.iter().enumerate().map(span).collect();
         let packed = Packed::new(&spans)?;
-        let tokens = self.input_tokens(drafted)?;
         let mut caches: Vec<_> = self.rows.iter_mut().map(|row| &mut row.cache).collect();
-        let phase = Phase::Step(&self.committed);
-        let hidden = model.forward(&tokens, &packed, &mut caches, &mut self.states, phase)?;
+        let hidden = model.forward(tokens, &packed, &mut caches, &mut self.states, phase)?;
         let logits = model.logits(&hidden.normed)?;
         let bound = self.bound(&logits, drafted)?;
 
         let seen = self.seen(logits.dim(-1))?;
         let rows = self.rows.iter().zip(&seen).enumerate();
-        let places: Vec<SamplePosition<'_>> =
-            rows.flat_map(|(b, (row, seen))| drafted.sample_positions(b, row, seen.as_ref())).collect();
+        let places: Vec<SamplePosition<'_>> = rows
+            .flat_map(|(b, (row, seen))| drafted.sample_positions(b, row, ahead, seen.as_ref()))
+            .collect();
         let ids = sample(&bound, &places, drafted.drafts(), &model.top_k)?;
         let reports: Vec<Array> = self
             .reported()
@@ -62,7 +95,8 @@ impl Batch {
         let drafts = &drafted.drafts().tokens;
         let host_tokens: Vec<&Array> =
             [&ids].into_iter().chain(drafts).chain([&finite]).chain(&reports).collect();
-        Ok(VerifyGraph { host_tokens: mlx::concatenate(&host_tokens, 0)?, hidden, logits })
+        let host_tokens = mlx::concatenate(&host_tokens, 0)?;
+        Ok(VerifyGraph { host_tokens, targets: ids, hidden, logits })
     }
 
     /// The logits `[T, V]` with what binds each position. What may come behind drafts depends on them: where a row is
@@ -147,14 +181,16 @@ impl Batch {
             let finite = own_finite.iter().take_while(|&&finite| finite == 1).count();
             let target = &target[..finite.min(row.usable)];
             let draft: Vec<u32> = drafted.of_row(b).into_iter().map(|i| drafts[i]).collect();
-            let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start)?;
+            let begun = usize::from(self.begun.is_some());
+            let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start, begun)?;
             start += 1 + depths[b];
             self.committed[b] = 0;
             match verdict {
                 Verdict::Advanced(mut advance) => {
                     advance.logprobs = logprobs;
                     advance.logprobs.truncate(advance.tokens.len());
-                    self.committed[b] = advance.tokens.len();
+                    // The tape of a step that has begun counts from behind this one; nothing of it is kept yet.
+                    self.committed[b] = if begun > 0 { 0 } else { advance.tokens.len() };
                     advances.push(advance);
                 }
                 Verdict::TakenBack => {}

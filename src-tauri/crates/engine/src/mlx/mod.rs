@@ -28,8 +28,8 @@ pub use ops::{
 };
 pub use runtime::{
     DeviceKind, Residency, active_memory, async_eval, clear_cache, device, eval, load_safetensors,
-    peak_memory, reset_peak_memory, save_safetensors, set_cache_limit, take_handed_over, usable_memory,
-    waits,
+    peak_memory, reset_peak_memory, save_safetensors, set_cache_limit, synchronize, take_handed_over,
+    usable_memory, waited, waits,
 };
 pub use spans::{Entries, Prepared, Span, over, undivided};
 pub use top_k::TopK;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mlx_rs::error::IoError;
 use mlx_sys::mlx_device;
@@ -69,6 +69,7 @@ pub fn device() -> DeviceKind {
 
 thread_local! {
     static WAITS: Cell<u64> = const { Cell::new(0) };
+    static WAITED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     static HANDED_OVER: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
@@ -86,13 +87,21 @@ pub fn waits() -> u64 {
     WAITS.get()
 }
 
+/// How long this thread has waited for the device.
+pub fn waited() -> Duration {
+    WAITED.get()
+}
+
 /// Computes the arrays and waits for them.
 pub fn eval<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<()> {
     WAITS.set(WAITS.get() + 1);
     note_handing_over();
     let arrays = vector_of(arrays);
+    let from = Instant::now();
     // SAFETY: the vector holds valid handles and is freed by its guard.
-    match unsafe { mlx_sys::mlx_eval(arrays.raw()) } {
+    let status = unsafe { mlx_sys::mlx_eval(arrays.raw()) };
+    WAITED.set(WAITED.get() + from.elapsed());
+    match status {
         0 => Ok(()),
         _ => Err(MlxError::last("eval")),
     }
@@ -106,6 +115,24 @@ pub fn async_eval<'a>(arrays: impl IntoIterator<Item = &'a Array>) -> Result<()>
     match unsafe { mlx_sys::mlx_async_eval(arrays.raw()) } {
         0 => Ok(()),
         _ => Err(MlxError::last("async_eval")),
+    }
+}
+
+/// Waits until the device has done all that it was handed. A process that ends before may crash as it ends.
+pub fn synchronize() -> Result<()> {
+    let device = default_device();
+    // SAFETY: the out-pointer is a fresh handle; device and stream are freed once.
+    let status = unsafe {
+        let mut stream = mlx_sys::mlx_stream_new();
+        mlx_sys::mlx_get_default_stream(&mut stream, device);
+        let status = mlx_sys::mlx_synchronize(stream);
+        mlx_sys::mlx_stream_free(stream);
+        mlx_sys::mlx_device_free(device);
+        status
+    };
+    match status {
+        0 => Ok(()),
+        _ => Err(MlxError::last("synchronize")),
     }
 }
 

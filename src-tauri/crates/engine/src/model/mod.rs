@@ -37,7 +37,7 @@ pub use mlp::Mlp;
 pub use moe::{Moe, MoeDims};
 pub use mtp_head::MtpHead;
 pub use packed::Packed;
-pub use qwen::{Hidden, Layer, Mixer, Phase, Qwen};
+pub use qwen::{Hidden, Layer, LayerOutputs, Mixer, Phase, Qwen};
 pub use rope::Rope;
 pub use weights::LoadProgress;
 

@@ -54,9 +54,24 @@ impl Layer {
 pub enum Phase<'a> {
     /// Many tokens of one row, in chunks; afterwards all of them are committed.
     Prefill,
-    /// A few tokens of each row, token by token, whose updates are left on the tape. Holds the number of tokens of the
-    /// previous step that each row committed.
-    Step(&'a [usize]),
+    /// A few tokens of each row, token by token, whose updates are left on the tape.
+    Step {
+        /// The number of tokens of the previous step that each row committed.
+        committed: &'a [usize],
+        /// Where the device still computes the previous step, that one's [`Hidden::pieces`]. A piece is handed over once
+        /// the device is done with the previous step's next one: from then on nothing reads what it writes to, which
+        /// would have to be copied otherwise. The last piece is left to the caller.
+        behind: Option<&'a [Array]>,
+    },
+}
+
+/// What layers leave beside their output.
+#[derive(Debug, Default)]
+pub struct LayerOutputs {
+    /// The outputs of those layers that the draft model reads, `[T, H]` each.
+    pub taps: Vec<Array>,
+    /// In [`Phase::Step`], the outputs of the layers that end a piece, `[T, H]` each.
+    pub pieces: Vec<Array>,
 }
 
 /// The whole network with its MTP head, if it has one.
@@ -108,12 +123,15 @@ pub struct Hidden {
     /// What the draft model reads, where there is one: the outputs of the layers that it taps, side by side.
     /// `[T, taps · H]`.
     pub features: Option<Array>,
+    /// What the pieces end with in which the pass goes to the device, in order, `[T, H]` each; none where it goes there
+    /// all at once.
+    pub pieces: Vec<Array>,
 }
 
 impl Hidden {
-    /// What is drafted from later.
-    pub fn for_drafts(&self) -> impl Iterator<Item = &Array> {
-        [&self.for_mtp].into_iter().chain(&self.features)
+    /// What is read of it after the step: what is drafted from, and what the next step's pieces wait for.
+    pub fn read_later(&self) -> impl Iterator<Item = &Array> {
+        [&self.for_mtp].into_iter().chain(&self.features).chain(&self.pieces)
     }
 }
 
@@ -127,15 +145,14 @@ impl Qwen {
         states: &mut [DeltaState],
         phase: Phase<'_>,
     ) -> Result<Hidden> {
-        let (x, mut taps) = (self.embed_tokens.forward(ids)?, Vec::new());
-        let x = self.run_layers(x, 0..self.layers.len(), packed, rows, states, phase, &mut taps)?;
-        self.hidden(x, &taps)
+        let (x, mut outputs) = (self.embed_tokens.forward(ids)?, LayerOutputs::default());
+        let x = self.run_layers(x, 0..self.layers.len(), packed, rows, states, phase, &mut outputs)?;
+        self.hidden(x, outputs)
     }
 
     /// Runs some of the layers: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once. In
     /// [`Phase::Prefill`] it waits for the last one, unless nothing reads its output: without an MTP head only the
-    /// caches of the model's last layer are needed of a prompt. `taps` gets the outputs of those layers that the draft
-    /// model reads, `[T, H]` each.
+    /// caches of the model's last layer are needed of a prompt.
     #[expect(clippy::too_many_arguments, reason = "what a pass reads and what it changes")]
     pub fn run_layers(
         &self,
@@ -145,7 +162,7 @@ impl Qwen {
         rows: &mut [&mut RowCache],
         states: &mut [DeltaState],
         phase: Phase<'_>,
-        taps: &mut Vec<Array>,
+        outputs: &mut LayerOutputs,
     ) -> Result<Array> {
         let tapped = self.draft.as_ref().map_or(&[][..], DraftModel::taps);
         let is_attention = |layer: &&Layer| matches!(layer.mixer, Mixer::Attention(_));
@@ -176,7 +193,7 @@ impl Qwen {
                     let state = states.next().expect("one state per linear-attention layer");
                     let mixed = match phase {
                         Phase::Prefill => delta.prefill(&normed, packed, state)?,
-                        Phase::Step(committed) => delta.step(&normed, packed, state, committed)?,
+                        Phase::Step { committed, .. } => delta.step(&normed, packed, state, committed)?,
                     };
                     recurrent = Some(state);
                     mixed
@@ -198,7 +215,7 @@ impl Qwen {
                 None => self.feed_forward(layer, &x.add(&mixed)?)?,
             };
             if tapped.contains(&(layers.start + index)) {
-                taps.push(x.clone());
+                outputs.taps.push(x.clone());
             }
             // Intermediate results must not pile up over all layers: one layer is computed while the next one's graph
             // is built, and memory is only taken for that one when the first is done.
@@ -211,11 +228,18 @@ impl Qwen {
                 let states = recurrent.iter().flat_map(|state| state.arrays());
                 mlx::async_eval(std::iter::once(&x).chain(states))?;
             }
-            if let (Phase::Step(_), Some(most)) = (phase, self.layers_per_piece) {
+            if let (Phase::Step { behind, .. }, Some(most)) = (phase, self.layers_per_piece) {
                 unsent.extend(recurrent.iter().flat_map(|state| state.arrays()).cloned());
                 layers_unsent += 1;
                 if layers_unsent == piece.min(most) {
-                    mlx::async_eval(unsent.iter().chain([&x]))?;
+                    outputs.pieces.push(x.clone());
+                    let done = behind.map(|before| before.get(outputs.pieces.len()));
+                    if let Some(Some(done)) = done {
+                        mlx::eval([done])?;
+                    }
+                    if !matches!(done, Some(None)) {
+                        mlx::async_eval(unsent.iter().chain([&x]))?;
+                    }
                     unsent.clear();
                     (layers_unsent, piece) = (0, 2 * piece);
                 }
@@ -243,19 +267,19 @@ impl Qwen {
         Self { layers_per_piece: None, ..self.clone() }
     }
 
-    /// The final norm of the last layer's output `[T, H]`, and what the MTP head and the draft model read. `taps`: what
-    /// the draft model's layers put out.
-    pub fn hidden(&self, x: Array, taps: &[Array]) -> Result<Hidden> {
+    /// The final norm of the last layer's output `[T, H]`, and what the MTP head and the draft model read. `outputs`:
+    /// what the layers left beside it.
+    pub fn hidden(&self, x: Array, LayerOutputs { taps, pieces }: LayerOutputs) -> Result<Hidden> {
         let normed = mlx::rms_norm(&x, Some(&self.norm), self.eps)?;
         let for_mtp = match self.hidden_mode {
             HiddenMode::PostNorm => normed.clone(),
             HiddenMode::PreNorm => x,
         };
-        let features = match taps {
+        let features = match taps.as_slice() {
             [] => None,
             taps => Some(mlx::concatenate(&taps.iter().collect::<Vec<_>>(), -1)?),
         };
-        Ok(Hidden { normed, for_mtp, features })
+        Ok(Hidden { normed, for_mtp, features, pieces })
     }
 
     /// `[T, H]` → logits `[T, V]` in the compute type.

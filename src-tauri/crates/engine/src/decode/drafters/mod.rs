@@ -99,7 +99,8 @@ struct Own {
 }
 
 impl Drafted {
-    fn none(drafters: Vec<DrafterKind>) -> Self {
+    /// No drafts of anybody.
+    pub(super) fn none(drafters: Vec<DrafterKind>) -> Self {
         Self { drafts: Drafts::default(), own: vec![Vec::new(); drafters.len()], drafters }
     }
 
@@ -132,11 +133,12 @@ impl Drafted {
         self.own[b].iter().map(|own| own.token).collect()
     }
 
-    /// The positions at which row `b` is verified: behind its context and behind each of its drafts.
+    /// The positions at which row `b` is verified: `ahead` tokens behind its context, and behind each of its drafts.
     pub(super) fn sample_positions<'a>(
         &self,
         b: usize,
         row: &'a Row,
+        ahead: usize,
         seen: Option<&Seen>,
     ) -> Vec<SamplePosition<'a>> {
         let before = self.of_row(b);
@@ -144,7 +146,7 @@ impl Drafted {
         (0..=before.len())
             .map(|i| SamplePosition {
                 judged: self.own[b].get(i).and_then(judged),
-                ..row.sample_position(i, seen.cloned(), &before[..i])
+                ..row.sample_position(ahead + i, seen.cloned(), &before[..i])
             })
             .collect()
     }

@@ -3,7 +3,7 @@
 
 use foretoken_protocol::Drafting;
 
-use super::request::Quarantine;
+use super::request::{Quarantine, Stage};
 use super::{MAX_ROWS, Scheduler, SchedulerEvent};
 use crate::cache::StateSnapshot;
 use crate::decode::batch::{Batch, Departed};
@@ -11,7 +11,7 @@ use crate::decode::plan::{DraftPlan, DrafterKind, StepShape};
 use crate::decode::policy::{Chat, MAX_WIDTH, RowOutcome, RowView, StepView};
 use crate::decode::row::{Advance, Row};
 use crate::decode::spec::RowId;
-use crate::decode::step::Stepped;
+use crate::decode::step::{NextStep, Stepped};
 use crate::model::{DraftModel, Qwen};
 
 impl Scheduler {
@@ -86,7 +86,9 @@ impl Scheduler {
         }
         let shape = StepShape::of(&plans);
         let _span = tracing::trace_span!("step", rows = plans.len(), width = shape.width).entered();
-        let Stepped { advances, timing, ended, lost } = match batch.step(model, &plans) {
+        let busy_elsewhere = self.requests.values().any(|request| !matches!(request.stage, Stage::Running));
+        let next = if busy_elsewhere { NextStep::Unknown } else { NextStep::Alike };
+        let Stepped { advances, timing, ended, lost } = match batch.step_with(model, &plans, next) {
             Ok(stepped) => stepped,
             Err(failed) => {
                 self.quarantine(failed, events);

@@ -65,6 +65,111 @@ fn run(model: &Qwen) -> (Vec<Vec<u32>>, Vec<Vec<u8>>) {
     (batch.rows().iter().map(|row| row.emitted().to_vec()).collect(), states)
 }
 
+/// Depths with runs of plain steps: the third of a run has been begun by the second.
+const RUNS: [[usize; 2]; 12] =
+    [[0, 0], [0, 0], [0, 0], [0, 0], [2, 0], [0, 0], [0, 0], [0, 0], [1, 3], [0, 0], [0, 0], [0, 0]];
+
+/// Rows by id: what they have written, and the bytes of all that is kept of them.
+type Kept = Vec<(RowId, Vec<u32>, Vec<Vec<u8>>)>;
+
+fn kept(batch: &Batch) -> Kept {
+    let states = batch.settled_states().unwrap();
+    let of_row = |(b, row): (usize, &Row)| {
+        let states = states.iter().flat_map(|(state, tail)| [state, tail]);
+        let states = states.map(|a| a.slice_axis(0, b as i32, b as i32 + 1).unwrap().to_bytes().unwrap());
+        let kv = row.cache.kv.iter().map(|kv| kv.copy(0..row.committed()).unwrap().unwrap());
+        let kv = kv.flat_map(|copy| copy.arrays().map(|a| a.to_bytes().unwrap()).collect::<Vec<_>>());
+        let head = row.cache.head.as_ref().unwrap();
+        let head = head.copy(0..head.len().min(row.committed() - row.unread_pairs())).unwrap();
+        let head =
+            head.iter().flat_map(|copy| copy.arrays().map(|a| a.to_bytes().unwrap())).collect::<Vec<_>>();
+        (row.id, row.emitted().to_vec(), states.chain(kv).chain(head).collect())
+    };
+    batch.rows().iter().enumerate().map(of_row).collect()
+}
+
+/// What is kept after each of these steps, and how many of them were begun by the one before.
+fn steps(model: &Qwen, next: NextStep, batch: &mut Batch, depths: &[[usize; 2]]) -> (Vec<Kept>, usize) {
+    let mut begun = 0;
+    let after = |depths: &[usize; 2]| {
+        let plain = depths.iter().all(|&depth| depth == 0);
+        begun += usize::from(plain && batch.begun.is_some());
+        batch.step_with(model, &depths[..batch.rows().len()], next).unwrap();
+        kept(batch)
+    };
+    (depths.iter().map(after).collect(), begun)
+}
+
+#[test]
+fn a_step_that_was_begun_behind_another_computes_the_same_bits() {
+    let at_once = demo(None);
+    let (expected, _) = steps(&at_once, NextStep::Unknown, &mut batch(&at_once), &RUNS);
+    for piece in [1, 2, 3] {
+        let model = demo(Some(piece));
+        let (pipelined, begun) = steps(&model, NextStep::Alike, &mut batch(&model), &RUNS);
+        assert!(pipelined == expected, "{piece}");
+        // Of each run the third; of the first the fourth, since the second times its parts.
+        assert_eq!(begun, 3);
+        mlx::synchronize().unwrap();
+        let (alone, begun) = steps(&model, NextStep::Unknown, &mut batch(&model), &RUNS);
+        assert!(alone == expected && begun == 0, "{begun}");
+    }
+}
+
+/// Whatever happens to a batch, a step that has begun is as if it never had.
+#[test]
+fn a_step_that_was_begun_is_rolled_back_where_the_rows_change() {
+    let run = |model: &Qwen, next| {
+        let mut rows = batch(model);
+        let mut seen = Vec::new();
+        let mut begun = Vec::new();
+        let mut plain = |batch: &mut Batch, count: usize| {
+            let depths = vec![[0, 0]; count];
+            seen.extend(steps(model, next, batch, &depths).0);
+            begun.push(batch.begun.is_some());
+        };
+        plain(&mut rows, 4);
+        rows.settle().unwrap();
+        plain(&mut rows, 2);
+        let departed = rows.remove(&[0]).unwrap().remove(0);
+        plain(&mut rows, 2);
+        rows.merge(Batch::of_row(departed.row, departed.states)).unwrap();
+        plain(&mut rows, 3);
+        // The longest replies end here.
+        rows.rows.iter_mut().for_each(|row| row.spec.max_tokens = row.emitted().len() + 2 + row.id as usize);
+        plain(&mut rows, 2);
+        assert_eq!(rows.rows().len(), 1);
+        plain(&mut rows, 1);
+        (seen, begun)
+    };
+    let (expected, never) = run(&demo(None), NextStep::Alike);
+    let (pipelined, begun) = run(&demo(Some(1)), NextStep::Alike);
+    assert!(pipelined == expected);
+    assert_eq!(never, [false; 6]);
+    assert_eq!(begun, [true, true, true, true, false, false]);
+    mlx::synchronize().unwrap();
+}
+
+/// Only once the device is done with what reads a buffer is it written to in place.
+#[test]
+fn a_step_is_begun_piece_by_piece_behind_what_the_device_has_done_of_the_one_before() {
+    let model = demo(Some(1));
+    let mut batch = batch(&model);
+    steps(&model, NextStep::Alike, &mut batch, &[[0, 0]; 4]);
+    let pieces = model.layers.len();
+    for _ in 0..6 {
+        let before = mlx::waits();
+        batch.step_with(&model, &[0, 0], NextStep::Alike).unwrap();
+        assert_eq!(mlx::waits() - before, 1 + (pieces as u64 - 1));
+    }
+    let begun = batch.begun.take().unwrap();
+    assert_eq!(begun.hidden.pieces.len(), pieces);
+    let left = |array: &mlx::Array| mlx::primitives([array]).unwrap().values().sum::<usize>();
+    assert_eq!(left(&begun.hidden.pieces[pieces - 2]), 0);
+    assert!(left(&begun.hidden.pieces[pieces - 1]) > 10, "the last is left for when the device is done");
+    mlx::synchronize().unwrap();
+}
+
 /// The demo model whose head keeps guesses apart from its cache, or does not.
 fn demo_with_guesses(apart: bool) -> Qwen {
     let mut model = demo(None);
@@ -119,6 +224,7 @@ fn pieces_and_drafts_are_with_the_device_before_the_step_is_built() {
     assert!(all_drafts > 50 && drafts <= 2, "{all_drafts} {drafts}");
     assert!(only_logits < last_layers && only_logits < 20, "{only_logits} {last_layers}");
     assert!(last_layers < all / 2, "{last_layers} {all}");
+    mlx::synchronize().unwrap();
 }
 
 #[test]

@@ -35,13 +35,15 @@ pub struct RowState {
     pub head: Option<Array>,
 }
 
-/// Checks what holds for every row after every step: its caches are as long as what it has committed, have no more room
-/// than a buffer may have, and hold no NaN, not even behind what counts; its head has something to draft from.
+/// Checks what holds for every row after every step: its caches are as long as what it has committed, and what has
+/// begun of the next step; they have no more room than a buffer may have, and hold no NaN, not even behind what counts;
+/// its head has something to draft from.
 pub fn check_invariants(batch: &Batch) {
+    let begun = usize::from(batch.has_begun());
     for row in batch.rows() {
         let (id, cache) = (row.id, row.cache());
         assert_eq!(row.committed() + 1, row.context().len());
-        assert!(cache.kv.iter().all(|kv| kv.len() == row.committed()), "row {id}: attention caches");
+        assert!(cache.kv.iter().all(|kv| kv.len() == row.committed() + begun), "row {id}: attention caches");
         if let Some(head) = &cache.head {
             assert_eq!(head.len(), row.committed() - row.unread_pairs(), "row {id}: the head's cache");
             assert!(row.committed() == 0 || row.unread_pairs() > 0, "row {id}: nothing to draft from");
@@ -81,8 +83,9 @@ pub fn states(batch: &Batch) -> Vec<RowState> {
     rows.map(|(i, row)| {
         let cache = row.cache();
         let values = |kv: &RowKv| kv.values(Dtype::Float32).unwrap();
+        let committed = |kv: Array| kv.slice_axis(2, 0, row.committed() as i32).unwrap();
         RowState {
-            kv: cache.kv.iter().filter_map(values).collect(),
+            kv: cache.kv.iter().filter_map(values).map(committed).collect(),
             recurrent: settled.iter().map(|(state, _)| of_row(state, i)).collect(),
             tails: settled.iter().map(|(_, tail)| of_row(tail, i)).collect(),
             head: cache.head.as_ref().and_then(values),

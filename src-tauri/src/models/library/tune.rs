@@ -131,12 +131,13 @@ mod tests {
         assert_eq!(tuning.tokens_per_second.len(), 4);
         assert!(tuning.tokens_per_second.iter().all(|&speed| speed > 0.0), "{tuning:?}");
 
-        let mut told = Vec::new();
-        let follow = |done, total| told.push(done as f64 / total as f64);
-        let small = LEAST_VOCABULARY - 1;
+        // Without a choice of tokens the benchmark is all of the work. What it then comes to was seen.
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let follow = |done, total| _ = tell.send(done as f64 / total as f64);
         let full = loaded(KvPrecision::Full);
-        let tuning = measure(&tool, &full, folder.path(), small, follow).await.unwrap();
-        assert!(tuning.draft_vocabulary.is_none() && told.last() == Some(&1.0), "{told:?}");
-        assert!(told[0] < 0.25, "the benchmark is all of the work: {told:?}");
+        tokio::select! {
+            ended = measure(&tool, &full, folder.path(), LEAST_VOCABULARY - 1, follow) => panic!("{ended:?}"),
+            first = told.recv() => assert!(first.is_some_and(|part| part < 0.25), "{first:?}"),
+        }
     }
 }

@@ -125,6 +125,11 @@ impl Batch {
         self.was_plain && plain && model.layers_per_piece.is_some() && self.rows.iter().all(ready)
     }
 
+    /// Whether the next step has begun.
+    pub fn has_begun(&self) -> bool {
+        self.begun.is_some()
+    }
+
     /// Rolls back the step that has begun, if there is one, as if all of it were rejected.
     pub(super) fn discard_begun(&mut self) {
         if self.begun.take().is_some() {

@@ -167,7 +167,8 @@ impl Batch {
         timing.host = timing.total.saturating_sub(waited);
         let handed_over = mlx::take_handed_over();
         let busy_from = if was_begun { Some(begin) } else { handed_over };
-        let busy = busy_from.map_or(Duration::ZERO, |from| computed.saturating_duration_since(from));
+        let busy_until = if self.begun.is_some() { begin + timing.total } else { computed };
+        let busy = busy_from.map_or(Duration::ZERO, |from| busy_until.saturating_duration_since(from));
         timing.idle = timing.total.saturating_sub(busy);
         Ok(Stepped { advances, timing, ended, lost })
     }

@@ -17,7 +17,7 @@ pub(super) struct Mutant {
 const SPANNING: &str = "foretoken-tests";
 const ENGINE: &str = "foretoken-engine";
 
-pub(super) const MUTANTS: [Mutant; 26] = [
+pub(super) const MUTANTS: [Mutant; 29] = [
     Mutant {
         name: "one update too few is folded",
         file: "cache/delta_state.rs",
@@ -233,6 +233,30 @@ pub(super) const MUTANTS: [Mutant; 26] = [
         to: "draft.into().or(self.draft.map(|_| 0.0))",
         package: ENGINE,
         tests: "test(what_was_not_measured_again_stays_as_it_was)",
+    },
+    Mutant {
+        name: "a step that was begun stays in the caches where it is not made",
+        file: "decode/batch.rs",
+        from: "if self.begun.take().is_some() {",
+        to: "if self.begun.take().is_none() {",
+        package: ENGINE,
+        tests: "test(decode::step::tests::a_step_that_was_begun)",
+    },
+    Mutant {
+        name: "the tape of a step that was begun counts before it is made",
+        file: "decode/verify.rs",
+        from: "if begun > 0 { 0 } else { advance.tokens.len() }",
+        to: "advance.tokens.len()",
+        package: ENGINE,
+        tests: "test(decode::step::tests::a_step_that_was_begun)",
+    },
+    Mutant {
+        name: "a step that was begun draws with the noise of the one before",
+        file: "decode/verify.rs",
+        from: "drafted.sample_positions(b, row, ahead, seen.as_ref())",
+        to: "drafted.sample_positions(b, row, 0, seen.as_ref())",
+        package: ENGINE,
+        tests: "test(decode::step::tests::a_step_that_was_begun)",
     },
 ];
 

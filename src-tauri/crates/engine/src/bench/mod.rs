@@ -21,8 +21,8 @@ use foretoken_protocol::{
 };
 
 use crate::decode::{
-    Batch, Calibration, DraftPlan, DrafterKind, KnownDrafts, PassTimes, Policy, PolicyState, PrefillTask,
-    Row, RowId, RowSpec, StepTiming, Stepped,
+    Batch, Calibration, DraftPlan, DrafterKind, KnownDrafts, NextStep, PassTimes, Policy, PolicyState,
+    PrefillTask, Row, RowId, RowSpec, StepTiming, Stepped,
 };
 use crate::error::EngineError;
 use crate::learned::Learned;
@@ -482,7 +482,8 @@ impl<'a> Bench<'a> {
             batch.join(self.read(0, self.spec(prompt, depth))?)?;
             let begin = Instant::now();
             while !batch.rows().is_empty() {
-                let Stepped { advances, timing, .. } = batch.step(self.model(), &[plan])?;
+                let stepped = batch.step_with(self.model(), &[plan], NextStep::Alike)?;
+                let Stepped { advances, timing, .. } = stepped;
                 decoded.steps += 1;
                 for advance in advances {
                     if advance.drafted == depth {

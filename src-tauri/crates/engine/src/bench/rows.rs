@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Bench;
 use super::spread::{Spread, median, milliseconds, spread};
-use crate::decode::{Batch, RowSpec};
+use crate::decode::{Batch, NextStep, RowSpec};
 use crate::error::EngineError;
 
 /// Rows of the measured steps.
@@ -54,7 +54,7 @@ impl Bench<'_> {
         batch.step(self.model(), &depths)?;
         let mut timings = Vec::with_capacity(STEPS);
         for _ in 0..STEPS {
-            timings.push(batch.step(self.model(), &depths)?.timing);
+            timings.push(batch.step_with(self.model(), &depths, NextStep::Alike)?.timing);
         }
         Ok(Steps {
             rows,

@@ -1,11 +1,10 @@
 //! Continuous batching: the rows that decode together, with the recurrent states of all. Rows join and leave between
 //! steps.
 
-use super::plan::DraftPlan;
 use super::prefill_task::PrefillTask;
 use super::row::Row;
 use super::spec::RowId;
-use super::verify::VerifyGraph;
+use super::verify_graph::VerifyGraph;
 use crate::cache::DeltaState;
 use crate::mlx::{self, Array, Result};
 use crate::model::Qwen;
@@ -20,9 +19,7 @@ pub struct Batch {
     pub(super) committed: Vec<usize>,
     /// Steps since there were rows, without drafts and with them.
     pub(super) steps: [u64; 2],
-    /// Whether the last step was one without drafts.
-    pub(super) was_plain: bool,
-    /// The next step as one without drafts, of which the device has got most before the last one was committed. The
+    /// The next step, one without drafts, of which the device has got most before the last one was committed. The
     /// caches have a token of it for each row; of the states' tape nothing counts yet.
     pub(super) begun: Option<VerifyGraph>,
 }
@@ -117,12 +114,15 @@ impl Batch {
         Ok(rows.zip(states).map(|(row, states)| Departed { row, states }).collect())
     }
 
-    /// Whether the next step may be begun as one without drafts: the device is handed its work piece by piece, and the
-    /// tokens of the step before are all that it depends on.
-    pub(super) fn can_begin_plain(&self, model: &Qwen, plans: &[DraftPlan]) -> bool {
-        let ready = |row: &Row| row.constraint.is_none() && row.history.is_none() && row.room() > 1;
-        let plain = plans.iter().all(|plan| plan.depth == 0);
-        self.was_plain && plain && model.layers_per_piece.is_some() && self.rows.iter().all(ready)
+    /// Whether the step behind the one at hand may be begun: the device is handed its work piece by piece, no row ever
+    /// drafts, and the tokens of the step at hand are all that it depends on. Where rows draft at times, what is chosen
+    /// for a step depends on the one before; work that was begun in vain would hold it up and spoil what it tells of its
+    /// cost.
+    pub(super) fn can_begin_next(&self, model: &Qwen) -> bool {
+        let depends_on_tokens_alone =
+            |row: &Row| !row.spec.drafts && row.constraint.is_none() && row.history.is_none();
+        let goes_on = |row: &Row| row.room() > 1 && depends_on_tokens_alone(row);
+        model.layers_per_piece.is_some() && self.rows.iter().all(goes_on)
     }
 
     /// Whether the next step has begun.

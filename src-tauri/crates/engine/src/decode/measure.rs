@@ -11,7 +11,7 @@ use super::plan::{DraftPlan, DrafterKind, MAX_CHAIN};
 use super::prefill_task::PrefillTask;
 use super::row::Row;
 use super::spec::RowSpec;
-use super::verify::VerifyGraph;
+use super::verify_graph::VerifyGraph;
 use crate::mlx::{self, Result};
 use crate::model::Qwen;
 

@@ -17,6 +17,7 @@ mod stats;
 mod step;
 mod swapped_row;
 mod verify;
+mod verify_graph;
 
 pub use batch::{Batch, Departed};
 pub use footprint::{Footprint, TooLarge};

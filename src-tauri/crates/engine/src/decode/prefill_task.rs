@@ -38,7 +38,7 @@ struct Chunk {
     /// Index of the next layer.
     layer: usize,
     /// What the draft model reads of the layers so far, `[T, H]` each.
-    outputs: LayerOutputs,
+    taps: Vec<Array>,
 }
 
 impl PrefillTask {
@@ -134,9 +134,11 @@ impl PrefillTask {
         chunk.layer = model.layers.len().min(begin + layers.max(1));
         let mut rows = [&mut self.row.cache];
         let range = begin..chunk.layer;
-        let (states, outputs) = (&mut self.states, &mut chunk.outputs);
-        chunk.x =
-            model.run_layers(chunk.x, range, &chunk.packed, &mut rows, states, Phase::Prefill, outputs)?;
+        let mut outputs = LayerOutputs { taps: chunk.taps, ..LayerOutputs::default() };
+        let (states, packed) = (&mut self.states, &chunk.packed);
+        let phase = Phase::Prefill;
+        chunk.x = model.run_layers(chunk.x, range, packed, &mut rows, states, phase, &mut outputs)?;
+        chunk.taps = outputs.taps;
         let done = chunk.layer - begin;
         if chunk.layer == model.layers.len() {
             self.end_chunk(model, chunk)?;
@@ -158,19 +160,14 @@ impl PrefillTask {
         let (done, end) = (self.read, self.chunk_end());
         let ids = Array::from_slice(&self.row.ctx[done..end], &[(end - done) as i32])?;
         let packed = Packed::new(&[(done, end - done)])?;
-        Ok(Chunk {
-            end,
-            packed,
-            x: model.embed_tokens.forward(&ids)?,
-            layer: 0,
-            outputs: LayerOutputs::default(),
-        })
+        Ok(Chunk { end, packed, x: model.embed_tokens.forward(&ids)?, layer: 0, taps: Vec::new() })
     }
 
     fn end_chunk(&mut self, model: &Qwen, chunk: Chunk) -> Result<()> {
         let (begin, end) = (self.read, chunk.end);
         let len = (end - begin) as i32;
-        let Hidden { for_mtp: hidden, features, .. } = model.hidden(chunk.x, chunk.outputs)?;
+        let Hidden { for_mtp: hidden, features, .. } =
+            model.hidden(chunk.x, LayerOutputs { taps: chunk.taps, pieces: Vec::new() })?;
         if let (Some(draft), Some(features)) = (&model.draft, features) {
             self.row.read_features(draft, &features, begin)?;
             // One after the other, since a layer computes several times of what it keeps.

@@ -11,7 +11,7 @@ use super::batch::{Batch, Departed};
 use super::plan::{DraftPlan, DrafterKind, MOST_UNREAD};
 use super::row::{Advance, Row};
 use super::spec::RowId;
-use super::verify::VerifyGraph;
+use super::verify_graph::VerifyGraph;
 use crate::mlx::{self, DeviceKind, MlxError, Result};
 use crate::model::Qwen;
 
@@ -39,7 +39,8 @@ pub struct StepTiming {
     pub total: Duration,
     /// Building the graph, handing it to a GPU, and handling its results.
     pub host: Duration,
-    /// The part of it in which the device has nothing to do: before it is given anything of the step, and behind it.
+    /// The part of it in which the device has nothing to do: before it is given anything of the step, and behind it. Not
+    /// counted where the device has another step by then.
     pub idle: Duration,
     /// Waiting for the drafts alone; known for one in sixteen of the steps that use any.
     pub draft: Option<Duration>,
@@ -49,6 +50,9 @@ pub struct StepTiming {
     pub rows: usize,
     /// Whether a drafter first read what many steps without it had left unread.
     pub caught_up: bool,
+    /// Whether a part of it was computed during the step before, or of the next one during this. Then it says little of
+    /// what one such step costs.
+    pub overlaps: bool,
 }
 
 /// What is known of the step behind one that is made.
@@ -108,12 +112,14 @@ impl Batch {
         let (begin, waited_before) = (Instant::now(), mlx::waited());
         mlx::take_handed_over();
         let plans = self.possible(plans);
-        let is_plain = plans.iter().all(|plan| plan.depth == 0);
-        let begun = if is_plain { self.begun.take() } else { None };
-        self.discard_begun();
+        let begun = self.begun.take();
         let was_begun = begun.is_some();
-        let mut timing =
-            StepTiming { rows: self.rows.len(), caught_up: self.catches_up(&plans), ..StepTiming::default() };
+        let mut timing = StepTiming {
+            rows: self.rows.len(),
+            caught_up: self.catches_up(&plans),
+            overlaps: was_begun,
+            ..StepTiming::default()
+        };
         let drafted = debug_span!("build drafts").in_scope(|| self.draft(model, &plans))?;
         let drafts = drafted.drafts().tokens.as_ref();
         let steps = &mut self.steps[usize::from(drafts.is_some())];
@@ -140,11 +146,11 @@ impl Batch {
         })?;
         // Handing the graph to a GPU is the host's work. The CPU computes it meanwhile and holds the caller up.
         let held_up = if mlx::device() == DeviceKind::Cpu { handing_over.elapsed() } else { Duration::ZERO };
-        if next == NextStep::Alike && !timed && self.can_begin_plain(model, &plans) {
+        if next == NextStep::Alike && !timed && self.can_begin_next(model) {
             let begin_next = || self.plain_graph_behind(model, &targets, &hidden.pieces);
             self.begun = Some(debug_span!("build next").in_scope(begin_next)?);
+            timing.overlaps = true;
         }
-        self.was_plain = is_plain;
         let wait = Instant::now();
         let mut computed = wait;
         let waiting = debug_span!("wait").entered();
@@ -163,6 +169,11 @@ impl Batch {
         let (gone, ended): (Vec<_>, Vec<_>) =
             self.remove(&leaving)?.into_iter().partition(|departed| lost.contains(&departed.row.id));
         let lost = gone.into_iter().map(|departed| departed.row.without_memory()).collect();
+        if let Some(begun) = &self.begun {
+            // The device is done with the step at hand: what is left can go there before anybody hears of it.
+            let read_later = begun.hidden.read_later().chain(self.arrays());
+            mlx::async_eval([&begun.host_tokens].into_iter().chain(read_later))?;
+        }
         timing.total = begin.elapsed();
         timing.host = timing.total.saturating_sub(waited);
         let handed_over = mlx::take_handed_over();

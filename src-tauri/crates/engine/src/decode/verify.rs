@@ -7,23 +7,10 @@ use super::drafters::Drafted;
 use super::plan::DrafterKind;
 use super::row::{Advance, Row, Verdict};
 use super::spec::RowId;
+use super::verify_graph::VerifyGraph;
 use crate::mlx::{self, Array, Dtype, Result};
 use crate::model::{Hidden, Packed, Phase, Qwen};
 use crate::sample::{Logprobs, Restriction, SamplePosition, restricted, sample};
-
-/// A step that has been built and not yet computed.
-#[derive(Debug)]
-pub(super) struct VerifyGraph {
-    /// All that the host reads of it, u32: the model's tokens, row after row, then the drafts, then for each of the
-    /// model's tokens whether the logits that it was drawn from are finite, then reports.
-    pub(super) host_tokens: Array,
-    /// The first of it: the model's tokens, u32 `[T]`.
-    pub(super) targets: Array,
-    /// What the pass gave for each of its T tokens.
-    pub(super) hidden: Hidden,
-    /// What the model's tokens are drawn from, `[T, V]`.
-    pub(super) logits: Array,
-}
 
 impl Batch {
     /// Builds the pass that verifies the drafts.

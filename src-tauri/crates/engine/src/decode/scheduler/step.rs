@@ -86,8 +86,9 @@ impl Scheduler {
         }
         let shape = StepShape::of(&plans);
         let _span = tracing::trace_span!("step", rows = plans.len(), width = shape.width).entered();
-        let busy_elsewhere = self.requests.values().any(|request| !matches!(request.stage, Stage::Running));
-        let next = if busy_elsewhere { NextStep::Unknown } else { NextStep::Alike };
+        let joining = |stage: &Stage| matches!(stage, Stage::Prefilling(_) | Stage::SwappingIn(_));
+        let rows_change = self.requests.values().any(|request| joining(&request.stage));
+        let next = if rows_change { NextStep::Unknown } else { NextStep::Alike };
         let Stepped { advances, timing, ended, lost } = match batch.step_with(model, &plans, next) {
             Ok(stepped) => stepped,
             Err(failed) => {
@@ -103,7 +104,7 @@ impl Scheduler {
             Some(RowOutcome { chat, drafts, accepted: a.accepted, lookup: a.lookup })
         };
         let rows: Vec<RowOutcome> = advances.iter().filter_map(outcome).collect();
-        let took = timing.sample.is_none().then_some(timing.total);
+        let took = (timing.sample.is_none() && !timing.overlaps).then_some(timing.total);
         self.policy.observe(&StepView { rows: &rows, shape, took, caught_up: timing.caught_up });
         lost.into_iter().for_each(|row| self.give_up(row, events));
         let alone = plans.len() == 1;

@@ -24,6 +24,11 @@ fn demo(layers_per_piece: Option<usize>) -> Qwen {
 
 /// A batch of both prompts, where the second asks how likely its tokens were.
 fn batch(model: &Qwen) -> Batch {
+    batch_of(model, true, &[])
+}
+
+/// The same, of rows that draft or never do; `stop_ids` end them.
+fn batch_of(model: &Qwen, drafts: bool, stop_ids: &[u32]) -> Batch {
     let mut batch = Batch::default();
     for (id, prompt) in PROMPTS.into_iter().enumerate() {
         let spec = RowSpec {
@@ -33,9 +38,9 @@ fn batch(model: &Qwen) -> Batch {
             seed: id as u64,
             xtc_exempt: Vec::new(),
             max_tokens: 40,
-            stop_ids: Vec::new(),
+            stop_ids: stop_ids.to_vec(),
             message_starts: Vec::new(),
-            drafts: true,
+            drafts,
             logprobs: (id == 1).then_some(2),
             constraint: None,
             priority: Priority::default(),
@@ -65,68 +70,80 @@ fn run(model: &Qwen) -> (Vec<Vec<u32>>, Vec<Vec<u8>>) {
     (batch.rows().iter().map(|row| row.emitted().to_vec()).collect(), states)
 }
 
-/// Depths with runs of plain steps: the third of a run has been begun by the second.
-const RUNS: [[usize; 2]; 12] =
-    [[0, 0], [0, 0], [0, 0], [0, 0], [2, 0], [0, 0], [0, 0], [0, 0], [1, 3], [0, 0], [0, 0], [0, 0]];
+/// Of a row that is in a batch: its name, what it has written, and the bytes of all that is kept of it.
+type Kept = (RowId, Vec<u32>, Vec<Vec<u8>>);
 
-/// Rows by id: what they have written, and the bytes of all that is kept of them.
-type Kept = Vec<(RowId, Vec<u32>, Vec<Vec<u8>>)>;
-
-fn kept(batch: &Batch) -> Kept {
+fn kept(batch: &Batch) -> Vec<Kept> {
     let states = batch.settled_states().unwrap();
     let of_row = |(b, row): (usize, &Row)| {
         let states = states.iter().flat_map(|(state, tail)| [state, tail]);
-        let states = states.map(|a| a.slice_axis(0, b as i32, b as i32 + 1).unwrap().to_bytes().unwrap());
-        let kv = row.cache.kv.iter().map(|kv| kv.copy(0..row.committed()).unwrap().unwrap());
-        let kv = kv.flat_map(|copy| copy.arrays().map(|a| a.to_bytes().unwrap()).collect::<Vec<_>>());
-        let head = row.cache.head.as_ref().unwrap();
-        let head = head.copy(0..head.len().min(row.committed() - row.unread_pairs())).unwrap();
-        let head =
-            head.iter().flat_map(|copy| copy.arrays().map(|a| a.to_bytes().unwrap())).collect::<Vec<_>>();
-        (row.id, row.emitted().to_vec(), states.chain(kv).chain(head).collect())
+        let mut bytes: Vec<Vec<u8>> =
+            states.map(|a| a.slice_axis(0, b as i32, b as i32 + 1).unwrap().to_bytes().unwrap()).collect();
+        for kv in &row.cache.kv {
+            let copy = kv.copy(0..row.committed()).unwrap().unwrap();
+            bytes.extend(copy.arrays().map(|a| a.to_bytes().unwrap()));
+        }
+        bytes.extend(row.pending.hidden.iter().map(|hidden| hidden.to_bytes().unwrap()));
+        (row.id, row.emitted().to_vec(), bytes)
     };
     batch.rows().iter().enumerate().map(of_row).collect()
 }
 
-/// What is kept after each of these steps, and how many of them were begun by the one before.
-fn steps(model: &Qwen, next: NextStep, batch: &mut Batch, depths: &[[usize; 2]]) -> (Vec<Kept>, usize) {
-    let mut begun = 0;
-    let after = |depths: &[usize; 2]| {
-        let plain = depths.iter().all(|&depth| depth == 0);
-        begun += usize::from(plain && batch.begun.is_some());
-        batch.step_with(model, &depths[..batch.rows().len()], next).unwrap();
-        kept(batch)
+/// What is kept after each of so many steps, and whether each had been begun by the one before.
+fn steps(model: &Qwen, next: NextStep, batch: &mut Batch, count: usize) -> (Vec<Vec<Kept>>, Vec<bool>) {
+    let step = |_| {
+        let begun = batch.has_begun();
+        let depths = vec![0; batch.rows().len()];
+        let timing = batch.step_with(model, &depths, next).unwrap().timing;
+        assert!(timing.overlaps || !(begun || batch.has_begun()));
+        (kept(batch), begun)
     };
-    (depths.iter().map(after).collect(), begun)
+    (0..count).map(step).unzip()
 }
 
 #[test]
 fn a_step_that_was_begun_behind_another_computes_the_same_bits() {
-    let at_once = demo(None);
-    let (expected, _) = steps(&at_once, NextStep::Unknown, &mut batch(&at_once), &RUNS);
+    let run = |model: &Qwen, next| steps(model, next, &mut batch_of(model, false, &[]), 9);
+    let (expected, _) = run(&demo(None), NextStep::Alike);
     for piece in [1, 2, 3] {
         let model = demo(Some(piece));
-        let (pipelined, begun) = steps(&model, NextStep::Alike, &mut batch(&model), &RUNS);
+        let (pipelined, begun) = run(&model, NextStep::Alike);
         assert!(pipelined == expected, "{piece}");
-        // Of each run the third; of the first the fourth, since the second times its parts.
-        assert_eq!(begun, 3);
+        // The second times its parts and begins nothing.
+        assert_eq!(begun, [false, true, false, true, true, true, true, true, true]);
+        let (alone, begun) = run(&model, NextStep::Unknown);
+        assert!(alone == expected && begun == [false; 9], "{begun:?}");
         mlx::synchronize().unwrap();
-        let (alone, begun) = steps(&model, NextStep::Unknown, &mut batch(&model), &RUNS);
-        assert!(alone == expected && begun == 0, "{begun}");
     }
+}
+
+/// What is chosen for the next step of such rows depends on this one.
+#[test]
+fn no_step_is_begun_where_a_row_may_draft_or_ends() {
+    let model = demo(Some(1));
+    let mut drafting = batch(&model);
+    let (_, begun) = steps(&model, NextStep::Alike, &mut drafting, 4);
+    assert_eq!(begun, [false; 4]);
+    let mut ending = batch_of(&model, false, &[]);
+    ending.rows[1].spec.max_tokens = 4;
+    let (after, begun) = steps(&model, NextStep::Alike, &mut ending, 6);
+    assert_eq!(begun, [false, true, false, true, false, true]);
+    assert_eq!(after.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 1, 1, 1]);
+    mlx::synchronize().unwrap();
 }
 
 /// Whatever happens to a batch, a step that has begun is as if it never had.
 #[test]
 fn a_step_that_was_begun_is_rolled_back_where_the_rows_change() {
-    let run = |model: &Qwen, next| {
-        let mut rows = batch(model);
-        let mut seen = Vec::new();
-        let mut begun = Vec::new();
+    let run = |model: &Qwen, stop_ids: &[u32]| {
+        let mut rows = batch_of(model, false, stop_ids);
+        let (mut seen, mut begun) = (Vec::new(), Vec::new());
         let mut plain = |batch: &mut Batch, count: usize| {
-            let depths = vec![[0, 0]; count];
-            seen.extend(steps(model, next, batch, &depths).0);
-            begun.push(batch.begun.is_some());
+            let (kept, _) = steps(model, NextStep::Alike, batch, count);
+            begun.push(batch.has_begun());
+            let written = kept.last().and_then(|rows| rows.first()).map(|(_, written, _)| written.clone());
+            seen.extend(kept);
+            written
         };
         plain(&mut rows, 4);
         rows.settle().unwrap();
@@ -135,18 +152,22 @@ fn a_step_that_was_begun_is_rolled_back_where_the_rows_change() {
         plain(&mut rows, 2);
         rows.merge(Batch::of_row(departed.row, departed.states)).unwrap();
         plain(&mut rows, 3);
-        // The longest replies end here.
-        rows.rows.iter_mut().for_each(|row| row.spec.max_tokens = row.emitted().len() + 2 + row.id as usize);
-        plain(&mut rows, 2);
-        assert_eq!(rows.rows().len(), 1);
-        plain(&mut rows, 1);
-        (seen, begun)
+        // A stop token ends a row while the next step has begun.
+        let written = plain(&mut rows, 8).unwrap();
+        (seen, begun, written)
     };
-    let (expected, never) = run(&demo(None), NextStep::Alike);
-    let (pipelined, begun) = run(&demo(Some(1)), NextStep::Alike);
+    let (expected, never, written) = run(&demo(None), &[]);
+    let (pipelined, begun, _) = run(&demo(Some(1)), &[]);
     assert!(pipelined == expected);
-    assert_eq!(never, [false; 6]);
-    assert_eq!(begun, [true, true, true, true, false, false]);
+    assert_eq!((never, begun), (vec![false; 5], vec![true; 5]));
+
+    let first_at = |at: &usize| !written[..*at].contains(&written[*at]);
+    let at = (14..written.len()).find(first_at).unwrap();
+    let stop = [written[at]];
+    let (expected, _, _) = run(&demo(None), &stop);
+    let (pipelined, _, _) = run(&demo(Some(1)), &stop);
+    assert!(pipelined == expected);
+    assert!(pipelined.last().unwrap().len() < 2, "a row has ended");
     mlx::synchronize().unwrap();
 }
 
@@ -154,19 +175,14 @@ fn a_step_that_was_begun_is_rolled_back_where_the_rows_change() {
 #[test]
 fn a_step_is_begun_piece_by_piece_behind_what_the_device_has_done_of_the_one_before() {
     let model = demo(Some(1));
-    let mut batch = batch(&model);
-    steps(&model, NextStep::Alike, &mut batch, &[[0, 0]; 4]);
-    let pieces = model.layers.len();
+    let mut batch = batch_of(&model, false, &[]);
+    steps(&model, NextStep::Alike, &mut batch, 4);
     for _ in 0..6 {
         let before = mlx::waits();
         batch.step_with(&model, &[0, 0], NextStep::Alike).unwrap();
-        assert_eq!(mlx::waits() - before, 1 + (pieces as u64 - 1));
+        // The last piece waits for the step itself.
+        assert_eq!(mlx::waits() - before, 1 + (model.layers.len() as u64 - 1));
     }
-    let begun = batch.begun.take().unwrap();
-    assert_eq!(begun.hidden.pieces.len(), pieces);
-    let left = |array: &mlx::Array| mlx::primitives([array]).unwrap().values().sum::<usize>();
-    assert_eq!(left(&begun.hidden.pieces[pieces - 2]), 0);
-    assert!(left(&begun.hidden.pieces[pieces - 1]) > 10, "the last is left for when the device is done");
     mlx::synchronize().unwrap();
 }
 

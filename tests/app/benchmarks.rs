@@ -22,14 +22,6 @@ const PAINTED: &str = "
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     return data.filter((value, index) => index % 4 === 3 && value > 0).length;";
 
-/// Runs a quick benchmark of the model that is loaded.
-fn measure(window: &Window<'_>) {
-    window.click("open-benchmarks");
-    let before = window.texts("benchmark-entry").len();
-    window.click("run-benchmark");
-    window.wait_until("it is measured", || window.texts("benchmark-entry").len() > before);
-}
-
 fn painted(window: &Window<'_>) -> u64 {
     window.script(PAINTED, json!([])).as_u64().unwrap_or(0)
 }

@@ -116,8 +116,8 @@ impl Batch {
 
     /// Whether the step behind the one at hand may be begun: the device is handed its work piece by piece, no row ever
     /// drafts, and the tokens of the step at hand are all that it depends on. Where rows draft at times, what is chosen
-    /// for a step depends on the one before; work that was begun in vain would hold it up and spoil what it tells of its
-    /// cost.
+    /// for a step depends on the one before; work that was begun in vain would hold it up and spoil what it tells of
+    /// its cost.
     pub(super) fn can_begin_next(&self, model: &Qwen) -> bool {
         let depends_on_tokens_alone =
             |row: &Row| !row.spec.drafts && row.constraint.is_none() && row.history.is_none();

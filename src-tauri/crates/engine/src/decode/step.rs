@@ -39,8 +39,8 @@ pub struct StepTiming {
     pub total: Duration,
     /// Building the graph, handing it to a GPU, and handling its results.
     pub host: Duration,
-    /// The part of it in which the device has nothing to do: before it is given anything of the step, and behind it. Not
-    /// counted where the device has another step by then.
+    /// The part of it in which the device has nothing to do: before it is given anything of the step, and behind it.
+    /// Not counted where the device has another step by then.
     pub idle: Duration,
     /// Waiting for the drafts alone; known for one in sixteen of the steps that use any.
     pub draft: Option<Duration>,

@@ -55,7 +55,7 @@ pub(super) const MUTANTS: [Mutant; 29] = [
     Mutant {
         name: "attention keeps rejected positions",
         file: "decode/row.rs",
-        from: "self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed));",
+        from: "self.cache.kv.iter_mut().for_each(|kv| kv.rewind(cached));",
         to: "self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed + drafts.len()));",
         package: SPANNING,
         tests: "test(one_row_in_f32)",

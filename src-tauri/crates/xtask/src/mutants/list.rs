@@ -56,7 +56,7 @@ pub(super) const MUTANTS: [Mutant; 29] = [
         name: "attention keeps rejected positions",
         file: "decode/row.rs",
         from: "self.cache.kv.iter_mut().for_each(|kv| kv.rewind(cached));",
-        to: "self.cache.kv.iter_mut().for_each(|kv| kv.rewind(committed + drafts.len()));",
+        to: "self.cache.kv.iter_mut().for_each(|kv| kv.rewind(cached + drafts.len()));",
         package: SPANNING,
         tests: "test(one_row_in_f32)",
     },
@@ -112,10 +112,10 @@ pub(super) const MUTANTS: [Mutant; 29] = [
     Mutant {
         name: "one row's rejection is everybody's",
         file: "decode/verify.rs",
-        from: "let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start)?;",
+        from: "let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start, begun)?;",
         to: "let veto = drafts.first() != host_tokens.first();
             let target = &target[..if veto { 1 } else { target.len() }];
-            let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start)?;",
+            let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start, begun)?;",
         package: SPANNING,
         tests: "test(nobody_vetoes)",
     },

@@ -170,8 +170,8 @@ fn one_kind_of_text_and_plain_decoding_can_be_measured_alone() {
     window.wait_until("code is plotted", || window.text("chart-sentence").contains("Plain: "));
 }
 
-/// Puts a copy of the one benchmark into the history, as if it had been measured a minute earlier, by a version that
-/// told no texts apart.
+/// A copy of this line of the history, as if it had been measured a minute earlier, by a version that told no texts
+/// apart.
 fn earlier_one(measured: &str) -> Value {
     let mut earlier: Value = serde_json::from_str(measured).unwrap();
     earlier["measured_at"] = json!(earlier["measured_at"].as_u64().unwrap() - 60_000);

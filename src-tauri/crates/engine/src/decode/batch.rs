@@ -94,7 +94,6 @@ impl Batch {
         if leaving.is_empty() {
             return Ok(Vec::new());
         }
-        self.discard_begun();
         // Each row's states are taken out of what is folded once.
         self.settle()?;
         let own_states = |&row: &u32| self.states.iter().map(|s| s.keep(&self.committed, &[row])).collect();

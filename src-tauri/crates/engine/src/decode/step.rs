@@ -60,7 +60,7 @@ pub struct StepTiming {
 pub enum NextStep {
     /// Nothing.
     Unknown,
-    /// It is one of the same rows, most likely with as many drafts.
+    /// It is one of the same rows, but for those that this one ends.
     Alike,
 }
 

@@ -39,7 +39,8 @@ const STATS: [&str; 14] = [
 ];
 
 fn engine<S: AsRef<OsStr>>(arguments: &[S]) -> Output {
-    Command::new(built("foretoken-engine")).args(arguments).output().unwrap()
+    // From a terminal nobody sets what cargo sets for the tests.
+    Command::new(built("foretoken-engine")).args(arguments).env_remove("MLX_ENABLE_TF32").output().unwrap()
 }
 
 /// What a command that succeeds prints.
@@ -635,6 +636,8 @@ fn bench_prints_every_figure() {
     let small = [&small[..], &["--runs", "1", "--depths", "0,2"]].concat();
     let bench = [&["bench", "--model", demo.to_str().unwrap()], &small[..]].concat();
     let report = printed_json(&[&bench[..], &["--force-acceptance", "1", "--json"]].concat());
+    let environment = report["environment"].as_array().unwrap();
+    assert!(environment.contains(&json!(["MLX_ENABLE_TF32", "0"])), "{environment:?}");
     let spread = BTreeSet::from(["median", "min", "max"]);
     for figure in ["load_seconds", "prefill_tokens_per_second", "peak_memory_bytes"] {
         assert_eq!(keys(&report[figure]), spread, "{figure}");

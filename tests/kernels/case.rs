@@ -164,3 +164,9 @@ pub(crate) fn agree(cases: &[Case]) {
         }
     }
 }
+
+/// A kernel's first case in this type.
+pub(crate) fn case_of<'a>(cases: &'a [Case], kernel: &Kernel, dtype: Dtype) -> &'a Case {
+    let fits = |case: &&Case| case.kernel.name == kernel.name && case.choice.dtype == dtype;
+    cases.iter().find(fits).expect("every kernel has cases in every type")
+}

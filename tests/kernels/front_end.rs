@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use foretoken_engine::mlx::Dtype;
-use foretoken_engine::mlx::kernels::{KERNELS, Kernel, Scalar, Sizes};
+use foretoken_engine::mlx::kernels::{KERNELS, Scalar, Sizes};
 use foretoken_tests::oracle;
 use serde_json::{Value, json};
 
-use crate::case::Case;
+use crate::case::{Case, case_of};
 use crate::cases;
 use crate::program::{size_of, type_name};
 
@@ -85,30 +85,6 @@ fn question(case: &Case, text: &str) -> Value {
     })
 }
 
-/// The cases of all kernels.
-fn all_cases() -> Vec<Case> {
-    let [blocks, merges] = cases::top_k::cases();
-    [
-        cases::gdn_step::cases(),
-        cases::gdn_prepare::cases(),
-        cases::gated::cases(),
-        cases::gated_norm::cases(),
-        cases::add_norm::cases(),
-        cases::attention_prepare::cases(),
-        cases::moe_combine::cases(),
-        cases::router::cases(),
-        blocks,
-        merges,
-    ]
-    .concat()
-}
-
-/// A kernel's first case in this type.
-fn case_of<'a>(cases: &'a [Case], kernel: &Kernel, dtype: Dtype) -> &'a Case {
-    let fits = |case: &&Case| case.kernel.name == kernel.name && case.choice.dtype == dtype;
-    cases.iter().find(fits).expect("every kernel has cases in every type")
-}
-
 fn texts(questions: &[Value]) -> Vec<String> {
     serde_json::from_str(&oracle::ask("metal_text.py", &Value::from(questions).to_string())).unwrap()
 }
@@ -121,7 +97,7 @@ fn what_mlx_makes_of_the_texts_has_the_types_of_metal() {
         );
         return;
     };
-    let cases = all_cases();
+    let cases = cases::all();
     let types = [Dtype::Float32, Dtype::Bfloat16, Dtype::Float16];
     let cases: Vec<&Case> =
         KERNELS.iter().flat_map(|kernel| types.map(|dtype| case_of(&cases, kernel, dtype))).collect();
@@ -136,7 +112,7 @@ fn what_mlx_makes_of_the_texts_has_the_types_of_metal() {
         ("auto in = y", "const float* in = y", "a pointer without its memory"),
         ("auto in = y", "const constant float* in = y", "one into other memory"),
     ];
-    let case = case_of(&all_cases(), KERNELS[2], Dtype::Float32).clone();
+    let case = case_of(&cases::all(), KERNELS[2], Dtype::Float32).clone();
     assert!(mistakes.iter().all(|(from, _, _)| case.kernel.text.contains(from)));
     let questions = mistakes.map(|(from, to, _)| question(&case, &case.kernel.text.replace(from, to)));
     for ((_, _, mistake), text) in mistakes.iter().zip(texts(&questions)) {

@@ -1,6 +1,6 @@
 //! The engine's own Metal kernels, whose texts are compiled and run here as they are, on the processor: against their
-//! definition in f64 and the engine's operations, in many orders of threads, and broken on purpose. On a Mac, MLX
-//! compiles them for its GPU, and the same cases run there.
+//! definition in f64 and the engine's operations, in many orders of threads, and broken on purpose. Where MLX has a GPU,
+//! Apple's or NVIDIA's, it compiles them for that, and the same cases run there.
 
 #![cfg_attr(
     not(target_os = "linux"),
@@ -9,6 +9,8 @@
 
 mod case;
 mod cases;
+#[cfg(target_os = "linux")]
+mod cuda;
 #[cfg(target_os = "linux")]
 mod dispatches;
 #[cfg(target_os = "linux")]
@@ -29,13 +31,14 @@ mod program;
 #[cfg(target_os = "linux")]
 mod text;
 
-#[cfg(target_os = "linux")]
-use crate::case::agree;
-
-#[cfg(not(target_os = "linux"))]
+/// Runs all cases of a kernel: here on the processor, and where MLX has a GPU, on that.
 fn agree(cases: &[case::Case]) {
-    let device = foretoken_engine::mlx::kernels::of_device().expect("a Mac has Metal");
-    launched::agree(&*device, cases);
+    #[cfg(target_os = "linux")]
+    case::agree(cases);
+    match foretoken_engine::mlx::kernels::of_device() {
+        Some(device) => launched::agree(&*device, cases),
+        None => assert!(cfg!(target_os = "linux"), "a Mac has Metal"),
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use foretoken_engine::mlx::Dtype;
-use foretoken_engine::mlx::kernels::{Kernel, Scalar, Sizes};
+use foretoken_engine::mlx::kernels::{self, Kernel, Language, Scalar, Sizes};
 use tempfile::TempDir;
 
 /// What a function can have as parameters, if its body names it, and its type.
@@ -25,6 +25,21 @@ const ATTRIBUTES: [(&str, &str); 11] = [
     ("simdgroups_per_threadgroup", "uint"),
     ("threads_per_simdgroup", "uint"),
 ];
+
+/// The headers that stand for a language here.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shim {
+    include: &'static str,
+    /// What a function has as parameters.
+    attributes: &'static [(&'static str, &'static str)],
+    language: Language,
+}
+
+/// For what the texts are written in.
+const METAL: Shim = Shim { include: "msl.h", attributes: &ATTRIBUTES, language: kernels::METAL };
+
+/// For what they are on an NVIDIA GPU.
+pub(crate) const CUDA: Shim = Shim { include: "cuda.h", attributes: &[], language: kernels::CUDA };
 
 /// For all builds. Distributions that turn `_FORTIFY_SOURCE` on check each `longjmp`.
 const FLAGS: [&str; 7] =
@@ -98,6 +113,7 @@ pub(crate) struct Outcome {
 #[derive(Debug)]
 pub(crate) struct Program {
     kernel: &'static Kernel,
+    shim: Shim,
     choices: Vec<Choice>,
     file: PathBuf,
     _folder: TempDir,
@@ -107,20 +123,31 @@ impl Program {
     /// Compiles a kernel with another header and text than its own; fails with the compiler's words.
     pub(crate) fn of_text(
         kernel: &'static Kernel,
-        [header, text]: [&str; 2],
+        texts: [&str; 2],
+        choices: Vec<Choice>,
+        build: Build,
+    ) -> Result<Self, String> {
+        Self::by(METAL, kernel, texts, choices, build)
+    }
+
+    /// The same by another shim.
+    pub(crate) fn by(
+        shim: Shim,
+        kernel: &'static Kernel,
+        texts: [&str; 2],
         choices: Vec<Choice>,
         build: Build,
     ) -> Result<Self, String> {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("kernel.cpp");
-        std::fs::write(&source, source_of(kernel, header, text, &choices)).unwrap();
+        std::fs::write(&source, source_of(shim, kernel, texts, &choices)).unwrap();
         let file = folder.path().join("kernel");
         let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/msl");
         let mut command = Command::new("g++");
         command.args(FLAGS).args(build.flags()).arg("-I").arg(headers).arg(source).arg("-o").arg(&file);
         let done = command.output().expect("there is GCC");
         match done.status.success() {
-            true => Ok(Self { kernel, choices, file, _folder: folder }),
+            true => Ok(Self { kernel, shim, choices, file, _folder: folder }),
             false => Err(String::from_utf8_lossy(&done.stderr).into_owned()),
         }
     }
@@ -156,10 +183,9 @@ impl Program {
         let mut request: Vec<u8> = Vec::new();
         let mut word = |word: u32| request.extend(word.to_ne_bytes());
         word(index as u32);
-        (self.kernel.grid)(&sizes)
-            .into_iter()
-            .chain((self.kernel.group)(&sizes))
-            .for_each(|n| word(n as u32));
+        let grid = (self.kernel.grid)(&sizes);
+        let group = (self.shim.language.group)(grid, (self.kernel.group)(&sizes));
+        grid.into_iter().chain(group).for_each(|n| word(n as u32));
         word(order.sum);
         request.extend(order.seed.to_ne_bytes());
         assert_eq!(inputs.len(), self.kernel.inputs.len());
@@ -215,9 +241,10 @@ pub(crate) fn type_name(scalar: Scalar, dtype: Dtype) -> &'static str {
 }
 
 /// A C++ program with the kernel once for each choice, its function written as MLX writes it.
-fn source_of(kernel: &Kernel, header: &str, text: &str, choices: &[Choice]) -> String {
-    let mut source = format!("#include \"msl.h\"\n#line 1 \"header\"\n{header}\n");
-    let attributes: Vec<_> = ATTRIBUTES.into_iter().filter(|(name, _)| text.contains(name)).collect();
+fn source_of(shim: Shim, kernel: &Kernel, [header, text]: [&str; 2], choices: &[Choice]) -> String {
+    let (include, language) = (shim.include, shim.language.header);
+    let mut source = format!("#include \"{include}\"\n{language}\n#line 1 \"header\"\n{header}\n");
+    let attributes: Vec<_> = shim.attributes.iter().filter(|(name, _)| text.contains(name)).collect();
     let integers: Vec<String> = kernel.integers.iter().map(|name| format!("int {name}")).collect();
     for (i, choice) in choices.iter().enumerate() {
         let of = |scalar| type_name(scalar, choice.dtype);

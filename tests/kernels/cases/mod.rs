@@ -14,6 +14,7 @@ pub(crate) mod top_k;
 use foretoken_engine::mlx::Dtype;
 use foretoken_tests::rng::Rng;
 
+use crate::case::Case;
 use crate::numbers::rounded;
 
 /// Types of activations.
@@ -25,4 +26,22 @@ const EPS: f32 = 1e-6;
 /// Normal numbers that the type has.
 fn random(rng: &mut Rng, count: usize, scale: f64, dtype: Dtype) -> Vec<f64> {
     (0..count).map(|_| rounded(scale * f64::from(rng.normal()), dtype)).collect()
+}
+
+/// The cases of all kernels.
+pub(crate) fn all() -> Vec<Case> {
+    let [blocks, merges] = top_k::cases();
+    [
+        gdn_step::cases(),
+        gdn_prepare::cases(),
+        gated::cases(),
+        gated_norm::cases(),
+        add_norm::cases(),
+        attention_prepare::cases(),
+        moe_combine::cases(),
+        router::cases(),
+        blocks,
+        merges,
+    ]
+    .concat()
 }

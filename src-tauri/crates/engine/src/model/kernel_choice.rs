@@ -10,7 +10,7 @@ use super::packed::Packed;
 use super::qwen::{Mixer, Qwen};
 use super::{Attention, DeltaNet, FeedForward};
 use crate::cache::RowKv;
-use crate::mlx::kernels::{AddNorm, DeviceKernels, Largest, Launch};
+use crate::mlx::kernels::{AddNorm, Largest, Launch, for_metal};
 use crate::mlx::{self, Array, Dtype, MlxError, TopK};
 
 /// Why operations run a part of a model.
@@ -82,7 +82,7 @@ impl Qwen {
 
     /// The same network by Metal's kernels, of which a graph can be built and looked at anywhere.
     pub fn for_metal(&self) -> Result<Self, MlxError> {
-        let (mut model, launch) = (self.clone(), Rc::new(DeviceKernels::default()) as Rc<dyn Launch>);
+        let (mut model, launch) = (self.clone(), for_metal());
         model.kernels.clear();
         KernelPart::ALL.into_iter().try_for_each(|part| model.use_kernels(part, &launch))?;
         Ok(model)

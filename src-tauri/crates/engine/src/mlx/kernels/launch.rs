@@ -1,4 +1,4 @@
-//! Who runs the kernels: MLX on Metal, or whatever else can.
+//! Who runs the kernels: MLX on a GPU, or whatever else can.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,6 +11,7 @@ use super::super::error::install_handler;
 use super::super::runtime::{DeviceKind, device};
 use super::super::streams::stream;
 use super::super::{Array, Dtype, MlxError, Result};
+use super::family::{Cuda, Family, Metal};
 use super::{Input, Kernel, Output, Scalar, Sizes, act};
 
 /// One dispatch of a kernel.
@@ -61,29 +62,35 @@ pub fn of_device() -> Option<Rc<dyn Launch>> {
         return None;
     }
     match device() {
-        DeviceKind::Metal => Some(Rc::new(DeviceKernels::default())),
-        DeviceKind::Cuda | DeviceKind::Cpu => None,
+        DeviceKind::Metal => Some(for_metal()),
+        DeviceKind::Cuda => Some(Rc::new(DeviceKernels::<Cuda>::default())),
+        DeviceKind::Cpu => None,
     }
 }
 
-/// Kernels that MLX compiles for Metal and runs among its own operations.
+/// Kernels that MLX compiles for a GPU and runs among its own operations.
 #[derive(Debug, Default)]
-pub struct DeviceKernels {
-    made: RefCell<HashMap<&'static str, Made>>,
+struct DeviceKernels<F: Family> {
+    made: RefCell<HashMap<&'static str, Made<F>>>,
+}
+
+/// Those for Metal, of which a graph can be built and looked at anywhere.
+pub fn for_metal() -> Rc<dyn Launch> {
+    Rc::new(DeviceKernels::<Metal>::default())
 }
 
 /// A kernel as MLX knows it, and how it was dispatched: the layers of a pass dispatch it alike.
 #[derive(Debug)]
-struct Made {
-    handle: KernelHandle,
+struct Made<F: Family> {
+    handle: KernelHandle<F>,
     /// The last ways, the newest in front.
-    ways: Vec<(Dtype, Vec<i32>, Config)>,
+    ways: Vec<(Dtype, Vec<i32>, Config<F>)>,
 }
 
 /// Ways to dispatch a kernel that a pass goes through by turns: the gate of attention, of experts and of a shared one.
 const WAYS: usize = 4;
 
-impl Launch for DeviceKernels {
+impl<F: Family> Launch for DeviceKernels<F> {
     fn launch(&self, call: &Call<'_>) -> Result<Vec<Array>> {
         let mut all = self.made.borrow_mut();
         let new = || Made { handle: KernelHandle::new(call.kernel), ways: Vec::new() };
@@ -101,18 +108,10 @@ impl Launch for DeviceKernels {
         let inputs = vector_of(call.inputs.iter().copied());
         let mut outputs = Handles::empty();
         // SAFETY: all handles are valid and freed by their guards; the vector of outputs is filled or the call fails.
-        let status = unsafe {
-            mlx_sys::mlx_fast_metal_kernel_apply(
-                outputs.as_mut_raw(),
-                handle.0,
-                inputs.raw(),
-                config.0,
-                stream(),
-            )
-        };
+        let status = unsafe { F::apply(outputs.as_mut_raw(), handle.0, inputs.raw(), config.0, stream()) };
         match status {
             0 => outputs.into_arrays(),
-            _ => Err(MlxError::last("metal_kernel")),
+            _ => Err(MlxError::last("custom_kernel")),
         }
     }
 }
@@ -132,41 +131,30 @@ pub(in super::super) fn one_kernel(inputs: &[&Array], shape: &[i32]) -> Result<A
     let sizes = [("size", shape.iter().product())];
     let kernel = &KERNELS[inputs.len() - 1];
     let call = Call { kernel, dtype: inputs[0].dtype(), sizes: Sizes(&sizes), inputs };
-    let [out] = call.by(&DeviceKernels::default())?;
+    let [out] = call.by(&*for_metal())?;
     out.reshape(shape)
 }
 
 /// A kernel of mlx-c.
 #[derive(Debug)]
-struct KernelHandle(mlx_sys::mlx_fast_metal_kernel);
+struct KernelHandle<F: Family>(F::Kernel);
 
-impl KernelHandle {
+impl<F: Family> KernelHandle<F> {
     fn new(kernel: &Kernel) -> Self {
         install_handler();
         let text = |text: &str| CString::new(text).expect("texts have no NUL");
         let inputs = Names::new(kernel.inputs.iter().map(|input| input.name));
         let outputs = Names::new(kernel.outputs.iter().map(|output| output.name));
-        let (name, body, header) = (text(kernel.name), text(kernel.text), text(kernel.header));
+        let header = text(&[F::LANGUAGE.header, kernel.header].concat());
         // SAFETY: mlx-c copies the strings and the vectors during the call.
-        Self(unsafe {
-            mlx_sys::mlx_fast_metal_kernel_new(
-                name.as_ptr(),
-                inputs.0,
-                outputs.0,
-                body.as_ptr(),
-                header.as_ptr(),
-                // Views are read where they lie: a copy would be a dispatch of its own.
-                false,
-                false,
-            )
-        })
+        Self(unsafe { F::kernel(&text(kernel.name), inputs.0, outputs.0, &text(kernel.text), &header) })
     }
 }
 
-impl Drop for KernelHandle {
+impl<F: Family> Drop for KernelHandle<F> {
     fn drop(&mut self) {
         // SAFETY: owned and freed once.
-        unsafe { mlx_sys::mlx_fast_metal_kernel_free(self.0) };
+        unsafe { F::free_kernel(self.0) };
     }
 }
 
@@ -196,49 +184,35 @@ impl Drop for Names {
 
 /// Grid, threadgroup, template arguments and outputs of a dispatch.
 #[derive(Debug)]
-struct Config(mlx_sys::mlx_fast_metal_kernel_config);
+struct Config<F: Family>(F::Config);
 
-impl Config {
+impl<F: Family> Config<F> {
     fn new(call: &Call<'_>) -> Result<Self> {
         let Call { kernel, sizes, .. } = call;
         // SAFETY: the handle is fresh and freed by its guard; shapes and names are copied during each call.
         unsafe {
-            let config = Self(mlx_sys::mlx_fast_metal_kernel_config_new());
+            let config = Self(F::config());
             let mut status = 0;
             for output in kernel.outputs {
                 let shape: Vec<i32> = (output.shape)(sizes).into_iter().map(|size| size.max(1)).collect();
-                let dtype = call.dtype_of(output.scalar).into();
-                status |= mlx_sys::mlx_fast_metal_kernel_config_add_output_arg(
-                    config.0,
-                    shape.as_ptr(),
-                    shape.len(),
-                    dtype,
-                );
+                status |= F::add_output(config.0, &shape, call.dtype_of(output.scalar).into());
             }
-            let ([x, y, z], [gx, gy, gz]) = ((kernel.grid)(sizes), (kernel.group)(sizes));
-            status |= mlx_sys::mlx_fast_metal_kernel_config_set_grid(config.0, x, y, z);
-            status |= mlx_sys::mlx_fast_metal_kernel_config_set_thread_group(config.0, gx, gy, gz);
-            status |= mlx_sys::mlx_fast_metal_kernel_config_add_template_arg_dtype(
-                config.0,
-                c"T".as_ptr(),
-                call.dtype.into(),
-            );
+            let grid = (kernel.grid)(sizes);
+            status |= F::set_grid(config.0, grid);
+            status |= F::set_group(config.0, (F::LANGUAGE.group)(grid, (kernel.group)(sizes)));
+            status |= F::add_type(config.0, c"T", call.dtype.into());
             for name in kernel.integers {
                 let of = CString::new(*name).expect("names have no NUL");
-                status |= mlx_sys::mlx_fast_metal_kernel_config_add_template_arg_int(
-                    config.0,
-                    of.as_ptr(),
-                    sizes.of(name),
-                );
+                status |= F::add_integer(config.0, &of, sizes.of(name));
             }
-            if status == 0 { Ok(config) } else { Err(MlxError::last("metal_kernel_config")) }
+            if status == 0 { Ok(config) } else { Err(MlxError::last("custom_kernel_config")) }
         }
     }
 }
 
-impl Drop for Config {
+impl<F: Family> Drop for Config<F> {
     fn drop(&mut self) {
         // SAFETY: owned and freed once.
-        unsafe { mlx_sys::mlx_fast_metal_kernel_config_free(self.0) };
+        unsafe { F::free_config(self.0) };
     }
 }

@@ -1,6 +1,6 @@
 //! The engine's own Metal kernels: their texts, and in one table what each reads, writes and is told. MLX makes a
 //! kernel of a text by `mlx_fast_metal_kernel` and writes the head of its function itself, after the names and types
-//! here.
+//! here. On an NVIDIA GPU the same texts run behind a header that says in CUDA what they say of a GPU.
 //!
 //! T packed tokens of B rows of a batch; act is the type of the activations. Counts that change from step to step are
 //! data, so that a kernel is compiled once for a model. `plan`, int32 `[B, 8]`, says of each row: its first new token
@@ -13,14 +13,16 @@
 //! and writes each element of its outputs once; [`TEXT_LIMIT`] keeps it short, since MLX hashes it at every dispatch.
 
 mod attention;
+mod family;
 mod gdn;
 mod launch;
 mod token_wise;
 
 pub use attention::{AttentionKernel, AttentionSizes};
+pub use family::{CUDA, Language, METAL};
 pub use gdn::{GdnKernels, GdnPlan, GdnRow, GdnSizes, GdnTape};
 pub(super) use launch::one_kernel;
-pub use launch::{Call, DeviceKernels, Launch, of_device};
+pub use launch::{Call, Launch, for_metal, of_device};
 pub use token_wise::{AddNorm, Gated, Largest, Mixture, Opened};
 
 /// The least elements of an array that MLX hands to a kernel as memory of the device. Below it generates another text,

@@ -22,7 +22,7 @@ use crate::error::EngineError;
 use crate::inspect::{model_info, model_name};
 use crate::memory::MemoryBudget;
 use crate::mlx::{self, kernels};
-use crate::model::{DraftModel, LoadError, LoadProgress, Qwen};
+use crate::model::{BatchInvariance, DraftModel, LoadError, LoadProgress, Qwen};
 use crate::text::{ChatTemplate, MESSAGE_START, Prompter, Tokenizer, stop_ids};
 pub use crate::text::{PLAIN_TEXT, TokenPrompt};
 pub use replies::{Calls, Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
@@ -46,6 +46,8 @@ pub struct Session {
     writing: replies::Writing,
     /// Held from the first reply until [`Session::rest`]: whoever pauses for an hour gets the memory for other
     /// programs.
+    /// In which steps the device gives this model's tokens the same bits.
+    invariance: BatchInvariance,
     residency: Option<mlx::Residency>,
 }
 
@@ -156,6 +158,8 @@ impl Prepared {
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());
         let scheduler = Scheduler::new(&model, limits, Policy::new(figures));
+        let invariance = model.batch_invariance()?;
+        tracing::debug!(?invariance, "steps whose tokens have the same bits");
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
         let compiler =
             Compiler::new(prompter.tokenizer().clone(), &stop_ids, vocab).with_calls_in(prompter.call_form());
@@ -171,6 +175,7 @@ impl Prepared {
             vocab,
             scheduler,
             writing,
+            invariance,
             residency: None,
         })
     }

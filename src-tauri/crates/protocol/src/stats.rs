@@ -150,7 +150,7 @@ pub struct PlainSpeed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]
 pub enum Exactness {
-    /// The same text, token by token.
+    /// The same text, token by token, as any other that this is promised of.
     Bitwise,
     /// A text drawn from the same distribution.
     Distribution,

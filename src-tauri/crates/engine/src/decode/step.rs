@@ -48,6 +48,8 @@ pub struct StepTiming {
     pub sample: Option<Duration>,
     /// Rows that the step was made for.
     pub rows: usize,
+    /// Tokens of theirs that the model's pass had.
+    pub tokens: usize,
     /// Whether a drafter first read what many steps without it had left unread.
     pub caught_up: bool,
     /// Whether a part of it was computed during the step before, or of the next one during this. Then it says little of
@@ -121,6 +123,7 @@ impl Batch {
             ..StepTiming::default()
         };
         let drafted = debug_span!("build drafts").in_scope(|| self.draft(model, &plans))?;
+        timing.tokens = (0..timing.rows).map(|b| 1 + drafted.depth(b)).sum();
         let drafts = drafted.drafts().tokens.as_ref();
         let steps = &mut self.steps[usize::from(drafts.is_some())];
         *steps += 1;

@@ -228,16 +228,20 @@ impl Check {
         if apart <= limit { Ok(()) } else { Err(KernelProblem::Differs { what, apart, limit }) }
     }
 
-    /// Numbers around 0 that look random and are the same each time, `[T, H]`.
     fn noise(&self, tokens: i32, seed: u32) -> Result<Array, MlxError> {
-        let value = |i: u32| {
-            let mixed = i.wrapping_add(seed << 20).wrapping_mul(0x9e37_79b9);
-            let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca6b);
-            (mixed >> 8) as f32 / (1 << 23) as f32 - 1.0
-        };
-        let values: Vec<f32> = (0..(tokens * self.hidden) as u32).map(value).collect();
-        Array::from_slice(&values, &[tokens, self.hidden])?.astype(self.dtype)
+        noise([tokens, self.hidden], self.dtype, seed)
     }
+}
+
+/// Numbers around 0 that look random and are the same each time.
+pub(super) fn noise(shape: [i32; 2], dtype: Dtype, seed: u32) -> Result<Array, MlxError> {
+    let value = |i: u32| {
+        let mixed = i.wrapping_add(seed << 20).wrapping_mul(0x9e37_79b9);
+        let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca6b);
+        (mixed >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    let values: Vec<f32> = (0..(shape[0] * shape[1]) as u32).map(value).collect();
+    Array::from_slice(&values, &shape)?.astype(dtype)
 }
 
 /// The largest difference over the largest value; infinite where a number is none.

@@ -9,11 +9,12 @@ use std::time::Instant;
 
 use foretoken_calls::Call;
 use foretoken_protocol::{
-    Drafting, Exactness, FinishReason, GenerationSettings, LiveStats, Priority, ReplyStats, Sampling,
-    StopScope, TokenLogprob, TokenLogprobs, TokenText,
+    Drafting, FinishReason, GenerationSettings, LiveStats, Priority, ReplyStats, Sampling, StopScope,
+    TokenLogprob, TokenLogprobs, TokenText,
 };
 
-use super::{Session, TokenPrompt, exact};
+use super::exact::ExactSteps;
+use super::{Session, TokenPrompt};
 use crate::constrain::{Constraint, ConstraintError};
 use crate::decode::{
     Advance, DraftPlan, DrafterKind, Footprint, Recorder, RowId, RowSpec, SchedulerEvent, StepTiming,
@@ -134,7 +135,8 @@ pub(super) struct Writer {
     /// The chat that it answers, and the end of the prompt, from behind the token that begins messages.
     turn: Option<(ChatKey, Vec<u32>)>,
     drafting: Drafting,
-    exact: Exactness,
+    sampling: Sampling,
+    exact: ExactSteps,
 }
 
 impl ReplyRequest {
@@ -198,8 +200,18 @@ impl Session {
         }
         self.scheduler.submit(id, spec, settings.drafting)?;
         let drafting = settings.drafting;
-        let exact = exact::promised(mlx::device(), &settings.sampling);
-        self.writing.insert(id, Writer { text, recorder, ids: Vec::new(), turn, drafting, exact });
+        self.writing.insert(
+            id,
+            Writer {
+                text,
+                recorder,
+                ids: Vec::new(),
+                turn,
+                drafting,
+                sampling: settings.sampling,
+                exact: ExactSteps::default(),
+            },
+        );
         Ok(())
     }
 
@@ -224,6 +236,9 @@ impl Session {
                 SchedulerEvent::Prefilling { row, done, total } => {
                     if let Some(writer) = self.writing.get_mut(&row) {
                         writer.recorder.reads(done, total);
+                        if done < total && !writer.ids.is_empty() {
+                            writer.exact.read_again();
+                        }
                     }
                     progress.push((row, Progress::Reading { done, total }));
                 }
@@ -325,7 +340,7 @@ impl Session {
         progress.extend(rest(id, &mut writer, reason != FinishReason::Stop));
         let mut stats = writer.recorder.finish(self.drafting_note(writer.drafting, &writer.recorder));
         let positions = (stats.prompt_tokens + stats.emitted) as usize;
-        stats.exact = Some(writer.exact);
+        stats.exact = Some(writer.exact.promised(&self.invariance, positions, &writer.sampling));
         stats.chat_bytes = Footprint::of(&self.model).row(positions);
         let stop = writer.text.stop_text().map(str::to_owned);
         if let (FinishReason::Stop, None, Some(turn)) = (reason, &stop, writer.turn.take()) {
@@ -379,6 +394,7 @@ impl Writer {
         timing: StepTiming,
         tokenizer: &Tokenizer,
     ) -> (Vec<ReplyToken>, Option<FinishReason>) {
+        self.exact.step(1 + advance.drafted, timing.tokens);
         let mut reason = advance.finish;
         let part = self.text.part();
         let visible = advance.tokens.len() - usize::from(reason == Some(FinishReason::Stop));

@@ -40,7 +40,14 @@ const RULES: { rule: AcceptanceRule; name: string; words: string }[] = [
   {
     rule: "coupled",
     name: "Same text",
-    words: "A guess stays where the model draws the same word. The text is the same as without MTP.",
+    words:
+      "A guess stays where the model draws the same word. The text is the same as without MTP, unless two words are as good as equal: then rounding decides.",
+  },
+  {
+    rule: "strict",
+    name: "To the letter",
+    words:
+      "The same text as without MTP, also where two words are as good as equal: short passes are filled up so that your Mac rounds alike. A little slower.",
   },
   {
     rule: "rejection",
@@ -203,21 +210,24 @@ function MissingDraftModel({ model }: { model: ModelInfo }) {
   );
 }
 
-/** Which guesses stay, where it makes a difference: where words are drawn. */
+/** Which guesses stay; where no words are drawn, only rounding can make a difference. */
 function RuleChoice() {
   const { sampling } = useGeneration();
-  const at = RULES.findIndex(({ rule }) => rule === sampling.acceptance);
+  const rules = RULES.filter(({ rule }) => rule !== "rejection" || !isGreedy(sampling));
+  const at = Math.max(
+    rules.findIndex(({ rule }) => rule === sampling.acceptance),
+    0,
+  );
   const check = (index: number) => {
-    const choice = RULES[index];
+    const choice = rules[index];
     if (choice) changeSampling({ acceptance: choice.rule });
   };
   const { group, radio } = radios("Which guesses stay", at, check);
-  if (isGreedy(sampling)) return null;
   return (
     <section className="stays" aria-label="Which guesses stay">
       <p>Which guesses stay</p>
       <div className="segments" {...group}>
-        {RULES.map(({ rule, name }, index) => (
+        {rules.map(({ rule, name }, index) => (
           <button
             {...radio(index)}
             key={rule}
@@ -228,7 +238,7 @@ function RuleChoice() {
           </button>
         ))}
       </div>
-      <p className="popover-note">{RULES[at]?.words}</p>
+      <p className="popover-note">{rules[at]?.words}</p>
     </section>
   );
 }

@@ -263,7 +263,8 @@ fn background(field: &str, value: &str) -> Result<bool, ApiError> {
 fn acceptance(field: &str, value: &str) -> Result<AcceptanceRule, ApiError> {
     match value {
         "coupled" => Ok(AcceptanceRule::Coupled),
+        "strict" => Ok(AcceptanceRule::Strict),
         "rejection" => Ok(AcceptanceRule::Rejection),
-        _ => Err(invalid(field, "it is not \"coupled\" or \"rejection\"")),
+        _ => Err(invalid(field, "it is not \"coupled\", \"strict\" or \"rejection\"")),
     }
 }

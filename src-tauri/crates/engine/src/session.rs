@@ -294,6 +294,7 @@ impl Session {
             priority: Priority::Background,
             prediction: Arc::default(),
             known_drafts: None,
+            least_width: 1,
             remember,
         };
         self.scheduler.read_ahead(&self.model, spec);

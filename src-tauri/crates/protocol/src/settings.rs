@@ -71,6 +71,8 @@ pub enum AcceptanceRule {
     /// Where the model, drawing by the same seed, draws the same token: the text is that of plain decoding.
     #[default]
     Coupled,
+    /// The same, and short passes are padded where a device would round otherwise in them.
+    Strict,
     /// With probability min(1, p / q), p by the model and q by the head. More stay; the text depends on the drafts.
     Rejection,
 }

@@ -94,6 +94,8 @@ pub(super) enum Text {
 enum Acceptance {
     /// Where the model draws the same token by the same seed: the text is that of plain decoding.
     Coupled,
+    /// The same, with steps padded where a GPU would round otherwise in narrow ones. A little slower.
+    Strict,
     /// With the chance that rejection sampling gives it: more drafts stay, but the text depends on where they were.
     Rejection,
 }
@@ -123,6 +125,7 @@ impl From<Acceptance> for AcceptanceRule {
     fn from(acceptance: Acceptance) -> Self {
         match acceptance {
             Acceptance::Coupled => Self::Coupled,
+            Acceptance::Strict => Self::Strict,
             Acceptance::Rejection => Self::Rejection,
         }
     }

@@ -118,8 +118,9 @@ impl Batch {
     /// for a step depends on the one before; work that was begun in vain would hold it up and spoil what it tells of
     /// its cost.
     pub(super) fn can_begin_next(&self, model: &Qwen) -> bool {
-        let depends_on_tokens_alone =
-            |row: &Row| !row.spec.drafts && row.constraint.is_none() && row.history.is_none();
+        let depends_on_tokens_alone = |row: &Row| {
+            !row.spec.drafts && row.spec.least_width <= 1 && row.constraint.is_none() && row.history.is_none()
+        };
         let goes_on = |row: &Row| row.room() > 1 && depends_on_tokens_alone(row);
         model.layers_per_piece.is_some() && self.rows.iter().all(goes_on)
     }

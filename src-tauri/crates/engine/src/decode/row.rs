@@ -506,6 +506,7 @@ mod tests {
                 priority: Priority::default(),
                 prediction: Arc::default(),
                 known_drafts,
+                least_width: 1,
                 remember: None,
             },
         )

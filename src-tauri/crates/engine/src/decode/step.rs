@@ -55,6 +55,8 @@ pub struct StepTiming {
     /// Whether a part of it was computed during the step before, or of the next one during this. Then it says little of
     /// what one such step costs.
     pub overlaps: bool,
+    /// Whether some of the tokens are filler, which makes the step dearer than what its rows asked for.
+    pub padded: bool,
 }
 
 /// What is known of the step behind one that is made.
@@ -123,7 +125,8 @@ impl Batch {
             ..StepTiming::default()
         };
         let drafted = debug_span!("build drafts").in_scope(|| self.draft(model, &plans))?;
-        timing.tokens = (0..timing.rows).map(|b| 1 + drafted.depth(b)).sum();
+        timing.tokens = (0..timing.rows).map(|b| drafted.width(b)).sum();
+        timing.padded = drafted.is_padded();
         let drafts = drafted.drafts().tokens.as_ref();
         let steps = &mut self.steps[usize::from(drafts.is_some())];
         *steps += 1;

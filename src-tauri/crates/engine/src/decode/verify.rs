@@ -45,7 +45,7 @@ impl Batch {
         ahead: usize,
         phase: Phase<'_>,
     ) -> Result<VerifyGraph> {
-        let span = |(b, row): (usize, &Row)| (row.committed() + ahead, 1 + drafted.depth(b));
+        let span = |(b, row): (usize, &Row)| (row.committed() + ahead, drafted.width(b));
         let spans: Vec<(usize, usize)> = self.rows.iter().enumerate().map(span).collect();
         let packed = Packed::new(&spans)?;
         let mut caches: Vec<_> = self.rows.iter_mut().map(|row| &mut row.cache).collect();
@@ -111,7 +111,7 @@ impl Batch {
                 drafted.of_row(b).into_iter().filter_map(|draft| drafts.get(draft).copied()).collect();
             let bias = row.bias(vocab)?;
             let mut masks = row.masks(&own);
-            masks.resize(1 + drafted.depth(b), None);
+            masks.resize(drafted.width(b), None);
             restrictions.extend(masks.into_iter().map(|mask| Restriction { bias: bias.clone(), mask }));
         }
         restricted(logits, &restrictions)
@@ -124,7 +124,7 @@ impl Batch {
         let Some(drafts) = &drafted.drafts().tokens else { return Ok(last) };
         let rows = self.rows.len();
         let order: Vec<usize> = (0..rows)
-            .flat_map(|b| std::iter::once(b).chain(drafted.of_row(b).into_iter().map(move |i| rows + i)))
+            .flat_map(|b| std::iter::once(b).chain(drafted.in_pass(b).into_iter().map(move |i| rows + i)))
             .collect();
         mlx::take_rows(&mlx::concatenate(&[&last, drafts], 0)?, &order)
     }
@@ -147,30 +147,30 @@ impl Batch {
         drafted: &Drafted,
         hidden: &Hidden,
     ) -> Result<(Vec<Advance>, Vec<RowId>)> {
-        let depths: Vec<usize> = (0..self.rows.len()).map(|b| drafted.depth(b)).collect();
-        let drafts_in_all: usize = depths.iter().sum();
-        let positions = depths.len() + drafts_in_all;
+        let widths: Vec<usize> = (0..self.rows.len()).map(|b| drafted.width(b)).collect();
+        let positions: usize = widths.iter().sum();
+        let drafts_in_all = positions - widths.len();
         let (mut targets, rest) = host_tokens.split_at(positions);
         let (drafts, rest) = rest.split_at(drafts_in_all);
         let (mut all_finite, mut reports) = rest.split_at(positions);
-        let mut logprobs: Vec<Vec<Logprobs>> = vec![Vec::new(); depths.len()];
+        let mut logprobs: Vec<Vec<Logprobs>> = vec![Vec::new(); widths.len()];
         for (top, rows) in self.reported() {
             for b in rows {
-                logprobs[b] = Logprobs::read(&mut reports, 1 + depths[b], top);
+                logprobs[b] = Logprobs::read(&mut reports, widths[b], top);
             }
         }
         let (mut advances, mut lost) = (Vec::with_capacity(self.rows.len()), Vec::new());
         let mut start = 0;
         for (b, (row, logprobs)) in self.rows.iter_mut().zip(logprobs).enumerate() {
-            let (target, other_targets) = targets.split_at(1 + depths[b]);
-            let (own_finite, other_finite) = all_finite.split_at(1 + depths[b]);
+            let (target, other_targets) = targets.split_at(widths[b]);
+            let (own_finite, other_finite) = all_finite.split_at(widths[b]);
             (targets, all_finite) = (other_targets, other_finite);
             let finite = own_finite.iter().take_while(|&&finite| finite == 1).count();
-            let target = &target[..finite.min(row.usable)];
+            let target = &target[..finite.min(row.usable).min(1 + drafted.depth(b))];
             let draft: Vec<u32> = drafted.of_row(b).into_iter().map(|i| drafts[i]).collect();
             let begun = usize::from(self.begun.is_some());
             let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start, begun)?;
-            start += 1 + depths[b];
+            start += widths[b];
             self.committed[b] = 0;
             match verdict {
                 Verdict::Advanced(mut advance) => {

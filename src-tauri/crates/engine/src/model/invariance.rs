@@ -39,6 +39,11 @@ impl BatchInvariance {
         Self(vec![InvariantSteps { least: 1, most: usize::MAX, context: usize::MAX }])
     }
 
+    /// The fewest tokens of a row in steps that hold up to the longest contexts; 1 where none do.
+    pub fn least_width(&self) -> usize {
+        self.0.last().map_or(1, |steps| steps.least)
+    }
+
     /// Whether all steps between these are among them: of at least so many tokens of the row and at most so many of
     /// all, up to so many positions.
     pub fn holds(&self, InvariantSteps { least, most, context }: InvariantSteps) -> bool {
@@ -318,6 +323,8 @@ mod tests {
         ] {
             assert_eq!(invariance.holds(steps), holds, "{steps:?}");
         }
+        assert_eq!(invariance.least_width(), 2);
+        assert_eq!(BatchInvariance::complete().least_width(), 1);
         assert!(BatchInvariance::complete().holds(of(1, 4000, 262_144)));
         assert!(!BatchInvariance(Vec::new()).holds(of(2, 2, 1)));
     }

@@ -4,18 +4,29 @@ use foretoken_protocol::{AcceptanceRule, Exactness, Sampling};
 
 use crate::model::{BatchInvariance, InvariantSteps};
 
-/// The steps that wrote a reply.
-#[derive(Debug, Default)]
+/// The steps that write a reply.
+#[derive(Debug)]
 pub(super) struct ExactSteps {
-    /// Tokens of the reply's own in each, the fewest, and of all rows, the most; `None` before the first.
+    /// Whether its tokens follow from its seed and the model's logits, whatever is drafted.
+    by_seed: bool,
+    /// The fewest tokens that it takes part with in a step, filler included.
+    least_width: usize,
+    /// Tokens of its own in each step, the fewest, and of all rows, the most; `None` before the first.
     widths: Option<(usize, usize)>,
     /// Whether tokens of the reply were read as if they had been in the prompt, behind a step that failed.
     read_again: bool,
 }
 
 impl ExactSteps {
-    /// One more, of `own` tokens of the reply's and `all` of all rows.
-    pub(super) fn step(&mut self, own: usize, all: usize) {
+    /// None yet, of a reply that is drawn so.
+    pub(super) fn of(sampling: &Sampling, least_width: usize) -> Self {
+        let by_seed = sampling.temperature == 0.0 || sampling.acceptance != AcceptanceRule::Rejection;
+        Self { by_seed, least_width, widths: None, read_again: false }
+    }
+
+    /// One more, with so many drafts of the reply's, and of so many tokens of all rows.
+    pub(super) fn step(&mut self, drafted: usize, all: usize) {
+        let own = (1 + drafted).max(self.least_width);
         let (least, most) = self.widths.unwrap_or((own, all));
         self.widths = Some((least.min(own), most.max(all)));
     }
@@ -25,20 +36,18 @@ impl ExactSteps {
         self.read_again = true;
     }
 
-    /// What drafts and neighbours leave of the text, which was drawn so and ends at so many positions: the same one
-    /// where the device gave its tokens the bits that any other steps would have given them.
-    pub(super) fn promised(
-        &self,
-        invariance: &BatchInvariance,
-        positions: usize,
-        sampling: &Sampling,
-    ) -> Exactness {
-        let by_seed = sampling.temperature == 0.0 || sampling.acceptance == AcceptanceRule::Coupled;
+    /// What drafts and neighbours leave of the text, which ends at so many positions: the same one where the device
+    /// gave its tokens the bits that other steps would have given them, and no part of it was read like a prompt.
+    pub(super) fn promised(&self, invariance: &BatchInvariance, positions: usize) -> Exactness {
         let same_bits = self
             .widths
             .is_none_or(|(least, most)| invariance.holds(InvariantSteps { least, most, context: positions }));
         let as_if_never_read = !self.read_again || *invariance == BatchInvariance::complete();
-        if by_seed && same_bits && as_if_never_read { Exactness::Bitwise } else { Exactness::Distribution }
+        if self.by_seed && same_bits && as_if_never_read {
+            Exactness::Bitwise
+        } else {
+            Exactness::Distribution
+        }
     }
 }
 
@@ -52,19 +61,21 @@ mod tests {
     }
 
     fn promised(invariance: &BatchInvariance, widths: &[(usize, usize)], sampling: Sampling) -> Exactness {
-        let mut steps = ExactSteps::default();
-        widths.iter().for_each(|&(own, all)| steps.step(own, all));
-        steps.promised(invariance, 300, &sampling)
+        let mut steps = ExactSteps::of(&sampling, 1);
+        widths.iter().for_each(|&(own, all)| steps.step(own - 1, all));
+        steps.promised(invariance, 300)
     }
 
     #[test]
     fn only_texts_that_follow_their_seed_are_promised_bit_by_bit() {
         let greedy = Sampling::default();
         let coupled = Sampling { temperature: 0.7, acceptance: AcceptanceRule::Coupled, ..greedy };
+        let strict = Sampling { acceptance: AcceptanceRule::Strict, ..coupled };
         let by_chance = Sampling { acceptance: AcceptanceRule::Rejection, ..coupled };
         for (sampling, promise) in [
             (greedy, Exactness::Bitwise),
             (coupled, Exactness::Bitwise),
+            (strict, Exactness::Bitwise),
             (by_chance, Exactness::Distribution),
         ] {
             assert_eq!(promised(&BatchInvariance::complete(), &[(1, 1), (4, 9)], sampling), promise);
@@ -78,19 +89,26 @@ mod tests {
         assert_eq!(promised(&few(), &[(3, 3), (1, 2), (3, 3)], greedy), Exactness::Distribution);
         assert_eq!(promised(&few(), &[(3, 3), (2, 6), (3, 3)], greedy), Exactness::Distribution);
         assert_eq!(promised(&few(), &[], greedy), Exactness::Bitwise);
-        let mut long = ExactSteps::default();
-        long.step(2, 2);
-        assert_eq!(long.promised(&few(), 9000, &greedy), Exactness::Bitwise);
-        assert_eq!(long.promised(&few(), 9001, &greedy), Exactness::Distribution);
+        let mut long = ExactSteps::of(&greedy, 1);
+        long.step(1, 2);
+        assert_eq!(long.promised(&few(), 9000), Exactness::Bitwise);
+        assert_eq!(long.promised(&few(), 9001), Exactness::Distribution);
+    }
+
+    #[test]
+    fn filler_makes_plain_steps_as_good_as_drafted_ones() {
+        let mut strict = ExactSteps::of(&Sampling::default(), 2);
+        strict.step(0, 2);
+        strict.step(3, 4);
+        assert_eq!(strict.promised(&few(), 300), Exactness::Bitwise);
     }
 
     #[test]
     fn what_is_read_again_has_the_bits_of_a_prompt() {
-        let mut steps = ExactSteps::default();
-        steps.step(2, 2);
+        let mut steps = ExactSteps::of(&Sampling::default(), 1);
+        steps.step(1, 2);
         steps.read_again();
-        assert_eq!(steps.promised(&few(), 300, &Sampling::default()), Exactness::Distribution);
-        let everywhere = BatchInvariance::complete();
-        assert_eq!(steps.promised(&everywhere, 300, &Sampling::default()), Exactness::Bitwise);
+        assert_eq!(steps.promised(&few(), 300), Exactness::Distribution);
+        assert_eq!(steps.promised(&BatchInvariance::complete(), 300), Exactness::Bitwise);
     }
 }

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use foretoken_calls::Call;
 use foretoken_protocol::{
-    Drafting, FinishReason, GenerationSettings, LiveStats, Priority, ReplyStats, Sampling, StopScope,
-    TokenLogprob, TokenLogprobs, TokenText,
+    AcceptanceRule, Drafting, FinishReason, GenerationSettings, LiveStats, Priority, ReplyStats, Sampling,
+    StopScope, TokenLogprob, TokenLogprobs, TokenText,
 };
 
 use super::exact::ExactSteps;
@@ -135,7 +135,6 @@ pub(super) struct Writer {
     /// The chat that it answers, and the end of the prompt, from behind the token that begins messages.
     turn: Option<(ChatKey, Vec<u32>)>,
     drafting: Drafting,
-    sampling: Sampling,
     exact: ExactSteps,
 }
 
@@ -177,6 +176,10 @@ impl Session {
         let room = self.info.context_length as usize - prompt.ids.len();
         let begin = prompt.ids.iter().rposition(|&id| Some(id) == self.message_start);
         let turn = prompt.chat.zip(begin.map(|begin| prompt.ids[begin + 1..].to_vec()));
+        let least_width = match settings.sampling.acceptance {
+            AcceptanceRule::Strict => self.invariance.least_width(),
+            AcceptanceRule::Coupled | AcceptanceRule::Rejection => 1,
+        };
         let spec = RowSpec {
             message_starts: self.message_starts(&prompt.ids),
             prompt: prompt.ids,
@@ -186,6 +189,7 @@ impl Session {
             xtc_exempt: self.xtc_exempt.clone(),
             max_tokens: room.min(settings.max_tokens as usize),
             stop_ids: [&self.stop_ids[..], &prompt.stop_ids].concat(),
+            least_width,
             drafts: settings.drafting != Drafting::Off,
             logprobs: logprobs.map(|top| (top as usize).min(self.vocab - 1)),
             constraint,
@@ -208,8 +212,7 @@ impl Session {
                 ids: Vec::new(),
                 turn,
                 drafting,
-                sampling: settings.sampling,
-                exact: ExactSteps::default(),
+                exact: ExactSteps::of(&settings.sampling, least_width),
             },
         );
         Ok(())
@@ -340,7 +343,7 @@ impl Session {
         progress.extend(rest(id, &mut writer, reason != FinishReason::Stop));
         let mut stats = writer.recorder.finish(self.drafting_note(writer.drafting, &writer.recorder));
         let positions = (stats.prompt_tokens + stats.emitted) as usize;
-        stats.exact = Some(writer.exact.promised(&self.invariance, positions, &writer.sampling));
+        stats.exact = Some(writer.exact.promised(&self.invariance, positions));
         stats.chat_bytes = Footprint::of(&self.model).row(positions);
         let stop = writer.text.stop_text().map(str::to_owned);
         if let (FinishReason::Stop, None, Some(turn)) = (reason, &stop, writer.turn.take()) {
@@ -394,7 +397,7 @@ impl Writer {
         timing: StepTiming,
         tokenizer: &Tokenizer,
     ) -> (Vec<ReplyToken>, Option<FinishReason>) {
-        self.exact.step(1 + advance.drafted, timing.tokens);
+        self.exact.step(advance.drafted, timing.tokens);
         let mut reason = advance.finish;
         let part = self.text.part();
         let visible = advance.tokens.len() - usize::from(reason == Some(FinishReason::Stop));

@@ -97,6 +97,7 @@ pub(super) fn sampling(sampling: &Sampling) -> String {
     } = sampling;
     let acceptance = match acceptance {
         AcceptanceRule::Coupled => "coupled",
+        AcceptanceRule::Strict => "strict",
         AcceptanceRule::Rejection => "rejection",
     };
     let greedy = if *temperature == 0.0 { " (greedy)" } else { "" };

@@ -31,13 +31,16 @@ trait Drafter {
 const DRAFTERS: [&dyn Drafter; 4] = [&Head, &Dflash, &Lookup, &Forced];
 
 impl Batch {
-    /// Drafts for each row, no more than it can use.
+    /// Drafts for each row, no more than it can use, and filler where a row wants to be wider.
     pub(super) fn draft(&mut self, model: &Qwen, plans: &[DraftPlan]) -> Result<Drafted> {
         let mut drafted = Drafted::none(plans.iter().map(|plan| plan.drafter).collect());
         for drafter in DRAFTERS {
             let own = |plan: &DraftPlan| if plan.drafter == drafter.kind() { plan.depth } else { 0 };
             let depths: Vec<usize> = plans.iter().map(own).collect();
             drafter.draft(model, self, &depths, &mut drafted)?;
+        }
+        for (b, row) in self.rows.iter().enumerate() {
+            drafted.pad(b, row.spec.least_width, row.ctx.last().copied().unwrap_or(0))?;
         }
         Ok(drafted)
     }
@@ -88,6 +91,8 @@ pub(super) struct Drafted {
     own: Vec<Vec<Own>>,
     /// Who proposed them, by row.
     drafters: Vec<DrafterKind>,
+    /// How many of a row's own are filler: they widen the pass and are never accepted.
+    fillers: Vec<usize>,
 }
 
 /// One row's draft at one depth.
@@ -101,7 +106,8 @@ struct Own {
 impl Drafted {
     /// No drafts of anybody.
     pub(super) fn none(drafters: Vec<DrafterKind>) -> Self {
-        Self { drafts: Drafts::default(), own: vec![Vec::new(); drafters.len()], drafters }
+        let rows = drafters.len();
+        Self { drafts: Drafts::default(), own: vec![Vec::new(); rows], drafters, fillers: vec![0; rows] }
     }
 
     /// Tokens that stand in for the drafts of a single row, which has drafted nothing.
@@ -125,12 +131,39 @@ impl Drafted {
 
     /// How many row `b` has.
     pub(super) fn depth(&self, b: usize) -> usize {
-        self.own[b].len()
+        self.own[b].len() - self.fillers[b]
+    }
+
+    /// How many tokens row `b` takes part with: its last one, its drafts and filler.
+    pub(super) fn width(&self, b: usize) -> usize {
+        1 + self.own[b].len()
     }
 
     /// Which of the drafts are those of row `b`, in order.
     pub(super) fn of_row(&self, b: usize) -> Vec<usize> {
+        self.in_pass(b)[..self.depth(b)].to_vec()
+    }
+
+    /// The same, and the filler behind them.
+    pub(super) fn in_pass(&self, b: usize) -> Vec<usize> {
         self.own[b].iter().map(|own| own.token).collect()
+    }
+
+    /// Widens the part of row `b` to so many tokens, by filler.
+    fn pad(&mut self, b: usize, width: usize, filler: u32) -> Result<()> {
+        let missing = width.saturating_sub(self.width(b));
+        if missing > 0 {
+            let own = std::mem::take(&mut self.own[b]);
+            self.push_chain(b, Array::from_slice(&vec![filler; missing], &[missing as i32])?)?;
+            self.own[b] = [own, std::mem::take(&mut self.own[b])].concat();
+            self.fillers[b] = missing;
+        }
+        Ok(())
+    }
+
+    /// Whether there is filler.
+    pub(super) fn is_padded(&self) -> bool {
+        self.fillers.iter().any(|&count| count > 0)
     }
 
     /// The positions at which row `b` is verified: `ahead` tokens behind its context, and behind each of its drafts.
@@ -141,7 +174,7 @@ impl Drafted {
         ahead: usize,
         seen: Option<&Seen>,
     ) -> Vec<SamplePosition<'a>> {
-        let before = self.of_row(b);
+        let before = self.in_pass(b);
         let judged = |own: &Own| Some(Judged { token: own.token, from: own.from? });
         (0..=before.len())
             .map(|i| SamplePosition {

@@ -104,7 +104,7 @@ impl Scheduler {
             Some(RowOutcome { chat, drafts, accepted: a.accepted, lookup: a.lookup })
         };
         let rows: Vec<RowOutcome> = advances.iter().filter_map(outcome).collect();
-        let took = (timing.sample.is_none() && !timing.overlaps).then_some(timing.total);
+        let took = (timing.sample.is_none() && !timing.overlaps && !timing.padded).then_some(timing.total);
         self.policy.observe(&StepView { rows: &rows, shape, took, caught_up: timing.caught_up });
         lost.into_iter().for_each(|row| self.give_up(row, events));
         let alone = plans.len() == 1;

@@ -46,6 +46,7 @@ fn batch_of(model: &Qwen, drafts: bool, stop_ids: &[u32]) -> Batch {
             priority: Priority::default(),
             prediction: Arc::default(),
             known_drafts: None,
+            least_width: 1,
             remember: None,
         };
         let mut task = PrefillTask::new(model, Row::new(id as RowId, spec)).unwrap();
@@ -268,4 +269,41 @@ fn on_a_gpu_the_head_drafts_as_long_as_attention_is_quick() {
     };
     assert_eq!(on_metal(KvPrecision::Full), 7);
     assert_eq!(on_metal(KvPrecision::Eight), 15);
+}
+
+/// Filler changes nothing that is kept, whatever is drafted before it, beside a row without it too.
+#[test]
+fn a_row_that_is_padded_keeps_what_it_would_keep_without_filler() {
+    let model = demo(None);
+    let run = |widths: [usize; 2]| {
+        let mut batch = batch(&model);
+        batch.rows.iter_mut().zip(widths).for_each(|(row, width)| row.spec.least_width = width);
+        let step = |depths: [usize; 2]| {
+            let Stepped { advances, timing, .. } = batch.step(&model, &depths).unwrap();
+            // What the head proposes may be cut by nothing here.
+            let wide: usize =
+                advances.iter().zip(widths).map(|(advance, width)| width.max(1 + advance.drafted)).sum();
+            assert_eq!((timing.tokens, timing.padded), (wide, timing.tokens > 2 + depths[0] + depths[1]));
+            let told: Vec<_> = advances
+                .iter()
+                .map(|a| (a.tokens.clone(), a.logprobs.clone(), a.drafted, a.accepted, a.finish))
+                .collect();
+            (told, kept(&batch))
+        };
+        DEPTHS.map(step)
+    };
+    let expected = run([1, 1]);
+    for widths in [[3, 1], [1, 2], [4, 4], [6, 2]] {
+        assert!(run(widths) == expected, "{widths:?}");
+    }
+}
+
+/// The next step of a padded row has tokens that the device does not know.
+#[test]
+fn no_step_is_begun_behind_a_padded_one() {
+    let model = demo(Some(1));
+    let mut batch = batch_of(&model, false, &[]);
+    batch.rows[1].spec.least_width = 2;
+    let (_, begun) = steps(&model, NextStep::Alike, &mut batch, 3);
+    assert_eq!(begun, [false; 3]);
 }

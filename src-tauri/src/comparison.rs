@@ -8,8 +8,8 @@ use foretoken_chats::{ChatsError, Store};
 use foretoken_host::{Engine, Prompt, ReplyProgress, closed};
 use foretoken_protocol::{
     AcceptanceRule, ChatId, ChatMessage, ComparedReply, Comparison, ComparisonProgress, ComparisonSource,
-    ComparisonVerdict, Drafting, EngineState, ErrorReport, Event, GenerationSettings, MessageId, MtpState,
-    Role, Sampling, TimedToken,
+    ComparisonVerdict, Drafting, EngineState, ErrorReport, Event, Exactness, GenerationSettings, MessageId,
+    MtpState, Role, Sampling, TimedToken,
 };
 use tauri::ipc::Channel;
 use tokio::sync::watch;
@@ -245,7 +245,9 @@ fn verdict(sampling: &Sampling, plain: &ComparedReply, drafted: &ComparedReply) 
         return ComparisonVerdict::Equal;
     }
     let same = plain_said.iter().zip(&drafted_said).take_while(|(plain, drafted)| plain == drafted).count();
-    ComparisonVerdict::Different { after: same as u32 }
+    let after = same as u32;
+    let rounded = [plain, drafted].iter().any(|reply| reply.stats.exact == Some(Exactness::Distribution));
+    if rounded { ComparisonVerdict::Rounded { after } } else { ComparisonVerdict::Different { after } }
 }
 
 fn engine_busy() -> ErrorReport {
@@ -479,6 +481,10 @@ mod tests {
         assert_eq!(verdict(&greedy, &one, &reply(&["a"])), ComparisonVerdict::Different { after: 1 });
         let cut = ComparedReply { reason: FinishReason::Length, ..one.clone() };
         assert_eq!(verdict(&greedy, &one, &cut), ComparisonVerdict::Different { after: 3 });
+        let exact = Some(Exactness::Distribution);
+        let rounded = ComparedReply { stats: ReplyStats { exact, ..ReplyStats::default() }, ..other.clone() };
+        assert_eq!(verdict(&greedy, &one, &rounded), ComparisonVerdict::Rounded { after: 2 });
+        assert_eq!(verdict(&greedy, &rounded, &one), ComparisonVerdict::Rounded { after: 2 });
         let drawn = Sampling { temperature: 1.0, ..greedy };
         assert_eq!(verdict(&drawn, &one, &other), ComparisonVerdict::SameChances);
         let coupled = Sampling { acceptance: AcceptanceRule::Coupled, ..drawn };

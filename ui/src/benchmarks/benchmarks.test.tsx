@@ -566,6 +566,9 @@ describe("side by side", () => {
     expect(verdictSentence(comparison({ verdict: { verdict: "different", after: 17 } }))).toBe(
       "The texts differ after 17 equal tokens. With these settings they must be equal: something is wrong.",
     );
+    expect(verdictSentence(comparison({ verdict: { verdict: "rounded", after: 17 } }))).toMatch(
+      /^The texts differ after 17 equal tokens, as they may: .*“To the letter”/,
+    );
     expect(verdictSentence(comparison({ verdict: { verdict: "same_chances" } }))).toContain(
       "every word is as likely as without drafts",
     );

@@ -187,6 +187,8 @@ export function verdictSentence({ verdict, sampling }: Comparison): string {
       return `Both texts are equal, token for token${sampling.temperature === 0 ? "" : ", though their words were drawn"}.`;
     case "different":
       return `The texts differ after ${count(verdict.after)} equal tokens. With these settings they must be equal: something is wrong.`;
+    case "rounded":
+      return `The texts differ after ${count(verdict.after)} equal tokens, as they may: two words were as good as equal there, and your Mac rounds otherwise where it checks guesses. “To the letter”, below “Which guesses stay” in the MTP menu, rules that out.`;
     case "same_chances":
       return "The words differ, as they may: with “More guesses” every word is as likely as without drafts, but the words that are drawn are others.";
   }

@@ -264,6 +264,8 @@ export const ZOOMS = [80,90,100,110,125,140,160] as const;
 export type AcceptanceRule = 
 /**  Where the model, drawing by the same seed, draws the same token: the text is that of plain decoding. */
 "coupled" | 
+/**  The same, and short passes are padded where a device would round otherwise in them. */
+"strict" | 
 /**  With probability min(1, p / q), p by the model and q by the head. More stay; the text depends on the drafts. */
 "rejection";
 
@@ -743,6 +745,10 @@ export type ComparisonVerdict =
 { verdict: "different"; 
 /**  How many tokens are the same before the first that is not. */
 after: number } | 
+/**  They are not the same and need not be: the device rounds otherwise in steps of another width. */
+{ verdict: "rounded"; 
+/**  How many tokens are the same before the first that is not. */
+after: number } | 
 /**  They need not be the same: with the rejection rule only the chances of each word are. */
 { verdict: "same_chances" };
 
@@ -958,7 +964,7 @@ export type ErrorReport = {
 
 /**  What drafts and neighbours leave of a reply that is written again with its seed. */
 export type Exactness = 
-/**  The same text, token by token. */
+/**  The same text, token by token, as any other that this is promised of. */
 "bitwise" | 
 /**  A text drawn from the same distribution. */
 "distribution";

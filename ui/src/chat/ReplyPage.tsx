@@ -1,6 +1,6 @@
 import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
-import type { Message, ReplyStats } from "../bridge/bindings";
+import type { Exactness, Message, ReplyStats } from "../bridge/bindings";
 import { Fold } from "../frame/Fold";
 import { keysLabel } from "../palette/table";
 import { ActionButton } from "../primitives/ActionButton";
@@ -170,6 +170,7 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
         <dl className="facts numbers">
           {stats.version && <Fact name="Sampling">{samplingLabel(stats.sampling)}</Fact>}
           <Fact name="Seed">{String(stats.seed)}</Fact>
+          {stats.exact && <Fact name="With this seed again">{AGAIN[stats.exact]}</Fact>}
           {model && <Fact name="Model">{model}</Fact>}
           {stats.version && <Fact name="Build">Foretoken {stats.version}</Fact>}
         </dl>
@@ -177,6 +178,12 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
     </div>
   );
 }
+
+/** What the seed of a reply brings back, with guesses or without. */
+const AGAIN: Record<Exactness, string> = {
+  bitwise: "the same words",
+  distribution: "words as likely, perhaps others",
+};
 
 /** How the words of a reply were chosen, as the control below the message says it. */
 function useDrawing({ sampling }: ReplyStats, model: string | null): string {

@@ -86,6 +86,16 @@ describe("what can be done about a reply", () => {
     expect(useStore.getState().screen).toBe("benchmarks");
   });
 
+  it("is to write it again, with the same words where that is promised", () => {
+    const { rerender } = render(
+      <ReplyPage message={message(2, "assistant", replyStats({}))} question={message(1, "user")} />,
+    );
+    expect(screen.getByTestId("fold-settings")).toHaveTextContent("With this seed again" + "the same words");
+    const rounded = replyStats({ exact: "distribution" });
+    rerender(<ReplyPage message={message(2, "assistant", rounded)} question={message(1, "user")} />);
+    expect(screen.getByTestId("fold-settings")).toHaveTextContent("words as likely, perhaps others");
+  });
+
   it("is nothing where guessing paid", () => {
     open({ plain: plain(30) });
     expect(screen.queryByTestId("use-auto")).toBeNull();

@@ -254,6 +254,11 @@ pub enum ComparisonVerdict {
         /// How many tokens are the same before the first that is not.
         after: u32,
     },
+    /// They are not the same and need not be: the device rounds otherwise in steps of another width.
+    Rounded {
+        /// How many tokens are the same before the first that is not.
+        after: u32,
+    },
     /// They need not be the same: with the rejection rule only the chances of each word are.
     SameChances,
 }

@@ -23,7 +23,7 @@ use crate::kept_prefixes::KeptPrefixes;
 use crate::local_api::LocalApi;
 use crate::log::Log;
 use crate::models::Models;
-use crate::models::library::{Dependencies, ModelLibrary};
+use crate::models::library::{Dependencies, MEASUREMENT, ModelLibrary};
 use crate::places::Places;
 use crate::settings::{AppSettings, SettingsFile};
 
@@ -74,6 +74,7 @@ impl App {
             replies: replies.watch(),
             engine: engine.watch(),
             benchmarks: Arc::clone(&benchmarks),
+            measurement: MEASUREMENT,
         };
         let models = Arc::new(Models::new(
             built_in_model,

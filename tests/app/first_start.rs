@@ -21,7 +21,7 @@ fn those_who_begin_try_the_demo_model_and_use_what_another_program_has() {
     window.wait_until("the models of the other program are told of", || {
         window.text("first-start").contains("2 models in LM Studio’s folder")
     });
-    let visual = VisualCheck::with_dark(&window, &SIZES, &SIZES[..1]);
+    let visual = VisualCheck::new(&window, &SIZES);
     visual.check("first-start");
     window.resize(720, 520);
     let top = "return document.querySelector('[data-testid=conversation]').scrollTop";

@@ -14,18 +14,13 @@ use serde_json::json;
 
 use crate::support::picture::Picture;
 use crate::support::sandbox::{Sandbox, free_port};
-use crate::support::visual_check::{come_to_rest, faults, load_axe};
-
-/// A window's width and height.
-type Size = (u32, u32);
+use crate::support::visual_check::{Size, Theme, come_to_rest, faults, load_axe};
 
 /// How much a channel may differ from the picture that is kept, and in how many pixels it may differ more. Of letters,
 /// whose edges are soft, one line that moves is more; of surfaces, one that has the colour of another role.
 const BOUNDS: [(u8, usize); 2] = [(40, 150), (8, 2500)];
 /// The pictures that are kept have at most so many bytes together.
 const MOST_BYTES: u64 = 10_000_000;
-/// How GTK calls the themes.
-const THEMES: [(&str, &str); 2] = [("light", "Adwaita"), ("dark", "Adwaita:dark")];
 /// Keeps what is drawn where this variable is set.
 const KEEP: &str = "FORETOKEN_GALLERY_KEEP";
 /// Draws only states whose names begin so.
@@ -40,19 +35,11 @@ enum Pane {
 }
 
 impl Pane {
-    /// The size of the picture that is kept: as the window opens.
-    fn kept(self) -> Size {
+    /// The size of the picture that is kept, as the window opens; the smallest and a large one.
+    fn sizes(self) -> [Size; 3] {
         match self {
-            Self::Main => (1100, 760),
-            Self::Settings => (880, 680),
-        }
-    }
-
-    /// The smallest and a large one.
-    fn others(self) -> [Size; 2] {
-        match self {
-            Self::Main => [(760, 520), (1600, 1000)],
-            Self::Settings => [(720, 520), (1100, 760)],
+            Self::Main => [(1100, 760), (760, 520), (1600, 1000)],
+            Self::Settings => [(880, 680), (720, 520), (1100, 760)],
         }
     }
 }
@@ -65,12 +52,12 @@ struct State {
 }
 
 /// In both themes: the pictures of one size are compared with those that are kept, or kept, and whatever is wrong with
-/// a state is said, at that size, at the smallest in light and at a large one in dark.
+/// a state is said, at that size, at the smallest in light and at a large one in dark ([`Theme::sizes`]).
 #[test]
 fn every_state_looks_as_it_was_kept_and_fits_at_every_size() {
     let server = &Server::start();
     let wrong = thread::scope(|scope| {
-        let themes = THEMES.map(|theme| scope.spawn(move || draw(server, theme)));
+        let themes = Theme::BOTH.map(|theme| scope.spawn(move || draw(server, theme)));
         themes.map(|theme| theme.join().expect("the theme is drawn")).concat()
     });
     assert!(wrong.is_empty(), "{} things are wrong:\n{}", wrong.len(), wrong.join("\n"));
@@ -88,9 +75,13 @@ fn a_line_that_moves_is_seen() {
 }
 
 /// Draws all states in a theme, and returns what is wrong with them.
-fn draw(server: &Server, (theme, gtk): (&str, &str)) -> Vec<String> {
+fn draw(server: &Server, theme: Theme) -> Vec<String> {
     let sandbox = Sandbox::new(1800, 1200);
-    let window = sandbox.browse(gtk);
+    let window = sandbox.browse(match theme {
+        Theme::Light => "Adwaita",
+        Theme::Dark => "Adwaita:dark",
+    });
+    let theme_name = theme.name();
     let address = format!("http://127.0.0.1:{}/index.html", server.port);
     window.driver.go_to(&address).expect("the gallery opens");
     let states = window.wait("the gallery says what it has", || {
@@ -99,34 +90,33 @@ fn draw(server: &Server, (theme, gtk): (&str, &str)) -> Vec<String> {
     let only = std::env::var(ONLY).unwrap_or_default();
     let mut wrong = Vec::new();
     for State { name, window: pane } in states.iter().filter(|state| state.name.starts_with(&only)) {
-        let kept @ (width, height) = pane.kept();
+        let sizes = pane.sizes();
+        let kept @ (width, height) = sizes[0];
         window.resize(width, height);
         window.driver.go_to(&format!("{address}?state={name}")).expect("the page opens");
         let ready = window.wait("the state is there", || {
             Some(window.script("return window.ready", json!([]))).filter(|ready| *ready != json!(false))
         });
         if ready != json!(true) {
-            wrong.push(format!("{name}-{theme}: {ready}"));
+            wrong.push(format!("{name}-{theme_name}: {ready}"));
             continue;
         }
         load_axe(&window);
-        // What fits in one theme fits in the other.
-        let [smallest, large] = pane.others();
-        for (width, height) in [kept, if theme == "light" { smallest } else { large }] {
+        for (width, height) in theme.sizes(&sizes) {
             window.resize(width, height);
             come_to_rest(&window);
-            let picture = format!("{name}-{theme}-{width}x{height}");
+            let picture = format!("{name}-{theme_name}-{width}x{height}");
             let png = window.painted(&picture);
             write(&drawn_folder().join(format!("{picture}.png")), &png);
             wrong.extend(faults(&window).iter().map(|fault| format!("{picture}: {fault}")));
             if (width, height) == kept {
-                wrong.extend(compare(&format!("{name}-{theme}"), &png));
+                wrong.extend(compare(&format!("{name}-{theme_name}"), &png));
             }
         }
     }
     if only.is_empty() {
-        let files = states.iter().map(|state| format!("{}-{theme}.png", state.name)).collect();
-        wrong.extend(left_over(theme, &files));
+        let files = states.iter().map(|state| format!("{}-{theme_name}.png", state.name)).collect();
+        wrong.extend(left_over(theme_name, &files));
     }
     wrong
 }

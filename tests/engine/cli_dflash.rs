@@ -91,7 +91,7 @@ fn bench_measures_every_drafter_or_the_one_that_is_named() {
     let bench = |options: &[&str]| {
         let draft_model = draft_model.to_str().unwrap();
         let model = ["bench", "--json", "--model", demo.to_str().unwrap(), "--draft-model", draft_model];
-        let small = ["--runs", "1", "--gen-tokens", "24", "--prompt-tokens", "16", "--chat-tokens", "200"];
+        let small = ["--runs", "1", "--gen-tokens", "16", "--prompt-tokens", "16", "--chat-tokens", "200"];
         printed_json(&[&model[..], &small, options].concat())
     };
     let depths = |report: &Value, of: &str| -> Vec<u64> {
@@ -104,9 +104,10 @@ fn bench_measures_every_drafter_or_the_one_that_is_named() {
     // Known drafts stand in for the block's guesses: a pass emits all of them and a token of its own.
     assert_eq!(all["texts"][0]["dflash"][1]["tokens_per_pass"]["median"], 8.0);
     assert_eq!(all["texts"][0]["dflash"][1]["positions"].as_array().unwrap().len(), 7);
-    let one = bench(&["--speculation", "dflash", "--block-depths", "5"]);
+    let prose = ["--decoding-only", "--texts", "prose"];
+    let one = bench(&[&prose[..], &["--speculation", "dflash", "--block-depths", "5"]].concat());
     assert_eq!((depths(&one, "depths"), depths(&one, "dflash")), (vec![0], vec![5]));
     assert!(one["texts"][0]["auto"].is_null() && one["texts"][0]["lookup"].is_null(), "{one}");
-    let auto = bench(&["--speculation", "auto"]);
+    let auto = bench(&[&prose[..], &["--speculation", "auto"]].concat());
     assert!(depths(&auto, "dflash").is_empty() && !auto["texts"][0]["auto"].is_null(), "{auto}");
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::support::window::Window;
 
 /// A window's width and height.
-type Size = (u32, u32);
+pub(crate) type Size = (u32, u32);
 
 /// Light or dark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +20,15 @@ pub(crate) enum Theme {
 impl Theme {
     pub(crate) const BOTH: [Self; 2] = [Self::Light, Self::Dark];
 
+    /// Of the sizes that something is looked at, those of this theme: the first, and every second of the others,
+    /// beginning in the light. What fits in one theme fits in the other.
+    pub(crate) fn sizes(self, all: &[Size]) -> impl Iterator<Item = Size> {
+        let others = if self == Self::Light { 1 } else { 2 };
+        all.iter().take(1).chain(all.iter().skip(others).step_by(2)).copied()
+    }
+
     /// As the settings call it.
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Light => "light",
             Self::Dark => "dark",
@@ -37,39 +44,33 @@ impl Theme {
 /// Looks at what a window shows.
 pub(crate) struct VisualCheck<'a> {
     window: &'a Window<'a>,
-    light: &'a [Size],
-    dark: &'a [Size],
+    sizes: &'a [Size],
 }
 
 impl<'a> VisualCheck<'a> {
-    /// Looks at every screen at these sizes, light and dark.
+    /// Looks at every screen at the first of these sizes in both themes, and at each other in one of them.
     pub(crate) fn new(window: &'a Window<'a>, sizes: &'a [Size]) -> Self {
-        Self::with_dark(window, sizes, sizes)
-    }
-
-    /// Looks at every screen at some sizes in the light and at others in the dark.
-    pub(crate) fn with_dark(window: &'a Window<'a>, light: &'a [Size], dark: &'a [Size]) -> Self {
         load_axe(window);
-        Self { window, light, dark }
+        Self { window, sizes }
     }
 
-    /// Looks at the screen at every size in both themes. Afterwards the window is as large as it was.
+    /// Looks at the screen at every size. Afterwards the window is as large as it was.
     pub(crate) fn check(&self, screen: &str) {
         let before = self.window.script("return [innerWidth, innerHeight]", json!([]));
         let (width, height): Size = serde_json::from_value(before).expect("the page has a size");
-        for (theme, sizes) in [(Theme::Dark, self.dark), (Theme::Light, self.light)] {
+        for theme in [Theme::Dark, Theme::Light] {
             theme.put_on(self.window);
-            for &size in sizes {
+            for size in theme.sizes(self.sizes) {
                 self.check_as(screen, size, theme);
             }
         }
         self.window.resize(width, height);
     }
 
-    /// Looks at the screen in a window of one of the sizes, in both themes.
+    /// Looks at the screen at one of the sizes, in its themes.
     pub(crate) fn check_at(&self, screen: &str, size: Size) {
-        for (theme, sizes) in [(Theme::Dark, self.dark), (Theme::Light, self.light)] {
-            if sizes.contains(&size) {
+        for theme in [Theme::Dark, Theme::Light] {
+            if theme.sizes(self.sizes).any(|one| one == size) {
                 theme.put_on(self.window);
                 self.check_as(screen, size, theme);
             }

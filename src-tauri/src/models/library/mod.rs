@@ -40,7 +40,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use crate::benchmarks::History;
+use crate::benchmarks::{History, Sizes};
 use crate::blocking::blocking;
 use crate::places::Places;
 use crate::settings::SettingsFile;
@@ -50,6 +50,8 @@ use jobs::Jobs;
 use local_models::ModelFolder;
 use model_statistics::ModelStatistics;
 use remote::Search;
+
+pub(crate) use tune::MEASUREMENT;
 
 /// The page hears of changes no more often than this.
 const PULSE: Duration = Duration::from_millis(250);
@@ -71,6 +73,7 @@ pub(crate) struct ModelLibrary {
     inspector: Arc<Inspector>,
     statistics: ModelStatistics,
     benchmarks: Arc<History>,
+    measurement: Sizes,
     /// Where newer lists of models come from, if the person names a place.
     catalogue: Option<CatalogueSource>,
     machine: Machine,
@@ -124,6 +127,8 @@ pub(crate) struct Dependencies {
     pub(crate) replies: watch::Receiver<usize>,
     pub(crate) engine: watch::Receiver<EngineState>,
     pub(crate) benchmarks: Arc<History>,
+    /// How much a measurement does that finds the depth for a model.
+    pub(crate) measurement: Sizes,
 }
 
 impl ModelLibrary {
@@ -154,6 +159,7 @@ impl ModelLibrary {
             statistics: ModelStatistics::open(places.data.join("models.json"), machine_name),
             location: places.location.clone(),
             benchmarks: dependencies.benchmarks,
+            measurement: dependencies.measurement,
             built_in: dependencies.built_in_model,
             settings: dependencies.settings,
             replies: dependencies.replies,

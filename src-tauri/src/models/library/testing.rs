@@ -1,4 +1,4 @@
-//! A draft model for the demo model, and the result of a measurement, for the tests of the shell.
+//! A draft model for the demo model, and measurements and the result of one, for the tests of the shell.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,12 @@ use std::path::Path;
 use foretoken_protocol::Tuning;
 use serde_json::{Map, Value, json};
 
-use super::ModelLibrary;
+use super::{MEASUREMENT, ModelLibrary};
+use crate::benchmarks::Sizes;
+
+/// A measurement of everything that is measured for a person, once, over as few tokens as leave room for each depth.
+pub(crate) const SHORT_MEASUREMENT: Sizes =
+    Sizes { prompt_tokens: 16, gen_tokens: 8, runs: 1, ..MEASUREMENT };
 
 /// Of the demo model.
 const HIDDEN: usize = 192;

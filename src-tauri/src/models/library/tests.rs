@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 
 use super::jobs::Step;
-use super::testing::write_draft_model;
+use super::testing::{SHORT_MEASUREMENT, write_draft_model};
 use super::{Dependencies, ModelLibrary};
 use crate::benchmarks::History;
 use crate::places::Places;
@@ -78,6 +78,7 @@ impl Running {
                 at("data/benchmarks.jsonl"),
                 MachineName { chip: "M4".into(), ram_bytes: 16 << 30 },
             )),
+            measurement: SHORT_MEASUREMENT,
         };
         let (library, moves) = ModelLibrary::new(&places, dependencies);
         let library = Arc::new(library);
@@ -548,7 +549,8 @@ async fn a_benchmark_waits_like_a_measurement_and_ends_in_the_history() {
     let all = running.library.machine.ram_bytes;
     running.engine.send_replace(ready(all));
     let texts = TextChoice::Code;
-    let plan = BenchmarkPlan { texts, drafts: true, prompt: true, thorough: false };
+    // What it measures with drafts is tested where it is measured.
+    let plan = BenchmarkPlan { texts, drafts: false, prompt: true, thorough: false };
     running.settings.update(|settings| settings.kv_precision = KvPrecision::Eight).written().await.unwrap();
     let job = running.library.benchmark(demo_model(), plan).await.unwrap();
     let waits =
@@ -567,13 +569,13 @@ async fn a_benchmark_waits_like_a_measurement_and_ends_in_the_history() {
     assert_eq!(told.jobs[0].kind, JobKind::Benchmark);
     let kept = running.library.benchmarks.all().unwrap().benchmarks;
     assert_eq!((kept.len(), kept[0].model.as_str(), kept[0].texts.len()), (1, "Demo model", 1));
-    assert_eq!((kept[0].texts[0].kind, kept[0].texts[0].depths.len()), (TextKind::Code, 4));
+    assert_eq!((kept[0].texts[0].kind, kept[0].texts[0].depths.len()), (TextKind::Code, 1));
     assert_eq!((kept[0].plan, kept[0].prompt_tokens, kept[0].kv_precision), (plan, 512, KvPrecision::Eight));
 
     let nowhere = running.library.benchmark(running.at("nothing"), plan).await;
     assert_eq!(nowhere.unwrap_err().code, "unknown_model");
-    let plain = BenchmarkPlan { drafts: false, ..plan };
-    let job = running.library.benchmark(demo_model(), plain).await.unwrap();
+    let drafting = BenchmarkPlan { drafts: true, ..plan };
+    let job = running.library.benchmark(demo_model(), drafting).await.unwrap();
     running.wait("it begins", |told| told.jobs.iter().any(|one| one.stage == JobStage::Tuning)).await;
     running.library.cancel_job(job).await.unwrap();
     running.wait("it is gone", |told| told.jobs.iter().all(|one| one.id != job)).await;

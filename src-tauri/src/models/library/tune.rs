@@ -11,7 +11,7 @@ use crate::benchmarks::{self, Sizes};
 
 /// Long enough that a difference shows, short enough that nobody waits for it. Of prose alone: most replies are, drafts
 /// that pay there pay with code too, and without drafts both are equally fast.
-const SIZES: Sizes =
+pub(crate) const MEASUREMENT: Sizes =
     Sizes { texts: TextChoice::Prose, drafts: true, prompt_tokens: 64, gen_tokens: 12, runs: 3 };
 /// Drafts must gain at least this much: less is within what two runs differ by.
 const MARGIN: f64 = 1.02;
@@ -19,12 +19,13 @@ const MARGIN: f64 = 1.02;
 const LEAST_VOCABULARY: usize = 16_384;
 
 /// Measures a model as it is loaded for replies, and leaves what passes take in `state`; `on_progress` is told how much
-/// of it is done, and of how much. Dropping the future ends it. `vocab_size`: of the model.
+/// of it is done, and of how much. Dropping the future ends it. `vocab_size`: of the model; `sizes`: of the benchmark.
 pub(super) async fn measure(
     tool: &Tool,
     model: &Model,
     state: &Path,
     vocab_size: usize,
+    sizes: &Sizes,
     mut on_progress: impl FnMut(u64, u64),
 ) -> Result<Tuning, ErrorReport> {
     let mut draft_vocabulary = None;
@@ -48,7 +49,7 @@ pub(super) async fn measure(
         };
     }
     let last_half = |done, total| on_progress((halves - 1) * total + done, halves * total);
-    let report = benchmarks::measure(tool, model, state, &SIZES, last_half).await?;
+    let report = benchmarks::measure(tool, model, state, sizes, last_half).await?;
     Ok(Tuning { draft_vocabulary, ..tuning(report.depths(), model.kv_precision, now()) })
 }
 
@@ -75,6 +76,7 @@ mod tests {
     use foretoken_protocol::Spread;
 
     use super::*;
+    use crate::models::library::testing::SHORT_MEASUREMENT;
 
     fn best(medians: &[f64]) -> u8 {
         let exactly = |value: f64| Spread { median: value, min: value, max: value };
@@ -118,7 +120,7 @@ mod tests {
             Model { folder, kv_precision, draft_model: None }
         };
         let eight = loaded(KvPrecision::Eight);
-        let tuned = measure(&tool, &eight, folder.path(), LEAST_VOCABULARY, follow);
+        let tuned = measure(&tool, &eight, folder.path(), LEAST_VOCABULARY, &SHORT_MEASUREMENT, follow);
         let tuning = tuned.await.unwrap();
         assert!(told.is_sorted() && told.last() == Some(&1.0) && told.contains(&0.5), "{told:?}");
         let figures = tuning.draft_vocabulary.clone().unwrap();
@@ -136,7 +138,9 @@ mod tests {
         let follow = |done, total| _ = tell.send(done as f64 / total as f64);
         let full = loaded(KvPrecision::Full);
         tokio::select! {
-            ended = measure(&tool, &full, folder.path(), LEAST_VOCABULARY - 1, follow) => panic!("{ended:?}"),
+            ended = measure(&tool, &full, folder.path(), LEAST_VOCABULARY - 1, &MEASUREMENT, follow) => {
+                panic!("{ended:?}")
+            }
             first = told.recv() => assert!(first.is_some_and(|part| part < 0.25), "{first:?}"),
         }
     }

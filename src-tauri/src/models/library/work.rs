@@ -473,7 +473,8 @@ impl ModelLibrary {
         }
         let model = self.as_loaded(path).await;
         let on_progress = |done, total| self.progress(job, done, total);
-        let measuring = tune::measure(&self.tool, &model, &self.engine_state, facts.vocab_size, on_progress);
+        let (state, vocab_size) = (&self.engine_state, facts.vocab_size);
+        let measuring = tune::measure(&self.tool, &model, state, vocab_size, &self.measurement, on_progress);
         Ok(match self.undisturbed(&model, &facts, measuring).await? {
             ControlFlow::Continue(tuning) => {
                 let (library, path) = (Arc::clone(self), path.to_owned());

@@ -2,7 +2,7 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Message, ReplyStats } from "../bridge/bindings";
+import type { Exactness, Message, ReplyStats } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { modelInfo } from "../models/samples";
 import { useStore } from "../state/store";
@@ -87,13 +87,18 @@ describe("what can be done about a reply", () => {
   });
 
   it("is to write it again, with the same words where that is promised", () => {
-    const { rerender } = render(
-      <ReplyPage message={message(2, "assistant", replyStats({}))} question={message(1, "user")} />,
-    );
-    expect(screen.getByTestId("fold-settings")).toHaveTextContent("With this seed again" + "the same words");
-    const rounded = replyStats({ exact: "distribution" });
-    rerender(<ReplyPage message={message(2, "assistant", rounded)} question={message(1, "user")} />);
-    expect(screen.getByTestId("fold-settings")).toHaveTextContent("words as likely, perhaps others");
+    const { preferences } = useStore.getState();
+    useStore.setState({
+      preferences: { ...preferences, open_folds: { ...preferences.open_folds, settings: true } },
+    });
+    const again = (exact: Exactness) => {
+      open({ exact });
+      const told = screen.getByText("With this seed again").nextSibling?.textContent;
+      cleanup();
+      return told;
+    };
+    expect(again("bitwise")).toBe("the same words");
+    expect(again("distribution")).toBe("words as likely, perhaps others");
   });
 
   it("is nothing where guessing paid", () => {

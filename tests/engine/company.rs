@@ -366,8 +366,8 @@ fn follow(model: &Qwen, pool: &[Known], events: &[Event]) -> Difference {
             Event::Join { row, .. } if company.replies.contains_key(&(*row as RowId)) => {}
             Event::Join { row, rate } => {
                 let Known { spec, tokens } = &pool[*row];
-                // One of them is never drafted for.
-                let spec = RowSpec { drafts: *row > 0, ..spec.clone() };
+                // One of them is never drafted for, and some are padded.
+                let spec = RowSpec { drafts: *row > 0, least_width: 1 + *row % 3, ..spec.clone() };
                 company.join(*row, &rate.map_or(spec.clone(), |rate| forced(&spec, tokens, rate)));
             }
             Event::Step { depths } => company.step(|id| depths[id as usize]),

@@ -1,6 +1,6 @@
 //! The engine's own Metal kernels, whose texts are compiled and run here as they are, on the processor: against their
-//! definition in f64 and the engine's operations, in many orders of threads, and broken on purpose. Where MLX has a GPU,
-//! Apple's or NVIDIA's, it compiles them for that, and the same cases run there.
+//! definition in f64 and the engine's operations, in many orders of threads, and broken on purpose. Where MLX has a
+//! GPU, Apple's or NVIDIA's, it compiles them for that, and the same cases run there.
 
 #![cfg_attr(
     not(target_os = "linux"),

@@ -158,7 +158,10 @@ impl Prepared {
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());
         let scheduler = Scheduler::new(&model, limits, Policy::new(figures));
-        let invariance = model.batch_invariance()?;
+        let invariance = model.batch_invariance().unwrap_or_else(|error| {
+            tracing::warn!("in which steps tokens have the same bits could not be tried: {error}");
+            BatchInvariance::new(Vec::new())
+        });
         tracing::debug!(?invariance, "steps whose tokens have the same bits");
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
         let compiler =

@@ -367,7 +367,7 @@ fn follow(model: &Qwen, pool: &[Known], events: &[Event]) -> Difference {
             Event::Join { row, rate } => {
                 let Known { spec, tokens } = &pool[*row];
                 // One of them is never drafted for, and some are padded.
-                let spec = RowSpec { drafts: *row > 0, least_width: 1 + *row % 3, ..spec.clone() };
+                let spec = RowSpec { drafts: *row > 0, widths: 1 + *row % 3..=usize::MAX, ..spec.clone() };
                 company.join(*row, &rate.map_or(spec.clone(), |rate| forced(&spec, tokens, rate)));
             }
             Event::Step { depths } => company.step(|id| depths[id as usize]),

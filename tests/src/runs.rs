@@ -24,7 +24,7 @@ pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
         priority: Priority::default(),
         prediction: Arc::default(),
         known_drafts: None,
-        least_width: 1,
+        widths: 1..=usize::MAX,
         remember: None,
     }
 }

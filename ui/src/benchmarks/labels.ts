@@ -188,7 +188,11 @@ export function verdictSentence({ verdict, sampling }: Comparison): string {
     case "different":
       return `The texts differ after ${count(verdict.after)} equal tokens. With these settings they must be equal: something is wrong.`;
     case "rounded":
-      return `The texts differ after ${count(verdict.after)} equal tokens, as they may: two words were as good as equal there, and your Mac rounds otherwise where it checks guesses. “To the letter”, below “Which guesses stay” in the MTP menu, rules that out.`;
+      return `The texts differ after ${count(verdict.after)} equal tokens, as they may: your Mac rounds otherwise where it checks guesses, which decides between words that are as good as equal. ${
+        sampling.acceptance === "strict"
+          ? "“To the letter” does not reach that far: it holds for shorter chats, and beside fewer others."
+          : "“To the letter”, below “Which guesses stay” in the MTP menu, keeps most texts the same."
+      }`;
     case "same_chances":
       return "The words differ, as they may: with “More guesses” every word is as likely as without drafts, but the words that are drawn are others.";
   }

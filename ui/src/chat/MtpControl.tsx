@@ -47,7 +47,7 @@ const RULES: { rule: AcceptanceRule; name: string; words: string }[] = [
     rule: "strict",
     name: "To the letter",
     words:
-      "The same text as without MTP, also where two words are as good as equal: short passes are filled up so that your Mac rounds alike. A little slower.",
+      "The same text also where two words are as good as equal: short passes are filled up so that your Mac rounds alike, as far as it can. A little slower.",
   },
   {
     rule: "rejection",

@@ -181,7 +181,7 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
 
 /** What the seed of a reply brings back, with guesses or without. */
 const AGAIN: Record<Exactness, string> = {
-  bitwise: "the same words",
+  bitwise: "the same words, where the prompt is read alike",
   distribution: "words as likely, perhaps others",
 };
 

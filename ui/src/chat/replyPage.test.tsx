@@ -97,7 +97,7 @@ describe("what can be done about a reply", () => {
       cleanup();
       return told;
     };
-    expect(again("bitwise")).toBe("the same words");
+    expect(again("bitwise")).toBe("the same words, where the prompt is read alike");
     expect(again("distribution")).toBe("words as likely, perhaps others");
   });
 

@@ -44,10 +44,10 @@ pub struct Session {
     vocab: usize,
     scheduler: Scheduler,
     writing: replies::Writing,
-    /// Held from the first reply until [`Session::rest`]: whoever pauses for an hour gets the memory for other
-    /// programs.
     /// In which steps the device gives this model's tokens the same bits.
     invariance: BatchInvariance,
+    /// Held from the first reply until [`Session::rest`]: whoever pauses for an hour gets the memory for other
+    /// programs.
     residency: Option<mlx::Residency>,
 }
 
@@ -160,8 +160,9 @@ impl Prepared {
         let scheduler = Scheduler::new(&model, limits, Policy::new(figures));
         let invariance = model.batch_invariance().unwrap_or_else(|error| {
             tracing::warn!("in which steps tokens have the same bits could not be tried: {error}");
-            BatchInvariance::new(Vec::new())
+            BatchInvariance::Tried(Vec::new())
         });
+        mlx::clear_cache();
         tracing::debug!(?invariance, "steps whose tokens have the same bits");
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
         let compiler =
@@ -297,7 +298,7 @@ impl Session {
             priority: Priority::Background,
             prediction: Arc::default(),
             known_drafts: None,
-            least_width: 1,
+            widths: 1..=usize::MAX,
             remember,
         };
         self.scheduler.read_ahead(&self.model, spec);

@@ -1,6 +1,6 @@
 //! How fast models decode without drafts on this machine, which replies with drafts are compared with.
 
-use foretoken_protocol::{KvPrecision, PlainSource, PlainSpeed, ReplyStats, Tuning};
+use foretoken_protocol::{AcceptanceRule, KvPrecision, PlainSource, PlainSpeed, ReplyStats, Tuning};
 use serde::{Deserialize, Serialize};
 
 /// Replies with fewer tokens say little about speed.
@@ -51,7 +51,9 @@ impl PlainReplies {
     /// Keeps the speed of a reply that ended at `now`, by a model with keys and values of this precision, if it was
     /// written without drafts and [`tells_speed`]. Returns whether the speed was kept.
     pub(super) fn learn(&mut self, stats: &ReplyStats, kv_precision: KvPrecision, now: u64) -> bool {
-        if has_drafts(stats) || !tells_speed(stats) {
+        // Steps that are padded are slower than plain ones.
+        let padded = stats.sampling.acceptance == AcceptanceRule::Strict;
+        if has_drafts(stats) || padded || !tells_speed(stats) {
             return false;
         }
         let kind = Kind::of(stats, kv_precision);

@@ -443,7 +443,7 @@ impl<'a> Bench<'a> {
             priority: Priority::default(),
             prediction: Arc::default(),
             known_drafts: self.known_drafts.clone(),
-            least_width: 1,
+            widths: 1..=usize::MAX,
             remember: None,
         }
     }

@@ -101,7 +101,7 @@ fn request(prompt: Vec<u32>, message_starts: Vec<usize>) -> RowSpec {
         priority: Priority::default(),
         prediction: Arc::default(),
         known_drafts: None,
-        least_width: 1,
+        widths: 1..=usize::MAX,
         remember: None,
     }
 }

@@ -42,7 +42,7 @@ pub(super) struct SamplingOptions {
     /// Same seed, same text.
     #[arg(long)]
     seed: Option<u64>,
-    /// When a draft of a drawn token stays; greedy text is the same under both.
+    /// When a draft of a drawn token stays; greedy text is the same under all of them, but for rounding.
     #[arg(long, value_enum)]
     acceptance: Option<Acceptance>,
 }

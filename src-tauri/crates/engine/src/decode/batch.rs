@@ -119,7 +119,10 @@ impl Batch {
     /// its cost.
     pub(super) fn can_begin_next(&self, model: &Qwen) -> bool {
         let depends_on_tokens_alone = |row: &Row| {
-            !row.spec.drafts && row.spec.least_width <= 1 && row.constraint.is_none() && row.history.is_none()
+            !row.spec.drafts
+                && *row.spec.widths.start() <= 1
+                && row.constraint.is_none()
+                && row.history.is_none()
         };
         let goes_on = |row: &Row| row.room() > 1 && depends_on_tokens_alone(row);
         model.layers_per_piece.is_some() && self.rows.iter().all(goes_on)

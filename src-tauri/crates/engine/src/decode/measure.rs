@@ -102,7 +102,7 @@ impl<'a> Meter<'a> {
             priority: Priority::default(),
             prediction: Arc::default(),
             known_drafts: None,
-            least_width: 1,
+            widths: 1..=usize::MAX,
             remember: None,
         };
         let mut task = PrefillTask::new(model, Row::new(0, spec))?;

@@ -1,6 +1,8 @@
 //! One sequence being decoded: what was asked of it, its tokens and KV caches, and the pairs of hidden state and token
 //! that the MTP head has not read yet. `Row::commit` accepts or rejects the drafts of a step and rolls the caches back.
 
+use std::ops::Range;
+
 use foretoken_protocol::FinishReason;
 use thiserror::Error;
 
@@ -46,7 +48,7 @@ pub struct Row {
     /// What an earlier occurrence of the last tokens proposes for the next step, if it was looked for.
     pub(super) proposal: Option<Proposal>,
     /// Whether the last step was taken back, so that the next one is made without drafts.
-    taken_back: bool,
+    pub(super) taken_back: bool,
 }
 
 /// Positions that the MTP head has not read yet: hidden states and the tokens that followed them.
@@ -151,7 +153,8 @@ impl Row {
     /// The most drafts that a step can use for the row: what its token budget leaves; none where drafts are off or the
     /// last step was taken back.
     pub fn draft_room(&self) -> usize {
-        if self.spec.drafts && !self.taken_back { self.room() - 1 } else { 0 }
+        let most = if self.spec.drafts && !self.taken_back { self.room() - 1 } else { 0 };
+        most.min(self.spec.widths.end() - 1)
     }
 
     /// The most of them that this drafter can propose: the head none without a pair to draft from, the draft model none
@@ -339,7 +342,7 @@ impl Row {
         drafts: &[u32],
         drafter: DrafterKind,
         hidden: &Hidden,
-        start: usize,
+        positions: Range<usize>,
         begun: usize,
     ) -> Result<Verdict> {
         let matching = target.iter().zip(drafts).take_while(|(t, d)| t == d).count();
@@ -372,9 +375,11 @@ impl Row {
         self.cache.kv.iter_mut().for_each(|kv| kv.rewind(cached));
         self.taken_back = count == 0;
         if self.taken_back {
-            return Ok(if drafts.is_empty() { Verdict::NotFinite } else { Verdict::TakenBack });
+            // Drafts and filler may have spoilt what stands before them.
+            return Ok(if positions.len() == 1 { Verdict::NotFinite } else { Verdict::TakenBack });
         }
-        let kept = |array: &Array| array.slice_axis(0, start as i32, (start + count) as i32);
+        let kept =
+            |array: &Array| array.slice_axis(0, positions.start as i32, (positions.start + count) as i32);
         if self.cache.head.is_some() {
             self.pending.push(kept(&hidden.for_mtp)?, emitted);
         }
@@ -391,6 +396,7 @@ impl Row {
             drafter,
             predicted,
             drafted,
+            width: positions.len(),
             refused: drafted.saturating_sub(allowed),
             accepted: matching.min(count),
             lookup,
@@ -434,6 +440,8 @@ pub struct Advance {
     pub predicted: bool,
     /// Drafts that were verified.
     pub drafted: usize,
+    /// Tokens that it took part with: one, its drafts, and filler.
+    pub width: usize,
     /// Those of them that what binds the row does not allow, and those behind them.
     pub refused: usize,
     /// Drafts among the tokens.
@@ -506,7 +514,7 @@ mod tests {
                 priority: Priority::default(),
                 prediction: Arc::default(),
                 known_drafts,
-                least_width: 1,
+                widths: 1..=usize::MAX,
                 remember: None,
             },
         )

@@ -1,7 +1,9 @@
 //! What is asked of a row: prompt, sampling, limits, and for tests its drafts.
 
-use foretoken_protocol::{Priority, Sampling};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
+
+use foretoken_protocol::{Priority, Sampling};
 
 use crate::constrain::Constraint;
 
@@ -28,9 +30,10 @@ pub struct RowSpec {
     /// Positions where messages begin, in order: where later prompts may part from this one, and so where its reading
     /// is cut.
     pub message_starts: Vec<usize>,
-    /// The fewest tokens that it takes part with in a step; filler makes up for what its drafts leave open. For devices
-    /// that give a token other bits in narrower steps.
-    pub least_width: usize,
+    /// The fewest and the most tokens of a step, for devices that give a token other bits in narrower and in wider
+    /// ones: it takes part with as many at least, filler making up for what its drafts leave open, and drafts for no
+    /// more.
+    pub widths: RangeInclusive<usize>,
     /// Whether drafts may be used. The MTP head reads along in any case, for prompts that go on where this row ends.
     pub drafts: bool,
     /// Where set, log-probabilities are reported of the emitted tokens and of this many most likely tokens at each

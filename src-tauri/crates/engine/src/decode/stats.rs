@@ -351,6 +351,7 @@ mod tests {
             logprobs: Vec::new(),
             drafter,
             drafted,
+            width: 1 + drafted,
             refused: 0,
             accepted,
             predicted: false,

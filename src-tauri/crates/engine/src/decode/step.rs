@@ -128,11 +128,15 @@ impl Batch {
         timing.tokens = (0..timing.rows).map(|b| drafted.width(b)).sum();
         timing.padded = drafted.is_padded();
         let drafts = drafted.drafts().tokens.as_ref();
-        let steps = &mut self.steps[usize::from(drafts.is_some())];
+        let has_drafts = (0..timing.rows).any(|b| drafted.depth(b) > 0);
+        let steps = &mut self.steps[usize::from(has_drafts)];
         *steps += 1;
         // From the second on, so that short replies have a figure too; the first may compile kernels.
         let timed = *steps % TIMING_INTERVAL == 2;
-        if timed && let Some(drafts) = drafts {
+        if timed
+            && has_drafts
+            && let Some(drafts) = drafts
+        {
             let drafting = mlx::waited();
             mlx::eval([drafts])?;
             timing.draft = Some(mlx::waited() - drafting);

@@ -169,7 +169,8 @@ impl Batch {
             let target = &target[..finite.min(row.usable).min(1 + drafted.depth(b))];
             let draft: Vec<u32> = drafted.of_row(b).into_iter().map(|i| drafts[i]).collect();
             let begun = usize::from(self.begun.is_some());
-            let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start, begun)?;
+            let verdict =
+                row.commit(target, &draft, drafted.drafter(b), hidden, start..start + widths[b], begun)?;
             start += widths[b];
             self.committed[b] = 0;
             match verdict {

@@ -1,6 +1,10 @@
 //! Batch invariance: in which steps a device gives a token the same bits, whatever else is computed with it. Kernels of
 //! a GPU are chosen by how many tokens a step has, and by how long a row is.
 
+use std::ops::RangeInclusive;
+
+use foretoken_protocol::KvPrecision;
+
 use super::packed::Packed;
 use super::qwen::{Mixer, Qwen};
 use super::{Attention, DeltaNet};
@@ -10,8 +14,15 @@ use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
 /// Tokens of a step that are tried: each that one row has, and those of several beside the places where MLX is known to
 /// take other kernels.
 const WIDTHS: [usize; 17] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 17, 24, 32, 33, 64];
-/// Positions of a row that are tried, beside those where MLX is known to divide attention otherwise.
-const CONTEXTS: [usize; 4] = [8, 1100, 4500, 9000];
+/// Keys from which on MLX is known to divide attention otherwise, on one GPU or another. A step's last token decides for
+/// all of its tokens.
+const BOUNDARIES: [usize; 3] = [1024, 4096, 8192];
+/// Positions of a row that are tried, and up to which that holds: one between any two boundaries.
+const CONTEXTS: [(usize, usize); 4] = [(8, 1023), (1100, 4095), (4500, 8191), (9000, 9000)];
+/// Drafts that widths which agree should leave room for.
+const ROOM: usize = 2;
+/// The most filler that is worth a text that stays the same.
+const MOST_FILLER: usize = 7;
 
 /// Steps in which tokens have the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,30 +35,36 @@ pub struct InvariantSteps {
     pub context: usize,
 }
 
-/// In which steps a model's tokens have the same bits on this device; each entry holds by itself.
+/// In which steps a model's tokens have the same bits on this device.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BatchInvariance(Vec<InvariantSteps>);
+pub enum BatchInvariance {
+    /// In all.
+    Complete,
+    /// In those that were tried, by context; each entry holds by itself.
+    Tried(Vec<InvariantSteps>),
+}
 
 impl BatchInvariance {
-    /// In these.
-    pub fn new(steps: Vec<InvariantSteps>) -> Self {
-        Self(steps)
-    }
-
-    /// In all.
-    pub fn complete() -> Self {
-        Self(vec![InvariantSteps { least: 1, most: usize::MAX, context: usize::MAX }])
-    }
-
-    /// The fewest tokens of a row in steps that hold up to the longest contexts; 1 where none do.
-    pub fn least_width(&self) -> usize {
-        self.0.last().map_or(1, |steps| steps.least)
-    }
-
     /// Whether all steps between these are among them: of at least so many tokens of the row and at most so many of
-    /// all, up to so many positions.
-    pub fn holds(&self, InvariantSteps { least, most, context }: InvariantSteps) -> bool {
-        self.0.iter().any(|steps| steps.least <= least && most <= steps.most && context <= steps.context)
+    /// all, behind `from` positions up to so many.
+    pub fn holds(&self, InvariantSteps { least, most, context }: InvariantSteps, from: usize) -> bool {
+        let Self::Tried(tried) = self else { return true };
+        let wide_enough =
+            |steps: &&InvariantSteps| steps.least <= least && most <= steps.most && context <= steps.context;
+        // A token beside a boundary may have been computed by a step that ends before it, or behind.
+        let crosses = |most: usize| {
+            BOUNDARIES.iter().any(|&boundary| from + 1 < boundary && boundary <= context + most)
+        };
+        tried.iter().filter(wide_enough).any(|steps| !crosses(steps.most))
+    }
+
+    /// The tokens of a step that a row is to have, and no step is to exceed, for its text to stay the same up to the
+    /// longest context that can be had; any where none can.
+    pub fn widths(&self) -> RangeInclusive<usize> {
+        let any = 1..=usize::MAX;
+        let Self::Tried(tried) = self else { return any };
+        let worthwhile = |steps: &&InvariantSteps| steps.least <= 1 + MOST_FILLER;
+        tried.iter().rfind(worthwhile).map_or(any, |steps| steps.least..=steps.most)
     }
 }
 
@@ -62,7 +79,7 @@ struct Trial {
 impl Trial {
     /// Whether a token's place in the step changes nothing.
     fn is_even(&self) -> bool {
-        self.equal.iter().all(|token| *token == self.equal[0])
+        self.equal.iter().all(|token| Some(token) == self.equal.first())
     }
 
     /// Whether a wider one gave the same.
@@ -96,30 +113,27 @@ impl Found {
         Ok(())
     }
 
-    /// The longest run of widths that agree, if there are two.
+    /// The narrowest widths that agree and leave room for drafts; else the narrowest two that agree, if there are any.
     fn widths(&self) -> Option<(usize, usize)> {
-        let mut longest: Option<(usize, usize)> = None;
+        let mut runs: Vec<(usize, usize)> = Vec::new();
         let mut from = 0;
         for i in 0..WIDTHS.len() {
-            if !self.even[i] {
-                from = i + 1;
-                continue;
+            if self.even[i] && (i + 1 == WIDTHS.len() || !self.agree[i] || !self.even[i + 1]) {
+                runs.push((WIDTHS[from], WIDTHS[i]));
             }
-            if i > from && longest.is_none_or(|(first, last)| i - from > last - first) {
-                longest = Some((from, i));
-            }
-            if self.agree.get(i) == Some(&false) {
+            if !self.even[i] || self.agree.get(i) == Some(&false) {
                 from = i + 1;
             }
         }
-        longest.map(|(first, last)| (WIDTHS[first], WIDTHS[last]))
+        let with = |room: usize| runs.iter().find(|(least, most)| *most >= least + room);
+        with(ROOM).or_else(|| with(1)).copied()
     }
 }
 
 impl Qwen {
     /// Finds out by trying, once, in the parts that differ; the processor is known to have the same bits in all steps.
     pub fn batch_invariance(&self) -> Result<BatchInvariance> {
-        if mlx::device() == DeviceKind::Cpu { Ok(BatchInvariance::complete()) } else { self.try_widths() }
+        if mlx::device() == DeviceKind::Cpu { Ok(BatchInvariance::Complete) } else { self.try_widths() }
     }
 
     fn try_widths(&self) -> Result<BatchInvariance> {
@@ -155,19 +169,22 @@ impl Qwen {
             Ok(Trial { equal, row: Vec::new() })
         })?;
 
+        for attention in &attentions {
+            found.narrow(|width| tokens.beside_each_other(attention, width, self.kv_precision))?;
+        }
         let mut steps = Vec::new();
-        for context in CONTEXTS {
+        for (tried, context) in CONTEXTS {
             for attention in &attentions {
                 let mut cache = RowKv::new(self.kv_precision);
-                let before = Packed::new(&[(0, context)])?;
-                attention.append(&tokens.many(context)?, &before, std::iter::once(&mut cache))?;
+                let before = Packed::new(&[(0, tried)])?;
+                attention.append(&tokens.many(tried)?, &before, std::iter::once(&mut cache))?;
                 mlx::eval(cache.buffers())?;
-                found.narrow(|width| tokens.through_attention(attention, width, &mut cache, self))?;
+                found.narrow(|width| tokens.behind(attention, width, &mut cache))?;
             }
             let Some((least, most)) = found.widths() else { break };
             steps.push(InvariantSteps { least, most, context });
         }
-        Ok(BatchInvariance(steps))
+        Ok(BatchInvariance::Tried(steps))
     }
 }
 
@@ -215,23 +232,22 @@ impl Tokens {
         })
     }
 
-    /// Behind what `cache` holds, and in short rows beside each other.
-    fn through_attention(
-        &self,
-        attention: &Attention,
-        width: usize,
-        cache: &mut RowKv,
-        model: &Qwen,
-    ) -> Result<Trial> {
-        let mut caches: Vec<RowKv> = (0..width).map(|_| RowKv::new(model.kv_precision)).collect();
-        let beside = Packed::new(&vec![(0, 1); width])?;
-        let equal = bits(&attention.forward(&self.equal(width)?, &beside, caches.iter_mut())?)?;
+    /// In rows of their own, which have nothing yet.
+    fn beside_each_other(&self, attention: &Attention, width: usize, kv: KvPrecision) -> Result<Trial> {
+        let mut caches: Vec<RowKv> = (0..width).map(|_| RowKv::new(kv)).collect();
+        let packed = Packed::new(&vec![(0, 1); width])?;
+        let equal = bits(&attention.forward(&self.equal(width)?, &packed, caches.iter_mut())?)?;
+        Ok(Trial { equal, row: Vec::new() })
+    }
+
+    /// Behind what `cache` holds.
+    fn behind(&self, attention: &Attention, width: usize, cache: &mut RowKv) -> Result<Trial> {
         let context = cache.len();
         let packed = Packed::new(&[(context, width)])?;
         let row = attention.forward(&self.different(width)?, &packed, std::iter::once(&mut *cache))?;
         let row = bits(&row)?;
         cache.rewind(context);
-        Ok(Trial { equal, row })
+        Ok(Trial { equal: Vec::new(), row })
     }
 }
 
@@ -270,7 +286,10 @@ mod tests {
         assert_eq!(found(&[|_| 0]), Some((1, 64)));
         // One for a single vector, one for few, one for many.
         assert_eq!(found(&[|width| u8::from(width > 1) + u8::from(width > 12)]), Some((2, 12)));
-        assert_eq!(found(&[|width| u8::from(width > 5), |width| u8::from(width > 9)]), Some((10, 64)));
+        assert_eq!(found(&[|width| u8::from(width > 5), |width| u8::from(width > 9)]), Some((1, 5)));
+        // The narrowest leave no room for drafts.
+        assert_eq!(found(&[|width| u8::from(width > 2), |width| u8::from(width > 9)]), Some((3, 9)));
+        assert_eq!(found(&[|width| width as u8 / 2]), Some((2, 3)));
         assert_eq!(found(&[|width| width as u8]), None);
     }
 
@@ -296,7 +315,7 @@ mod tests {
         };
         let mut found = Found::new();
         found.narrow(last).unwrap();
-        assert_eq!(found.widths(), Some((4, 64)));
+        assert_eq!(found.widths(), Some((1, 3)));
     }
 
     #[test]
@@ -306,26 +325,36 @@ mod tests {
         let layout = Layout::plan(&config, &Index::read(dir, &config).unwrap()).unwrap();
         let model = Qwen::load(&config, &layout, &mut |_, _| ControlFlow::Continue(())).unwrap();
         let tried = model.try_widths().unwrap();
-        assert!(tried.holds(InvariantSteps { least: 1, most: 64, context: 9000 }), "{tried:?}");
-        assert!(!tried.holds(InvariantSteps { least: 1, most: 65, context: 9000 }), "{tried:?}");
+        let all = CONTEXTS.map(|(_, context)| InvariantSteps { least: 1, most: 64, context });
+        assert_eq!(tried, BatchInvariance::Tried(all.to_vec()));
     }
 
     #[test]
     fn only_steps_that_were_tried_are_promised() {
         let of = |least, most, context| InvariantSteps { least, most, context };
-        let invariance = BatchInvariance(vec![of(1, 5, 8), of(2, 5, 9000)]);
-        for (steps, holds) in [
-            (of(1, 5, 8), true),
-            (of(1, 5, 9), false),
-            (of(2, 4, 9000), true),
-            (of(2, 6, 100), false),
-            (of(2, 2, 9001), false),
+        let tried = BatchInvariance::Tried(vec![of(1, 5, 1023), of(2, 5, 9000)]);
+        for (steps, from, holds) in [
+            (of(1, 5, 800), 700, true),
+            (of(1, 5, 1024), 700, false),
+            (of(2, 4, 9000), 8300, true),
+            (of(2, 6, 100), 50, false),
+            (of(2, 2, 9001), 8300, false),
+            // Beside a boundary, or across it.
+            (of(2, 2, 1018), 900, true),
+            (of(2, 2, 1019), 900, false),
+            (of(2, 2, 1100), 900, false),
+            (of(2, 2, 1100), 1023, true),
         ] {
-            assert_eq!(invariance.holds(steps), holds, "{steps:?}");
+            assert_eq!(tried.holds(steps, from), holds, "{steps:?} behind {from}");
         }
-        assert_eq!(invariance.least_width(), 2);
-        assert_eq!(BatchInvariance::complete().least_width(), 1);
-        assert!(BatchInvariance::complete().holds(of(1, 4000, 262_144)));
-        assert!(!BatchInvariance(Vec::new()).holds(of(2, 2, 1)));
+        assert!(BatchInvariance::Complete.holds(of(1, 4000, 262_144), 0));
+        assert!(!BatchInvariance::Tried(Vec::new()).holds(of(2, 2, 1), 0));
+
+        assert_eq!(tried.widths(), 2..=5);
+        let dear = BatchInvariance::Tried(vec![of(2, 5, 1023), of(12, 64, 4095)]);
+        assert_eq!(dear.widths(), 2..=5);
+        for any in [BatchInvariance::Complete, BatchInvariance::Tried(Vec::new())] {
+            assert_eq!(any.widths(), 1..=usize::MAX);
+        }
     }
 }

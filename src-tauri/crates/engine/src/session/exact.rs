@@ -1,5 +1,7 @@
 //! What is promised of a reply's text.
 
+use std::ops::Range;
+
 use foretoken_protocol::{AcceptanceRule, Exactness, Sampling};
 
 use crate::model::{BatchInvariance, InvariantSteps};
@@ -9,8 +11,6 @@ use crate::model::{BatchInvariance, InvariantSteps};
 pub(super) struct ExactSteps {
     /// Whether its tokens follow from its seed and the model's logits, whatever is drafted.
     by_seed: bool,
-    /// The fewest tokens that it takes part with in a step, filler included.
-    least_width: usize,
     /// Tokens of its own in each step, the fewest, and of all rows, the most; `None` before the first.
     widths: Option<(usize, usize)>,
     /// Whether tokens of the reply were read as if they had been in the prompt, behind a step that failed.
@@ -19,14 +19,13 @@ pub(super) struct ExactSteps {
 
 impl ExactSteps {
     /// None yet, of a reply that is drawn so.
-    pub(super) fn of(sampling: &Sampling, least_width: usize) -> Self {
+    pub(super) fn of(sampling: &Sampling) -> Self {
         let by_seed = sampling.temperature == 0.0 || sampling.acceptance != AcceptanceRule::Rejection;
-        Self { by_seed, least_width, widths: None, read_again: false }
+        Self { by_seed, widths: None, read_again: false }
     }
 
-    /// One more, with so many drafts of the reply's, and of so many tokens of all rows.
-    pub(super) fn step(&mut self, drafted: usize, all: usize) {
-        let own = (1 + drafted).max(self.least_width);
+    /// One more, of `own` tokens of the reply's and `all` of all rows.
+    pub(super) fn step(&mut self, own: usize, all: usize) {
         let (least, most) = self.widths.unwrap_or((own, all));
         self.widths = Some((least.min(own), most.max(all)));
     }
@@ -36,14 +35,14 @@ impl ExactSteps {
         self.read_again = true;
     }
 
-    /// What drafts and neighbours leave of the text, which ends at so many positions: the same one where the device
-    /// gave its tokens the bits that other steps would have given them, and no part of it was read like a prompt.
-    pub(super) fn promised(&self, invariance: &BatchInvariance, positions: usize) -> Exactness {
-        let same_bits = self
-            .widths
-            .is_none_or(|(least, most)| invariance.holds(InvariantSteps { least, most, context: positions }));
-        let as_if_never_read = !self.read_again || *invariance == BatchInvariance::complete();
-        if self.by_seed && same_bits && as_if_never_read {
+    /// What drafts and neighbours leave of the text at these positions: the same one where the device gave its tokens
+    /// the bits that other steps would have given them, and no part of it was read like a prompt.
+    pub(super) fn promised(&self, invariance: &BatchInvariance, positions: Range<usize>) -> Exactness {
+        let same_bits = self.widths.is_none_or(|(least, most)| {
+            let steps = InvariantSteps { least, most, context: positions.end };
+            invariance.holds(steps, positions.start)
+        });
+        if self.by_seed && same_bits && !self.read_again {
             Exactness::Bitwise
         } else {
             Exactness::Distribution
@@ -57,13 +56,13 @@ mod tests {
 
     /// A GPU that computes a single token in a way of its own, and more than five in another.
     fn few() -> BatchInvariance {
-        BatchInvariance::new(vec![InvariantSteps { least: 2, most: 5, context: 9000 }])
+        BatchInvariance::Tried(vec![InvariantSteps { least: 2, most: 5, context: 9000 }])
     }
 
     fn promised(invariance: &BatchInvariance, widths: &[(usize, usize)], sampling: Sampling) -> Exactness {
-        let mut steps = ExactSteps::of(&sampling, 1);
-        widths.iter().for_each(|&(own, all)| steps.step(own - 1, all));
-        steps.promised(invariance, 300)
+        let mut steps = ExactSteps::of(&sampling);
+        widths.iter().for_each(|&(own, all)| steps.step(own, all));
+        steps.promised(invariance, 200..300)
     }
 
     #[test]
@@ -78,7 +77,7 @@ mod tests {
             (strict, Exactness::Bitwise),
             (by_chance, Exactness::Distribution),
         ] {
-            assert_eq!(promised(&BatchInvariance::complete(), &[(1, 1), (4, 9)], sampling), promise);
+            assert_eq!(promised(&BatchInvariance::Complete, &[(1, 1), (4, 9)], sampling), promise);
             assert_eq!(promised(&few(), &[(2, 2), (3, 5)], sampling), promise);
         }
     }
@@ -89,26 +88,18 @@ mod tests {
         assert_eq!(promised(&few(), &[(3, 3), (1, 2), (3, 3)], greedy), Exactness::Distribution);
         assert_eq!(promised(&few(), &[(3, 3), (2, 6), (3, 3)], greedy), Exactness::Distribution);
         assert_eq!(promised(&few(), &[], greedy), Exactness::Bitwise);
-        let mut long = ExactSteps::of(&greedy, 1);
-        long.step(1, 2);
-        assert_eq!(long.promised(&few(), 9000), Exactness::Bitwise);
-        assert_eq!(long.promised(&few(), 9001), Exactness::Distribution);
-    }
-
-    #[test]
-    fn filler_makes_plain_steps_as_good_as_drafted_ones() {
-        let mut strict = ExactSteps::of(&Sampling::default(), 2);
-        strict.step(0, 2);
-        strict.step(3, 4);
-        assert_eq!(strict.promised(&few(), 300), Exactness::Bitwise);
+        let mut long = ExactSteps::of(&greedy);
+        long.step(2, 2);
+        assert_eq!(long.promised(&few(), 8500..9000), Exactness::Bitwise);
+        assert_eq!(long.promised(&few(), 8500..9001), Exactness::Distribution);
     }
 
     #[test]
     fn what_is_read_again_has_the_bits_of_a_prompt() {
-        let mut steps = ExactSteps::of(&Sampling::default(), 1);
-        steps.step(1, 2);
+        let mut steps = ExactSteps::of(&Sampling::default());
+        steps.step(2, 2);
         steps.read_again();
-        assert_eq!(steps.promised(&few(), 300), Exactness::Distribution);
-        assert_eq!(steps.promised(&BatchInvariance::complete(), 300), Exactness::Bitwise);
+        assert_eq!(steps.promised(&few(), 200..300), Exactness::Distribution);
+        assert_eq!(steps.promised(&BatchInvariance::Complete, 200..300), Exactness::Distribution);
     }
 }

@@ -176,9 +176,9 @@ impl Session {
         let room = self.info.context_length as usize - prompt.ids.len();
         let begin = prompt.ids.iter().rposition(|&id| Some(id) == self.message_start);
         let turn = prompt.chat.zip(begin.map(|begin| prompt.ids[begin + 1..].to_vec()));
-        let least_width = match settings.sampling.acceptance {
-            AcceptanceRule::Strict => self.invariance.least_width(),
-            AcceptanceRule::Coupled | AcceptanceRule::Rejection => 1,
+        let widths = match settings.sampling.acceptance {
+            AcceptanceRule::Strict => self.invariance.widths(),
+            AcceptanceRule::Coupled | AcceptanceRule::Rejection => 1..=usize::MAX,
         };
         let spec = RowSpec {
             message_starts: self.message_starts(&prompt.ids),
@@ -189,7 +189,7 @@ impl Session {
             xtc_exempt: self.xtc_exempt.clone(),
             max_tokens: room.min(settings.max_tokens as usize),
             stop_ids: [&self.stop_ids[..], &prompt.stop_ids].concat(),
-            least_width,
+            widths,
             drafts: settings.drafting != Drafting::Off,
             logprobs: logprobs.map(|top| (top as usize).min(self.vocab - 1)),
             constraint,
@@ -212,7 +212,7 @@ impl Session {
                 ids: Vec::new(),
                 turn,
                 drafting,
-                exact: ExactSteps::of(&settings.sampling, least_width),
+                exact: ExactSteps::of(&settings.sampling),
             },
         );
         Ok(())
@@ -343,7 +343,7 @@ impl Session {
         progress.extend(rest(id, &mut writer, reason != FinishReason::Stop));
         let mut stats = writer.recorder.finish(self.drafting_note(writer.drafting, &writer.recorder));
         let positions = (stats.prompt_tokens + stats.emitted) as usize;
-        stats.exact = Some(writer.exact.promised(&self.invariance, positions));
+        stats.exact = Some(writer.exact.promised(&self.invariance, stats.prompt_tokens as usize..positions));
         stats.chat_bytes = Footprint::of(&self.model).row(positions);
         let stop = writer.text.stop_text().map(str::to_owned);
         if let (FinishReason::Stop, None, Some(turn)) = (reason, &stop, writer.turn.take()) {
@@ -397,7 +397,7 @@ impl Writer {
         timing: StepTiming,
         tokenizer: &Tokenizer,
     ) -> (Vec<ReplyToken>, Option<FinishReason>) {
-        self.exact.step(advance.drafted, timing.tokens);
+        self.exact.step(advance.width, timing.tokens);
         let mut reason = advance.finish;
         let part = self.text.part();
         let visible = advance.tokens.len() - usize::from(reason == Some(FinishReason::Stop));

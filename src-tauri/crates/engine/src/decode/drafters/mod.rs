@@ -13,6 +13,7 @@ use lookup::Lookup;
 
 use super::batch::Batch;
 use super::plan::{DraftPlan, DrafterKind};
+use super::policy::MAX_WIDTH;
 use super::row::Row;
 use crate::mlx::{self, Array, Result};
 use crate::model::Qwen;
@@ -39,10 +40,26 @@ impl Batch {
             let depths: Vec<usize> = plans.iter().map(own).collect();
             drafter.draft(model, self, &depths, &mut drafted)?;
         }
-        for (b, row) in self.rows.iter().enumerate() {
-            drafted.pad(b, row.spec.least_width, row.ctx.last().copied().unwrap_or(0))?;
-        }
+        self.pad(&mut drafted)?;
         Ok(drafted)
+    }
+
+    /// Widens the rows that want to be wider, unless the step gets too wide for one of them.
+    fn pad(&self, drafted: &mut Drafted) -> Result<()> {
+        let rows = || self.rows.iter().enumerate();
+        let padded = |(b, row): (usize, &Row)| {
+            // One that is made again goes by itself.
+            let least = if row.taken_back { 1 } else { *row.spec.widths.start() };
+            drafted.width(b).max(least)
+        };
+        let most = self.rows.iter().map(|row| *row.spec.widths.end()).min().unwrap_or(0);
+        let widths: Vec<usize> = rows().map(padded).collect();
+        if widths.iter().sum::<usize>() <= most.min(MAX_WIDTH) {
+            for ((b, row), width) in rows().zip(widths) {
+                drafted.pad(b, width, row.ctx.last().copied().unwrap_or(0))?;
+            }
+        }
+        Ok(())
     }
 
     /// Draws the next draft of each of these rows from its logits, `[rows, V]` → u32 `[rows]`. A device that computes

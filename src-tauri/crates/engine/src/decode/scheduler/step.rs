@@ -78,6 +78,14 @@ impl Scheduler {
             })
             .collect();
         let mut plans = self.policy.choose(&views);
+        let wide_anyway = plans.iter_mut().zip(batch.rows()).zip(&views);
+        for ((plan, row), view) in wide_anyway.filter(|(_, view)| view.drafting == Drafting::Auto) {
+            // A draft costs hardly more than the filler that would stand there.
+            let depth = view.head.min(row.spec.widths.start() - 1);
+            if depth > plan.depth {
+                *plan = DraftPlan { drafter: DrafterKind::Head, depth };
+            }
+        }
         let mut width = StepShape::of(&plans).width;
         for (plan, forced) in plans.iter_mut().zip(forced).filter(|(_, forced)| *forced > 0) {
             let depth = forced.min(MAX_WIDTH.saturating_sub(width));

@@ -45,7 +45,7 @@ fn spec(prompt: &[u32]) -> RowSpec {
         priority: Priority::default(),
         prediction: Arc::default(),
         known_drafts: None,
-        least_width: 1,
+        widths: 1..=usize::MAX,
         remember: None,
     }
 }

@@ -46,7 +46,7 @@ fn batch_of(model: &Qwen, drafts: bool, stop_ids: &[u32]) -> Batch {
             priority: Priority::default(),
             prediction: Arc::default(),
             known_drafts: None,
-            least_width: 1,
+            widths: 1..=usize::MAX,
             remember: None,
         };
         let mut task = PrefillTask::new(model, Row::new(id as RowId, spec)).unwrap();
@@ -277,7 +277,7 @@ fn a_row_that_is_padded_keeps_what_it_would_keep_without_filler() {
     let model = demo(None);
     let run = |widths: [usize; 2]| {
         let mut batch = batch(&model);
-        batch.rows.iter_mut().zip(widths).for_each(|(row, width)| row.spec.least_width = width);
+        batch.rows.iter_mut().zip(widths).for_each(|(row, width)| row.spec.widths = width..=usize::MAX);
         let step = |depths: [usize; 2]| {
             let Stepped { advances, timing, .. } = batch.step(&model, &depths).unwrap();
             // What the head proposes may be cut by nothing here.
@@ -298,12 +298,30 @@ fn a_row_that_is_padded_keeps_what_it_would_keep_without_filler() {
     }
 }
 
+/// Where the step would get too wide for one of its rows, filler is in vain.
+#[test]
+fn rows_are_padded_and_drafted_for_as_far_as_they_bear() {
+    let model = demo(None);
+    let tokens = |widths: [std::ops::RangeInclusive<usize>; 2], depths: [usize; 2]| {
+        let mut batch = batch(&model);
+        batch.rows.iter_mut().zip(widths).for_each(|(row, widths)| row.spec.widths = widths);
+        // The head drafts from the second step on.
+        batch.step(&model, &[0, 0]).unwrap();
+        let Stepped { advances, timing, .. } = batch.step(&model, &depths).unwrap();
+        (timing.tokens, advances.iter().map(|advance| advance.width).collect::<Vec<_>>())
+    };
+    assert_eq!(tokens([3..=9, 1..=9], [0, 2]), (6, vec![3, 3]));
+    assert_eq!(tokens([3..=5, 1..=9], [0, 2]), (4, vec![1, 3]));
+    assert_eq!(tokens([1..=2, 1..=9], [3, 3]), (6, vec![2, 4]));
+    assert_eq!(tokens([30..=99, 1..=99], [0, 2]), (4, vec![1, 3]));
+}
+
 /// The next step of a padded row has tokens that the device does not know.
 #[test]
 fn no_step_is_begun_behind_a_padded_one() {
     let model = demo(Some(1));
     let mut batch = batch_of(&model, false, &[]);
-    batch.rows[1].spec.least_width = 2;
+    batch.rows[1].spec.widths = 2..=usize::MAX;
     let (_, begun) = steps(&model, NextStep::Alike, &mut batch, 3);
     assert_eq!(begun, [false; 3]);
 }

@@ -14,8 +14,8 @@ use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
 /// Tokens of a step that are tried: each that one row has, and those of several beside the places where MLX is known to
 /// take other kernels.
 const WIDTHS: [usize; 17] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 17, 24, 32, 33, 64];
-/// Keys from which on MLX is known to divide attention otherwise, on one GPU or another. A step's last token decides for
-/// all of its tokens.
+/// Keys from which on MLX is known to divide attention otherwise, on one GPU or another. A step's last token decides
+/// for all of its tokens.
 const BOUNDARIES: [usize; 3] = [1024, 4096, 8192];
 /// Positions of a row that are tried, and up to which that holds: one between any two boundaries.
 const CONTEXTS: [(usize, usize); 4] = [(8, 1023), (1100, 4095), (4500, 8191), (9000, 9000)];

@@ -2,6 +2,8 @@
 
 /// The most drafts of a row in a step.
 pub(super) const MAX_CHAIN: usize = 15;
+/// The most tokens that a step may have for drafts or filler to be added to it.
+pub(super) const MAX_WIDTH: usize = 32;
 /// The most tokens of a row that a drafter has not read after a step of its own and one of another: with more, it first
 /// catches up.
 pub(super) const MOST_UNREAD: usize = 2 * (1 + MAX_CHAIN);

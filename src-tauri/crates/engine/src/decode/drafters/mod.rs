@@ -12,8 +12,7 @@ use head::Head;
 use lookup::Lookup;
 
 use super::batch::Batch;
-use super::plan::{DraftPlan, DrafterKind};
-use super::policy::MAX_WIDTH;
+use super::plan::{DraftPlan, DrafterKind, MAX_WIDTH};
 use super::row::Row;
 use crate::mlx::{self, Array, Result};
 use crate::model::Qwen;

@@ -7,8 +7,8 @@
 //! those of a step of that shape ([`Cost::step`]): they grow with the tokens, the longest row, the longest chain of the
 //! MTP head and the number of its drafts, and there are those of the draft model where it drafts for any row.
 
-use super::cost::{Cost, MAX_WIDTH};
-use crate::decode::plan::{DraftPlan, DrafterKind, StepShape};
+use super::cost::Cost;
+use crate::decode::plan::{DraftPlan, DrafterKind, MAX_WIDTH, StepShape};
 
 /// The drafts that a row may get.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,10 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::decode::plan::StepShape;
-
-/// The most tokens that a step may have for the policy to add drafts to it.
-pub(in crate::decode) const MAX_WIDTH: usize = 32;
+use crate::decode::plan::{MAX_WIDTH, StepShape};
 
 /// Steps that tell the machine's speed.
 pub(super) const RECENT: usize = 5;

@@ -34,14 +34,13 @@ use acceptance::Source;
 pub use chats::Chat;
 use chats::Chats;
 use choice::{Chain, Plan, best, one_less, one_more};
-pub(super) use cost::MAX_WIDTH;
 use cost::Speed;
 use explorer::Explorer;
 use outcome::Outcome;
 pub use state::PolicyState;
 
 use super::lookup::{LookupVerdict, MatchClass};
-use super::plan::{DraftPlan, DrafterKind, MAX_CHAIN, StepShape};
+use super::plan::{DraftPlan, DrafterKind, MAX_CHAIN, MAX_WIDTH, StepShape};
 
 /// What drafts may cost rows that did not ask for them: this much of a step.
 const MAX_BYSTANDER_SLOWDOWN: f64 = 0.10;

@@ -1,7 +1,7 @@
 //! Texts that several drafters draft for: the head, a draft model, look-up.
 
 use super::*;
-use crate::decode::plan::MOST_UNREAD;
+use crate::decode::plan::{MAX_WIDTH, MOST_UNREAD};
 
 /// How often the drafts of each are right, given that those before them were; `None` for who is not there.
 #[derive(Debug, Clone, Copy)]

@@ -964,7 +964,10 @@ export type ErrorReport = {
 
 /**  What drafts and neighbours leave of a reply that is written again with its seed. */
 export type Exactness = 
-/**  The same text, token by token, as any other that this is promised of. */
+/**
+ *  The same text, token by token, as any other that this is promised of, behind a prompt that was read alike: out
+ *  of the same parts of the prefix cache.
+ */
 "bitwise" | 
 /**  A text drawn from the same distribution. */
 "distribution";

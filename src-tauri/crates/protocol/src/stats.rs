@@ -150,8 +150,8 @@ pub struct PlainSpeed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]
 pub enum Exactness {
-    /// The same text, token by token, as any other that this is promised of, behind a prompt that was read alike: out of
-    /// the same parts of the prefix cache.
+    /// The same text, token by token, as any other that this is promised of, behind a prompt that was read alike: out
+    /// of the same parts of the prefix cache.
     Bitwise,
     /// A text drawn from the same distribution.
     Distribution,

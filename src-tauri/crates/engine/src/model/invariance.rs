@@ -116,13 +116,11 @@ impl Found {
     /// The narrowest widths that agree and leave room for drafts; else the narrowest two that agree, if there are any.
     fn widths(&self) -> Option<(usize, usize)> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
-        let mut from = 0;
-        for i in 0..WIDTHS.len() {
-            if self.even[i] && (i + 1 == WIDTHS.len() || !self.agree[i] || !self.even[i + 1]) {
-                runs.push((WIDTHS[from], WIDTHS[i]));
-            }
-            if !self.even[i] || self.agree.get(i) == Some(&false) {
-                from = i + 1;
+        for (i, &width) in WIDTHS.iter().enumerate().filter(|(i, _)| self.even[*i]) {
+            let goes_on = i > 0 && self.even[i - 1] && self.agree[i - 1];
+            match runs.last_mut() {
+                Some((_, most)) if goes_on => *most = width,
+                _ => runs.push((width, width)),
             }
         }
         let with = |room: usize| runs.iter().find(|(least, most)| *most >= least + room);

@@ -166,11 +166,11 @@ impl Batch {
             let (own_finite, other_finite) = all_finite.split_at(widths[b]);
             (targets, all_finite) = (other_targets, other_finite);
             let finite = own_finite.iter().take_while(|&&finite| finite == 1).count();
-            let target = &target[..finite.min(row.usable).min(1 + drafted.depth(b))];
+            let target = &target[..finite.min(row.usable)];
             let draft: Vec<u32> = drafted.of_row(b).into_iter().map(|i| drafts[i]).collect();
             let begun = usize::from(self.begun.is_some());
-            let verdict =
-                row.commit(target, &draft, drafted.drafter(b), hidden, start..start + widths[b], begun)?;
+            let positions = start..start + widths[b];
+            let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, positions, begun)?;
             start += widths[b];
             self.committed[b] = 0;
             match verdict {

@@ -17,7 +17,7 @@ pub(super) struct Mutant {
 const SPANNING: &str = "foretoken-tests";
 const ENGINE: &str = "foretoken-engine";
 
-pub(super) const MUTANTS: [Mutant; 29] = [
+pub(super) const MUTANTS: [Mutant; 32] = [
     Mutant {
         name: "one update too few is folded",
         file: "cache/delta_state.rs",
@@ -112,10 +112,10 @@ pub(super) const MUTANTS: [Mutant; 29] = [
     Mutant {
         name: "one row's rejection is everybody's",
         file: "decode/verify.rs",
-        from: "let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start, begun)?;",
+        from: "let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, positions, begun)?;",
         to: "let veto = drafts.first() != host_tokens.first();
             let target = &target[..if veto { 1 } else { target.len() }];
-            let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, start, begun)?;",
+            let verdict = row.commit(target, &draft, drafted.drafter(b), hidden, positions, begun)?;",
         package: SPANNING,
         tests: "test(nobody_vetoes)",
     },
@@ -257,6 +257,30 @@ pub(super) const MUTANTS: [Mutant; 29] = [
         to: "drafted.sample_positions(b, row, 0, seen.as_ref())",
         package: ENGINE,
         tests: "test(decode::step::tests::a_step_that_was_begun)",
+    },
+    Mutant {
+        name: "filler counts as drafts",
+        file: "decode/drafters/mod.rs",
+        from: "self.own[b].len() - self.fillers[b]",
+        to: "self.own[b].len()",
+        package: ENGINE,
+        tests: "test(a_row_that_is_padded_keeps)",
+    },
+    Mutant {
+        name: "a row is padded however wide the step gets",
+        file: "decode/drafters/mod.rs",
+        from: "widths.iter().sum::<usize>() <= most.min(MAX_WIDTH)",
+        to: "!widths.is_empty()",
+        package: ENGINE,
+        tests: "test(rows_are_padded_and_drafted_for)",
+    },
+    Mutant {
+        name: "a place in the step that changes bits is overlooked",
+        file: "model/invariance.rs",
+        from: "self.even[i] &= trial.is_even();",
+        to: "",
+        package: ENGINE,
+        tests: "test(a_place_that_changes_bits)",
     },
 ];
 

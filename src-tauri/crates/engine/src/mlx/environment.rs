@@ -1,7 +1,7 @@
 //! What MLX reads of the process's environment, once, before it makes a device.
 
 /// f32 products in TF32, with 10 bits of 23: MLX's default on M5 and on NVIDIA's GPUs. The recurrence of a prompt by
-/// operations does not stand that: on an H100, states were off by 1e-3 of the largest.
+/// operations does not stand that: on an H100 without the setting, states were 1e-3 of the largest off.
 const TF32: &str = "MLX_ENABLE_TF32";
 /// Kernels in a command buffer, and megabytes that they read, after which it is handed over.
 const MOST_OPS: &str = "MLX_MAX_OPS_PER_BUFFER";

@@ -125,3 +125,27 @@ describe("the choice of a draft depth", () => {
     expect(screen.queryByTestId("mtp-missing-dflash")).toBe(null);
   });
 });
+
+describe("the choice of which guesses stay", () => {
+  const rules = () => screen.getAllByTestId(/^acceptance-/).map(({ textContent }) => textContent);
+  const sampled = (temperature: number) => {
+    const { settings } = useStore.getState();
+    const sampling = { ...settings.sampling, temperature, acceptance: "rejection" } as const;
+    useStore.setState({ settings: { ...settings, sampling } });
+  };
+
+  it("is of three rules where words are drawn", async () => {
+    sampled(0.7);
+    const { user } = await open();
+    expect(rules()).toEqual(["Same text", "To the letter", "More guesses"]);
+    await user.click(screen.getByTestId("acceptance-strict"));
+    expect(useStore.getState().settings.sampling.acceptance).toBe("strict");
+  });
+
+  it("is of how far the text is the same where none are", async () => {
+    sampled(0);
+    await open();
+    expect(rules()).toEqual(["Same text", "To the letter"]);
+    expect(screen.getByTestId("acceptance-coupled").getAttribute("aria-checked")).toBe("true");
+  });
+});

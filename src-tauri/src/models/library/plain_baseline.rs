@@ -184,11 +184,13 @@ mod tests {
     #[test]
     fn replies_that_say_nothing_of_plain_speed_are_not_learned_from() {
         let mut replies = PlainReplies::default();
+        let padded = Sampling { acceptance: AcceptanceRule::Strict, ..Sampling::default() };
         let others = [
             drafted(),
             ReplyStats { emitted: 39, ..plain(20.0) },
             ReplyStats { shared_steps: 3, ..plain(20.0) },
             plain(0.0),
+            ReplyStats { sampling: padded, ..plain(20.0) },
         ];
         assert!(others.iter().all(|stats| !replies.learn(stats, KvPrecision::Full, 1)));
         assert_eq!(replies, PlainReplies::default());

@@ -385,6 +385,8 @@ fn speculation_is_set_in_the_body_or_by_headers() {
     let by_header = parse(body.to_string().as_bytes(), &headers).unwrap().asked.ask.settings;
     assert_eq!(by_header.drafting, Some(Drafting::Fixed { depth: 2 }));
     assert_eq!(by_header.acceptance, Some(AcceptanceRule::Coupled));
+    let strict = settings_of(json!({"foretoken": {"acceptance": "strict"}}));
+    assert_eq!(strict.acceptance, Some(AcceptanceRule::Strict));
     headers.insert("foretoken-thinking-budget", HeaderValue::from_static("700"));
     headers.insert("foretoken-priority", HeaderValue::from_static("background"));
     let by_header = parse(body.to_string().as_bytes(), &headers).unwrap().asked.ask.settings;

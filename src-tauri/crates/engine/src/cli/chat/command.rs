@@ -229,6 +229,7 @@ mod tests {
         };
         assert_eq!(set, expected);
         assert_eq!(sampled("/sampling acceptance rejection").unwrap().acceptance, AcceptanceRule::Rejection);
+        assert_eq!(sampled("/sampling acceptance strict").unwrap().acceptance, AcceptanceRule::Strict);
         assert_eq!(
             sampled("/sampling default").unwrap(),
             Sampling { temperature: 0.6, ..Sampling::default() }

@@ -331,3 +331,34 @@ fn the_end_of_a_reply_outlives_the_insides_of_its_prompt() {
     assert_eq!(found(whole.len()), Some(whole.len() - 1));
     assert_eq!([found(SECOND + 1), found(THIRD + 1)], [Some(FIRST), Some(THIRD)]);
 }
+
+/// Where a row's steps are wide anyway, Auto has the head draft what filler would stand for; nobody else's choice
+/// changes.
+#[test]
+fn auto_drafts_what_would_be_filler() {
+    let model = demo();
+    let run = |drafting: Drafting, least: usize| {
+        let mut scheduler = scheduler(&model);
+        let spec = RowSpec { widths: least..=usize::MAX, ..spec(&[5, 17, 40, 9, 33, 21, 8]) };
+        scheduler.submit(1, spec, drafting).unwrap();
+        let (mut tokens, mut widths) = (Vec::new(), Vec::new());
+        while !scheduler.is_idle() {
+            for event in scheduler.pump(&model) {
+                if let SchedulerEvent::Advanced { advance, timing } = event {
+                    tokens.extend(advance.tokens);
+                    widths.push((advance.drafted, advance.width, timing.padded));
+                }
+            }
+        }
+        (tokens, widths)
+    };
+    let (expected, plain) = run(Drafting::Off, 1);
+    assert!(plain.iter().all(|&step| step == (0, 1, false)), "{plain:?}");
+    let (tokens, padded) = run(Drafting::Off, 3);
+    assert_eq!(tokens, expected);
+    assert!(padded.iter().all(|&step| step == (0, 3, true)), "{padded:?}");
+    let (tokens, drafted) = run(Drafting::Auto, 3);
+    assert_eq!(tokens, expected);
+    assert!(drafted.iter().all(|&(_, width, _)| width >= 3), "{drafted:?}");
+    assert!(drafted.iter().any(|&(drafted, _, padded)| drafted >= 2 && !padded), "{drafted:?}");
+}

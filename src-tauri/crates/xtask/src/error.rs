@@ -18,16 +18,16 @@ pub(crate) enum Error {
     File { path: PathBuf, source: io::Error },
     #[error("system packages are missing; install them and try again:\n  {command}")]
     Packages { command: String },
-    #[cfg(target_os = "linux")]
+    #[error(
+        "python3 is {found}, and the tests need Python 3.11 or later; on a Mac: brew install python@3.12"
+    )]
+    Python { found: String },
     #[error("{variable} is {value:?}; use one of: {allowed}")]
     Variable { variable: &'static str, value: String, allowed: &'static str },
-    #[cfg(target_os = "linux")]
-    #[error("MLX can be prepared on x86-64 Linux and on macOS, not on {0} Linux")]
-    Architecture(&'static str),
-    #[cfg(target_os = "linux")]
+    #[error("MLX can be prepared on x86-64 Linux and on Apple silicon, not on {system} on {architecture}")]
+    System { system: &'static str, architecture: &'static str },
     #[error("cannot generate bindings for {}: {why}", headers.display())]
     Bindings { headers: PathBuf, why: String },
-    #[cfg(target_os = "linux")]
     #[error("{} pins MLX {pinned}, and the engine is built with {wanted}: renew it with the command at its top", file.display())]
     Pins { file: PathBuf, pinned: String, wanted: String },
     #[error("{what} arrived with the SHA-256 {found} instead of {expected}; do not use it")]

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 /// Declarations that mlx-c's headers only have on Arm.
 pub(super) const X86_SYMBOLS: &str = include_str!("../../native/x86_symbols.rs");
 
-/// The text of `bindings.rs`.
-pub(super) fn generate(mlx_c: &Path) -> Result<String> {
+/// The text of `bindings.rs`, for a processor that is an x86 or not.
+pub(super) fn generate(mlx_c: &Path, x86: bool) -> Result<String> {
     let headers = mlx_c.join("mlx/c");
     let failed = |why: String| Error::Bindings { headers: headers.clone(), why };
     let mut files = Vec::new();
@@ -27,5 +27,5 @@ pub(super) fn generate(mlx_c: &Path) -> Result<String> {
         .blocklist_function("malloc")
         .blocklist_function("realloc");
     let bindings = builder.generate().map_err(|error| failed(error.to_string()))?;
-    Ok(format!("{bindings}{X86_SYMBOLS}"))
+    Ok(format!("{bindings}{}", if x86 { X86_SYMBOLS } else { "" }))
 }

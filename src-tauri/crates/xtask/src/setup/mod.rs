@@ -1,17 +1,14 @@
 //! The set-up. Each step is one line; a step that is ready costs next to nothing.
 
-#[cfg(target_os = "linux")]
 mod bindings;
 #[cfg(target_os = "linux")]
 mod debian;
-#[cfg(target_os = "linux")]
 pub(crate) mod mlx;
 mod npm;
 mod python;
 mod reference;
 pub(crate) mod tools;
 pub(crate) mod ui;
-#[cfg(target_os = "macos")]
 mod xcode;
 
 use std::fs::{self, File};
@@ -58,17 +55,22 @@ pub(crate) fn app(workspace: &Workspace) -> Result<()> {
     ui::page(workspace)
 }
 
+/// Prepares what it takes to build the app and bundle it.
+pub(crate) fn bundle(workspace: &Workspace) -> Result<()> {
+    let _lock = begin(workspace)?;
+    #[cfg(target_os = "linux")]
+    debian::packages_of_bundle(workspace)?;
+    native(workspace)?;
+    ui::packages(workspace)?;
+    ui::page(workspace)
+}
+
 /// Prepares what it takes to build the engine.
 pub(crate) fn engine(workspace: &Workspace) -> Result<()> {
     let _lock = begin(workspace)?;
     #[cfg(target_os = "linux")]
-    {
-        debian::packages_of_engine(workspace)?;
-        mlx::prepare(workspace)?;
-    }
-    #[cfg(target_os = "macos")]
-    xcode::tools(workspace)?;
-    Ok(())
+    debian::packages_of_engine(workspace)?;
+    mlx::prepare(workspace)
 }
 
 /// Prepares mlx-lm, and says which Python has it.
@@ -102,13 +104,8 @@ pub(crate) fn macos_check(workspace: &Workspace) -> Result<()> {
 /// System packages and MLX: what every Rust build of the workspace needs.
 fn native(workspace: &Workspace) -> Result<()> {
     #[cfg(target_os = "linux")]
-    {
-        debian::packages(workspace)?;
-        mlx::prepare(workspace)?;
-    }
-    #[cfg(target_os = "macos")]
-    xcode::tools(workspace)?;
-    Ok(())
+    debian::packages(workspace)?;
+    mlx::prepare(workspace)
 }
 
 /// One set-up at a time, until the returned file is dropped. Starts a new log.

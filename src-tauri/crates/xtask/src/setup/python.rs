@@ -23,21 +23,19 @@ impl Pins {
         Ok(Self { file, text })
     }
 
-    /// The same, if its MLX is the release `mlx`.
-    #[cfg(target_os = "linux")]
-    pub(super) fn of_mlx(workspace: &Workspace, name: &str, mlx: &str) -> Result<Self> {
+    /// The same, if its `package` is of the release `wanted`.
+    pub(super) fn of_release(workspace: &Workspace, name: &str, package: &str, wanted: &str) -> Result<Self> {
         let pins = Self::read(workspace, name)?;
-        match pins.version("mlx") {
-            Some(pinned) if pinned == mlx => Ok(pins),
+        match pins.version(package) {
+            Some(pinned) if pinned == wanted => Ok(pins),
             pinned => {
                 let pinned = pinned.unwrap_or("no").to_owned();
-                Err(Error::Pins { file: pins.file, pinned, wanted: mlx.to_owned() })
+                Err(Error::Pins { file: pins.file, pinned, wanted: wanted.to_owned() })
             }
         }
     }
 
     /// The version of a package.
-    #[cfg(any(test, target_os = "linux"))]
     fn version(&self, package: &str) -> Option<&str> {
         let mut lines = self.text.lines();
         lines.find_map(|line| line.strip_prefix(package)?.strip_prefix("==")?.split([' ', '\\']).next())
@@ -56,21 +54,52 @@ pub(super) fn interpreter(workspace: &Workspace) -> Result<PathBuf> {
     Ok(environment.path().join("bin/python"))
 }
 
+/// What the packages of the tests were chosen for. A Mac's own Python is older.
+const OLDEST: [u32; 2] = [3, 11];
+
+/// What the system's Python says of its version, which must be recent enough for the packages of the tests.
+pub(super) fn version(workspace: &Workspace) -> Result<String> {
+    let version = process::read(workspace.command("python3").arg("--version"))?;
+    if is_recent(&version) { Ok(version) } else { Err(Error::Python { found: version.trim().to_owned() }) }
+}
+
+/// Whether `python3 --version` tells of [`OLDEST`] or later.
+fn is_recent(version: &str) -> bool {
+    let number = version.trim().trim_start_matches("Python ").split('.');
+    number.map_while(|part| part.parse().ok()).take(2).collect::<Vec<u32>>().as_slice() >= OLDEST.as_slice()
+}
+
 /// Installs packages into a folder. A file without one of its hashes is refused. The pins name what each of them needs,
 /// so that pip has nothing to choose, and a newer release of one cannot be in its way.
 pub(super) fn install(workspace: &Workspace, pins: &Pins, folder: &Path) -> Result<()> {
+    install_for(workspace, pins, None, folder)
+}
+
+/// Installs packages for a platform that pip need not run on; for that which it runs on if there is none.
+pub(super) fn install_for(
+    workspace: &Workspace,
+    pins: &Pins,
+    platform: Option<&str>,
+    folder: &Path,
+) -> Result<()> {
     let quiet = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"];
-    process::log(
-        workspace
-            .command(interpreter(workspace)?)
-            .args(["-m", "pip", "install"])
-            .args(quiet)
-            .arg("--target")
-            .arg(folder)
-            .args(["--no-deps", "--require-hashes", "--requirement"])
-            .arg(&pins.file),
-        &workspace.log(),
-    )
+    let mut pip = workspace.command(interpreter(workspace)?);
+    pip.args(["-m", "pip", "install"]).args(quiet).arg("--target").arg(folder);
+    if let Some(platform) = platform {
+        // No Python loads them, so that of the system may be older than they ask for.
+        pip.args([
+            "--platform",
+            platform,
+            "--python-version",
+            "3.12",
+            "--implementation",
+            "py",
+            "--abi",
+            "none",
+        ]);
+    }
+    pip.args(["--no-deps", "--require-hashes", "--requirement"]).arg(&pins.file);
+    process::log(&mut pip, &workspace.log())
 }
 
 #[cfg(test)]
@@ -80,7 +109,7 @@ mod tests {
     #[test]
     fn every_package_is_pinned_by_its_hashes() {
         let workspace = Workspace::locate();
-        for name in ["clients", "mlx-cpu", "mlx-cuda", "mlx-vlm", "reference", "zig"] {
+        for name in ["clients", "mlx-cpu", "mlx-cuda", "mlx-metal", "mlx-vlm", "reference", "zig"] {
             let pins = Pins::read(&workspace, name).unwrap();
             // A package begins a line; its hashes follow on lines of their own.
             let (mut last, mut hashes) = (String::new(), 0);
@@ -111,6 +140,15 @@ mod tests {
         let refused = install(&workspace, &Pins { file, text }, &folder.path().join("installed"));
         let why = refused.unwrap_err().to_string();
         assert!(why.contains("DO NOT MATCH THE HASHES"), "{why}");
+    }
+
+    #[test]
+    fn an_old_python_is_refused_before_pip_is() {
+        for (version, recent) in
+            [("Python 3.11.2\n", true), ("Python 3.14.0rc1", true), ("Python 3.9.6\n", false), ("", false)]
+        {
+            assert_eq!(is_recent(version), recent, "{version}");
+        }
     }
 
     #[test]

@@ -9,7 +9,6 @@ use super::npm;
 use super::python::{self, Pins};
 use crate::error::{Error, Result};
 use crate::prepared::{Folder, write};
-use crate::process;
 use crate::workspace::Workspace;
 
 /// A program and what it needs.
@@ -86,7 +85,7 @@ impl Set {
     /// The command that runs Python with these packages.
     fn prepare(&self, workspace: &Workspace) -> Result<PathBuf> {
         let pins = Pins::read(workspace, self.packages)?;
-        let version = process::read(workspace.command("python3").arg("--version"))?;
+        let version = python::version(workspace)?;
         let packages = Folder::new(workspace.tools(), self.folder, (&pins.text, version));
         packages.prepare(self.label, |partial| python::install(workspace, &pins, partial))?;
 
@@ -97,7 +96,7 @@ impl Set {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -106,7 +105,8 @@ mod tests {
         let workspace = Workspace::locate();
         let mlx = super::super::mlx::version(&workspace).unwrap();
         for set in [MLX_LM.packages, "mlx-cpu", "mlx-cuda"] {
-            Pins::of_mlx(&workspace, set, &mlx).unwrap();
+            Pins::of_release(&workspace, set, "mlx", &mlx).unwrap();
         }
+        Pins::of_release(&workspace, "mlx-metal", "mlx-metal", &mlx).unwrap();
     }
 }

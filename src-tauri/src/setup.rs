@@ -48,7 +48,8 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// Starts what runs behind the window.
 fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn std::error::Error>> {
     let built_in_model = places::built_in_model(&handle.path().resource_dir()?);
-    let (app, supervisor) = App::new(places, foretoken_host::engine_program()?, &built_in_model, log)?;
+    let engine_program = foretoken_host::engine_program(&places.engine_state)?;
+    let (app, supervisor) = App::new(places, engine_program, &built_in_model, log)?;
     let app = Arc::new(app);
     handle.manage(Arc::clone(&app));
     let (library, replies) = (&app.models.library, &app.conversations.replies);

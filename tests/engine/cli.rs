@@ -389,8 +389,18 @@ fn the_command_line_says_in_one_line_what_is_wrong_and_what_to_do() {
 
 #[test]
 fn every_command_has_help_and_refuses_arguments_it_does_not_know() {
-    let commands =
-        ["inspect", "convert", "chat", "generate", "score", "bench", "draft-vocabulary", "pdf-text", "serve"];
+    let commands = [
+        "inspect",
+        "convert",
+        "chat",
+        "generate",
+        "score",
+        "bench",
+        "draft-vocabulary",
+        "pdf-text",
+        "check",
+        "serve",
+    ];
     for command in [None].into_iter().chain(commands.map(Some)) {
         let with = |argument| command.into_iter().chain([argument]).collect::<Vec<_>>();
         let help = printed(&with("--help"));

@@ -8,6 +8,7 @@ use crate::checkpoint::CheckpointError;
 use crate::constrain::ConstraintError;
 use crate::convert::ConvertError;
 use crate::decode::{RowError, StepFailed, TooLarge};
+use crate::device_check::DeviceError;
 use crate::mlx::MlxError;
 use crate::model::LoadError;
 use crate::text::TextError;
@@ -30,6 +31,9 @@ pub enum EngineError {
     /// MLX failed. Its own words are in the report's hint, unless it is known what they mean.
     #[error("{}", plainly(.0))]
     Mlx(#[from] MlxError),
+    /// What computes does not, or computes wrongly.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// Whoever asked for it has ended it.
     #[error("It was cancelled.")]
     Cancelled,
@@ -113,6 +117,7 @@ impl From<&EngineError> for ErrorReport {
                 let hint = "Try again; if it happens again, restart the program.";
                 report("mlx_failed", &format!("{hint} MLX says, of {}: {}", e.operation, e.message))
             }
+            EngineError::Device(_) => report("device_unusable", DeviceError::HINT),
             EngineError::Cancelled => report("cancelled", "Ask again."),
             EngineError::Request { code, hint, .. } => report(code, hint),
         }

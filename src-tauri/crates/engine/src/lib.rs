@@ -6,6 +6,7 @@ pub mod checkpoint;
 pub mod constrain;
 pub mod convert;
 pub mod decode;
+pub mod device_check;
 pub mod draft_vocabulary;
 mod error;
 pub mod inspect;

@@ -2,13 +2,25 @@
 
 mod cli;
 
+use std::alloc::System;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
+use cap::Cap;
 use clap::Parser;
 use clap::error::ErrorKind as ClapError;
 use foretoken_engine::{machine, mlx};
 use tracing_subscriber::fmt::format::FmtSpan;
+
+/// Counts what Rust takes of the heap, so that a command can have a limit. MLX's arrays are not among it.
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+
+/// From now on the heap has at most so many bytes; a program that wants more is ended.
+fn limit_memory(bytes: usize) {
+    // It fails where more is in use already, and then the next allocation ends the program.
+    let _ = ALLOCATOR.set_limit(bytes);
+}
 
 fn main() -> ExitCode {
     // First of all: nothing of MLX may have begun, and no thread.
@@ -28,7 +40,8 @@ fn main() -> ExitCode {
         // Help and version are printed in full.
         Err(asked_for) => asked_for.exit(),
     };
-    let ran = cli.run();
+    // In every command, or one of them would look for Metal's kernels where they were built.
+    let ran = mlx::metallib::prepare().map_err(cli::engine).and_then(|()| cli.run());
     // A step that was begun may still be with the device. Whatever fails there concerns nobody any more.
     if mlx::waits() > 0 {
         let _ = mlx::synchronize();

@@ -20,6 +20,7 @@ use foretoken_protocol::{
     ErrorReport, Event, FinishReason, Input, KvPrecision, ModelInfo, Request, RequestId, TokenText,
 };
 use rustix::process::{Signal, getpid, kill_process};
+use thiserror::Error;
 
 use self::next_turn::Turn;
 use self::prompts::{Asked, Made, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
@@ -28,7 +29,7 @@ use crate::error::EngineError;
 use crate::learned::Learned;
 use crate::session::{Calls, Prepared, Progress, Reply, ReplyRequest, Session};
 use crate::text::{Prompter, TextError};
-use crate::{machine, mlx};
+use crate::{device_check, machine, mlx};
 
 /// How often the numbers under a reply are sent.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
@@ -45,9 +46,20 @@ const KEEPING_INTERVAL: Duration = Duration::from_millis(20);
 /// How long after a reply the model stays where it can answer at once.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// What ends the engine before its input does.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// What it has to say cannot be written.
+    #[error(transparent)]
+    Output(#[from] io::Error),
+    /// The device has failed. Another process may get one that works.
+    #[error(transparent)]
+    Device(EngineError),
+}
+
 /// Serves until standard input ends. What is learned about drafts is kept in `state_dir`, if there is one. The calling
 /// thread owns all of MLX.
-pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
+pub fn serve(state_dir: Option<PathBuf>) -> Result<(), ServeError> {
     let (sender, messages) = channel();
     let found = sender.clone();
     thread::Builder::new().name("requests".into()).spawn(move || {
@@ -75,6 +87,12 @@ pub fn serve(state_dir: Option<PathBuf>) -> io::Result<()> {
         turns: HashMap::new(),
         generation: 0,
     };
+    // A metallib that is missing, or a GPU that fails, is told before anybody waits for a model.
+    if let Err(error) = device_check::check() {
+        let error = EngineError::from(error);
+        server.out.send(&Event::Failed { id: None, error: (&error).into() })?;
+        return Err(ServeError::Device(error));
+    }
     server.out.send(&Event::Ready {
         version: env!("CARGO_PKG_VERSION").into(),
         device: mlx::device().name().into(),
@@ -139,7 +157,7 @@ struct Server {
 type Generation = u64;
 
 impl Server {
-    fn run(&mut self) -> io::Result<()> {
+    fn run(&mut self) -> Result<(), ServeError> {
         loop {
             let cancelled = self.inbox.cancellations();
             self.cancel(&cancelled)?;
@@ -205,7 +223,7 @@ impl Server {
             if writing {
                 self.pump()?;
             } else if let Some(session) = self.session.as_mut().filter(|_| ahead) {
-                session.read_on().map_err(io::Error::other)?;
+                session.read_on().map_err(ServeError::Device)?;
             } else if busy {
                 self.out.beat()?;
             }
@@ -218,7 +236,7 @@ impl Server {
     }
 
     /// Answers a request that was cancelled before it began.
-    fn reject_cancelled(&mut self, request: &Request) -> io::Result<()> {
+    fn reject_cancelled(&mut self, request: &Request) -> Result<(), ServeError> {
         match *request {
             Request::Generate { id, .. } => self.finish_cancelled(id),
             Request::Load { id, .. } | Request::Count { id, .. } | Request::CountInput { id, .. } => {
@@ -229,12 +247,12 @@ impl Server {
     }
 
     /// Says that a reply was cancelled before anything was written of it.
-    fn finish_cancelled(&mut self, id: RequestId) -> io::Result<()> {
+    fn finish_cancelled(&mut self, id: RequestId) -> Result<(), ServeError> {
         let (reason, stats) = (FinishReason::Cancelled, Box::default());
         self.out.send(&Event::Finished { id, reason, stop: None, stats })
     }
 
-    fn begin(&mut self, received: Received) -> io::Result<()> {
+    fn begin(&mut self, received: Received) -> Result<(), ServeError> {
         match received {
             Ok(Request::Load { id, model, kv_precision, draft_model }) => {
                 self.load(id, Path::new(&model), kv_precision, draft_model.as_deref().map(Path::new))
@@ -265,7 +283,7 @@ impl Server {
         dir: &Path,
         kv_precision: KvPrecision,
         draft_model: Option<&Path>,
-    ) -> io::Result<()> {
+    ) -> Result<(), ServeError> {
         let mut prepared = match Prepared::read(dir, kv_precision) {
             Ok(prepared) => prepared,
             Err(error) => return self.out.fail(id, &error),
@@ -301,7 +319,7 @@ impl Server {
             Err(error) => {
                 self.out.fail(id, &error)?;
                 // Another process gets a GPU that works.
-                if error.is_device_fault() { Err(io::Error::other(error)) } else { Ok(()) }
+                if error.is_device_fault() { Err(ServeError::Device(error)) } else { Ok(()) }
             }
         }
     }
@@ -316,7 +334,7 @@ impl Server {
         }
     }
 
-    fn generate(&mut self, request: Request) -> io::Result<()> {
+    fn generate(&mut self, request: Request) -> Result<(), ServeError> {
         let Request::Generate {
             id,
             input,
@@ -370,7 +388,7 @@ impl Server {
     }
 
     /// Lets the model write a reply whose prompt has been made.
-    fn submit(&mut self, asked: Asked, prompt: PreparedPrompt) -> io::Result<()> {
+    fn submit(&mut self, asked: Asked, prompt: PreparedPrompt) -> Result<(), ServeError> {
         let Asked { id, settings, logprobs, stop_scope, calls, priority, remember, at: asked, turn } = asked;
         if let (Some(session), Ok(prompt)) = (&self.session, &prompt) {
             let (tokens, context) = (prompt.prompt.ids.len() as u32, session.info.context_length);
@@ -415,7 +433,7 @@ impl Server {
         &mut self,
         id: RequestId,
         count: impl FnOnce(&Prompter) -> Result<Vec<u32>, EngineError> + Send + 'static,
-    ) -> io::Result<()> {
+    ) -> Result<(), ServeError> {
         let Some(session) = &self.session else { return self.out.fail(id, &no_model()) };
         let (prompter, counted) = (session.prompter().clone(), self.found.clone());
         let count = move || count(&prompter);
@@ -432,13 +450,13 @@ impl Server {
     }
 
     /// Moves all replies forward.
-    fn pump(&mut self) -> io::Result<()> {
+    fn pump(&mut self) -> Result<(), ServeError> {
         let progress = self.session.as_mut().map(Session::pump).unwrap_or_default();
         self.emit(progress)?;
         self.out.beat()
     }
 
-    fn cancel(&mut self, ids: &[RequestId]) -> io::Result<()> {
+    fn cancel(&mut self, ids: &[RequestId]) -> Result<(), ServeError> {
         if ids.is_empty() {
             return Ok(());
         }
@@ -449,12 +467,9 @@ impl Server {
         self.emit(progress)
     }
 
-    fn emit(&mut self, progress: Vec<(RequestId, Progress)>) -> io::Result<()> {
+    fn emit(&mut self, progress: Vec<(RequestId, Progress)>) -> Result<(), ServeError> {
         let ended = |(_, progress): &(_, Progress)| matches!(progress, Progress::Finished(_));
-        let fault = progress.iter().find_map(|(_, progress)| match progress {
-            Progress::Failed(error) if error.is_device_fault() => Some(error.to_string()),
-            _ => None,
-        });
+        let mut fault = None;
         let any_ended = progress.iter().any(ended);
         for (id, progress) in progress {
             match progress {
@@ -493,6 +508,7 @@ impl Server {
                     self.last_live.remove(&id);
                     self.turns.remove(&id);
                     self.out.write(&Event::Failed { id: Some(id), error: (&error).into() })?;
+                    fault = Some(error).filter(EngineError::is_device_fault).or(fault);
                 }
             }
         }
@@ -505,7 +521,7 @@ impl Server {
         }
         match fault {
             // Another process gets a GPU that works. What this one was writing can be gone on with there.
-            Some(fault) => Err(io::Error::other(fault)),
+            Some(fault) => Err(ServeError::Device(fault)),
             None => Ok(()),
         }
     }
@@ -569,7 +585,7 @@ struct Work<'a> {
     out: &'a mut Output,
     /// When its progress was last sent.
     last: Option<Instant>,
-    sent: io::Result<()>,
+    sent: Result<(), ServeError>,
 }
 
 impl<'a> Work<'a> {
@@ -722,7 +738,7 @@ struct Output {
 impl Output {
     /// Says that a piece of work is done, or that there is none until a prompt is made, unless that was said a moment
     /// ago.
-    fn beat(&mut self) -> io::Result<()> {
+    fn beat(&mut self) -> Result<(), ServeError> {
         if self.heartbeat.is_some_and(|at| at.elapsed() < HEARTBEAT) {
             return Ok(());
         }
@@ -731,22 +747,22 @@ impl Output {
     }
 
     /// Sends an event, and all before it.
-    fn send(&mut self, event: &Event) -> io::Result<()> {
+    fn send(&mut self, event: &Event) -> Result<(), ServeError> {
         self.write(event)?;
         self.flush()
     }
 
     /// Says that a request has failed.
-    fn fail(&mut self, id: RequestId, error: &EngineError) -> io::Result<()> {
+    fn fail(&mut self, id: RequestId, error: &EngineError) -> Result<(), ServeError> {
         self.send(&Event::Failed { id: Some(id), error: error.into() })
     }
 
-    fn write(&mut self, event: &Event) -> io::Result<()> {
-        serde_json::to_writer(&mut self.lines, event)?;
-        self.lines.write_all(b"\n")
+    fn write(&mut self, event: &Event) -> Result<(), ServeError> {
+        serde_json::to_writer(&mut self.lines, event).map_err(io::Error::from)?;
+        Ok(self.lines.write_all(b"\n")?)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.lines.flush()
+    fn flush(&mut self) -> Result<(), ServeError> {
+        Ok(self.lines.flush()?)
     }
 }

@@ -70,6 +70,8 @@ enum Parting {
     Ended(Ending),
     /// Nobody has asked it for anything for long.
     Idle,
+    /// It cannot compute on this machine, and another could not either.
+    Unusable(ErrorReport),
 }
 
 /// A process that takes requests.
@@ -153,6 +155,10 @@ impl Supervisor {
                 let ending = match self.attend(&mut process).await? {
                     Parting::Ended(ending) => ending,
                     Parting::Idle => return self.rest(process).await,
+                    Parting::Unusable(report) => {
+                        self.meanwhile(process.kill()).await?;
+                        return self.give_up(report).await;
+                    }
                 };
                 let report = stopped(&ending);
                 tracing::error!("{report}");
@@ -187,6 +193,10 @@ impl Supervisor {
                 command = self.commands.recv() => self.handle(command)?,
                 event = process.next_event() => match event {
                     Ok(Event::Heartbeat) => watchdog.hear(Instant::now()),
+                    Ok(Event::Failed { id: None, error }) if self.link.is_none() => {
+                        tracing::error!("{error}");
+                        return ControlFlow::Continue(Parting::Unusable(error));
+                    }
                     Ok(event) => {
                         strays = if self.on_event(process, event) { 0 } else { strays + 1 };
                         if strays == MOST_STRAYS {

@@ -4,6 +4,7 @@
 mod floods;
 mod hung;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -342,4 +343,26 @@ async fn a_program_that_was_given_up_is_started_once_more_by_each_question() {
     replace(&built);
     let (_, end) = read(engine.generate(prompt(8))).await;
     assert!(matches!(end, ReplyProgress::Event(Event::Finished { .. })), "{end:?}");
+}
+
+#[tokio::test]
+async fn a_device_that_computes_nothing_is_told_of_at_once_in_its_own_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("engine");
+    let error = ErrorReport {
+        code: "device_unusable".into(),
+        message: "The GPU (Metal) cannot compute: there is no metallib.".into(),
+        hint: "Install Foretoken again.".into(),
+    };
+    let event = serde_json::to_string(&Event::Failed { id: None, error: error.clone() }).unwrap();
+    std::fs::write(&program, format!("#!/bin/sh\nprintf '%s\\n' '{event}'\nexit 1\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let engine = started(program.clone());
+    assert_eq!(engine.load(at(demo_model())).await.unwrap_err(), error);
+    assert_eq!(failure(&engine).await, error);
+    assert_eq!(engine.activity().starts, 1, "another process has the same device");
+    // Whoever chooses a model tries again.
+    std::fs::remove_file(&program).unwrap();
+    std::os::unix::fs::symlink(std::fs::read_link(engine_program(folder.path())).unwrap(), &program).unwrap();
+    engine.load(at(demo_model())).await.unwrap();
 }

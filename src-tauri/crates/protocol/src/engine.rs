@@ -217,7 +217,7 @@ pub enum Event {
     },
     /// A request failed. What was sent for it before stands.
     Failed {
-        /// The request; `None` if it could not be read.
+        /// The request; `None` if it could not be read and, in place of `Ready`, if what computes cannot be used.
         id: Option<RequestId>,
         /// Why.
         error: ErrorReport,

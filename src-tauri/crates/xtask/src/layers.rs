@@ -63,7 +63,11 @@ const LAYERS: Layers = Layers {
                 ("inspect", &["checkpoint", "memory", "mlx"]),
                 ("model", &["cache", "checkpoint", "memory", "mlx"]),
                 ("decode", &["cache", "constrain", "memory", "mlx", "model", "sample"]),
-                ("error", &["checkpoint", "constrain", "convert", "decode", "mlx", "model", "text"]),
+                ("device_check", &["mlx"]),
+                (
+                    "error",
+                    &["checkpoint", "constrain", "convert", "decode", "device_check", "mlx", "model", "text"],
+                ),
                 ("convert", &["checkpoint", "error", "machine", "mlx", "model"]),
                 ("learned", &["decode", "machine", "mlx"]),
                 ("score", &["error", "mlx", "model"]),
@@ -85,13 +89,17 @@ const LAYERS: Layers = Layers {
                 ),
                 ("bench", &["decode", "error", "learned", "mlx", "model", "session"]),
                 ("draft_vocabulary", &["checkpoint", "decode", "error", "mlx", "session"]),
-                ("serve", &["constrain", "error", "learned", "machine", "mlx", "session", "text"]),
+                (
+                    "serve",
+                    &["constrain", "device_check", "error", "learned", "machine", "mlx", "session", "text"],
+                ),
                 (
                     "cli",
                     &[
                         "bench",
                         "checkpoint",
                         "convert",
+                        "device_check",
                         "draft_vocabulary",
                         "error",
                         "inspect",

@@ -140,7 +140,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         None => Location::of_this_person().ok_or(Failure::NoHome)?.open()?,
     };
     let state = folders.cache_dir().join("engine");
-    let (engine, supervisor) = Engine::new(engine_program()?, state, Timeouts::default());
+    let (engine, supervisor) = Engine::new(engine_program(&state)?, state, Timeouts::default());
     let engine = Arc::new(engine);
     let models = Arc::new(LibraryModels::new(library, Arc::clone(&engine), &arguments)?);
     let supervising = tokio::spawn(supervisor.run());

@@ -2,6 +2,7 @@
 
 mod bench;
 mod chat;
+mod check;
 mod convert;
 mod draft_vocabulary;
 mod generate;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 use foretoken_engine::EngineError;
+use foretoken_engine::serve::{ServeError, serve};
 use foretoken_engine::session::{Prepared, Session};
 use foretoken_protocol::{ErrorReport, KvPrecision};
 use thiserror::Error;
@@ -48,6 +50,8 @@ enum Command {
     /// Choose the tokens that a model's MTP head drafts from, where fewer are faster.
     DraftVocabulary(draft_vocabulary::DraftVocabulary),
     PdfText(pdf_text::PdfText),
+    /// Tell what computes on this machine, and check that it computes rightly.
+    Check,
     /// Serve requests from standard input, one JSON object a line.
     Serve {
         /// Keep what is learned about drafts in this folder.
@@ -98,7 +102,7 @@ pub(crate) enum CliError {
 }
 
 /// Makes an engine error one line for people.
-fn engine(error: impl Into<EngineError>) -> CliError {
+pub(crate) fn engine(error: impl Into<EngineError>) -> CliError {
     CliError::Engine(ErrorReport::from(&error.into()))
 }
 
@@ -113,7 +117,11 @@ impl Cli {
             Command::Bench(command) => command.run(),
             Command::DraftVocabulary(command) => command.run(),
             Command::PdfText(command) => command.run(),
-            Command::Serve { state_dir } => Ok(foretoken_engine::serve::serve(state_dir)?),
+            Command::Check => check::run(),
+            Command::Serve { state_dir } => serve(state_dir).map_err(|error| match error {
+                ServeError::Output(error) => CliError::Output(error),
+                ServeError::Device(error) => engine(error),
+            }),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The `pdf-text` command: prints the text of a PDF of at most 64 MiB. The app runs it in a process of its own, with an
-//! address space of at most 4 GiB where the system can limit it, so that a malformed PDF ends only this process.
+//! The `pdf-text` command: prints the text of a PDF of at most 64 MiB. The app runs it in a process of its own that may
+//! take at most 2 GiB, so that a malformed PDF ends only this process.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -7,14 +7,14 @@ use std::panic::catch_unwind;
 use std::path::PathBuf;
 
 use clap::Args;
-use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::CliError;
 
 /// The largest PDF that is read, in bytes; most of one is not text.
 const LARGEST: u64 = 64 << 20;
-/// A PDF of a few bytes can grow without end when it is unpacked: no more memory is taken than this.
-const MEMORY: u64 = 4 << 30;
+/// A PDF of a few bytes can grow without end when it is unpacked: no more memory is taken than this. Asked of the
+/// allocator: macOS limits no process's address space.
+const MEMORY: usize = 2 << 30;
 
 /// Print the text of a PDF, page after page. A process of its own, which may end over a damaged file.
 #[derive(Debug, Args)]
@@ -25,8 +25,7 @@ pub(super) struct PdfText {
 
 impl PdfText {
     pub(super) fn run(self) -> Result<(), CliError> {
-        // Where the system cannot, whoever runs this still has a clock.
-        let _ = setrlimit(Resource::As, Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) });
+        crate::limit_memory(MEMORY);
         let mut bytes = Vec::new();
         let read = File::open(&self.file).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes));
         read.map_err(|error| {

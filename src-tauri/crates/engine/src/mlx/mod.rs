@@ -11,6 +11,7 @@ mod error;
 mod for_metal;
 mod graph;
 pub mod kernels;
+pub mod metallib;
 mod ops;
 mod runtime;
 mod spans;

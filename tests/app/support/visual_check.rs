@@ -48,7 +48,8 @@ pub(crate) struct VisualCheck<'a> {
 }
 
 impl<'a> VisualCheck<'a> {
-    /// Looks at every screen at the first of these sizes in both themes, and at each other in one of them.
+    /// Looks at every screen at the first of these sizes in both themes, and at each other in one of them: whether
+    /// everything fits there. What axe looks for does not depend on the size.
     pub(crate) fn new(window: &'a Window<'a>, sizes: &'a [Size]) -> Self {
         load_axe(window);
         Self { window, sizes }
@@ -60,8 +61,8 @@ impl<'a> VisualCheck<'a> {
         let (width, height): Size = serde_json::from_value(before).expect("the page has a size");
         for theme in [Theme::Dark, Theme::Light] {
             theme.put_on(self.window);
-            for size in theme.sizes(self.sizes) {
-                self.check_as(screen, size, theme);
+            for (i, size) in theme.sizes(self.sizes).enumerate() {
+                self.check_as(screen, size, theme, if i == 0 { faults } else { outside });
             }
         }
         self.window.resize(width, height);
@@ -72,19 +73,25 @@ impl<'a> VisualCheck<'a> {
         for theme in [Theme::Dark, Theme::Light] {
             if theme.sizes(self.sizes).any(|one| one == size) {
                 theme.put_on(self.window);
-                self.check_as(screen, size, theme);
+                self.check_as(screen, size, theme, faults);
             }
         }
     }
 
     /// The page itself never moves, what is used is within the window, and everything can be read and reached.
-    fn check_as(&self, screen: &str, (width, height): Size, theme: Theme) {
+    fn check_as(
+        &self,
+        screen: &str,
+        (width, height): Size,
+        theme: Theme,
+        look: impl Fn(&Window<'_>) -> Vec<String>,
+    ) {
         let picture = format!("{screen}-{}-{width}x{height}", theme.name());
         let window = self.window;
         window.resize(width, height);
         come_to_rest(window);
         window.picture(&picture);
-        let found = faults(window);
+        let found = look(window);
         assert!(found.is_empty(), "{picture}: {found:#?}");
         assert!(!window.is_shown("latest"), "{picture}: nobody has scrolled, so the end is in view");
     }
@@ -104,12 +111,14 @@ pub(crate) fn come_to_rest(window: &Window<'_>) {
 
 /// What is cut off or out of reach in the page of a window, and what axe objects to.
 pub(crate) fn faults(window: &Window<'_>) -> Vec<String> {
-    let outside = window.script(OUTSIDE, json!([]));
     let found = window.driver.async_script(AXE, json!([])).expect("axe looks at the page");
-    [outside, found]
-        .into_iter()
-        .flat_map(|list| serde_json::from_value::<Vec<String>>(list).expect("a list of sentences"))
-        .collect()
+    let found = serde_json::from_value::<Vec<String>>(found).expect("a list of sentences");
+    [outside(window), found].concat()
+}
+
+/// What is cut off or out of reach in the page of a window.
+pub(crate) fn outside(window: &Window<'_>) -> Vec<String> {
+    serde_json::from_value(window.script(OUTSIDE, json!([]))).expect("a list of sentences")
 }
 
 /// Changes the appearance as the settings do, and waits until the page has it.

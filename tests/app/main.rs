@@ -25,6 +25,7 @@ mod many;
 mod markdown;
 mod models_screen;
 mod narrow;
+mod package;
 mod palette;
 mod pointer;
 mod quitting;

@@ -1,6 +1,7 @@
 //! A place to run the app in: a screen, a home folder and a message bus of its own. Everything that runs there ends
 //! with it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -107,9 +108,14 @@ impl Sandbox {
 
     /// Opens the app and waits until its model is ready.
     pub(crate) fn open(&self) -> Window<'_> {
+        self.open_program(&built("foretoken"))
+    }
+
+    /// The same, by a program that runs the app.
+    pub(crate) fn open_program(&self, program: &Path) -> Window<'_> {
         let variables = self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let (bus, port) = self.start_driver(variables.chain([("TAURI_WEBVIEW_AUTOMATION", "true")]));
-        Window::open(self, bus, WebDriver::connect(port, Some(&built("foretoken"))))
+        Window::open(self, bus, WebDriver::connect(port, Some(program)))
     }
 
     /// Opens an empty page in WebKit's own browser, which has this GTK theme, and of the system's fonts only DejaVu.
@@ -149,6 +155,11 @@ impl Sandbox {
     fn log(&self) -> fs::File {
         let path = self.home().join("stderr.log");
         fs::File::options().create(true).append(true).open(path).expect("a log in the home")
+    }
+
+    /// The programs that run on this sandbox.
+    pub(crate) fn programs(&self) -> BTreeSet<PathBuf> {
+        self.processes().into_iter().filter_map(|id| fs::read_link(format!("/proc/{id}/exe")).ok()).collect()
     }
 
     /// The processes on this sandbox that run a program.

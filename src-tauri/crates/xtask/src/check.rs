@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 use crate::setup::{self, tools, ui};
 use crate::workspace::Workspace;
-use crate::{layers, licences, macos, notices, process, widths};
+use crate::{bundle, layers, licences, macos, notices, process, widths};
 
 /// How a check ended that did not fail.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ const UNIT_TESTS: Step = ("Unit tests of the crates", |workspace| {
 /// What one wants to hear every few minutes.
 const OFTEN: [Step; 8] = [FORMATTING, LAYERS, WIDTHS, PAGE, PAGE_TESTS, LINTS, DOCUMENTATION, UNIT_TESTS];
 
-const ALL: [Step; 16] = [
+const ALL: [Step; 17] = [
     FORMATTING,
     LAYERS,
     WIDTHS,
@@ -57,6 +57,8 @@ const ALL: [Step; 16] = [
     ("Known vulnerabilities of dependencies", vulnerabilities),
     // With what the tests need, or cargo would build all that shares a dependency with them once more, the engine too.
     ("Build", |workspace| cargo(workspace, &["build", "--locked", "--workspace", "--bins", "--tests"])),
+    // Of the programs that the tests have: one of them installs it.
+    ("Package", package),
     ("Documentation tests", |workspace| {
         cargo(workspace, &["test", "--locked", "--workspace", "--doc", "--quiet"])
     }),
@@ -130,6 +132,13 @@ fn workflows(workspace: &Workspace) -> Result<Outcome> {
 fn documentation(workspace: &Workspace) -> Result<Outcome> {
     let arguments = ["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"];
     show(workspace.cargo().env("RUSTDOCFLAGS", "-D warnings").args(arguments))
+}
+
+fn package(workspace: &Workspace) -> Result<Outcome> {
+    if cfg!(not(target_os = "linux")) {
+        return Ok(Outcome::Skipped("a package for Debian is made on Linux".to_owned()));
+    }
+    bundle::make(workspace, "debug").map(|()| Outcome::Passed)
 }
 
 fn crates(workspace: &Workspace) -> Result<Outcome> {

@@ -1,5 +1,6 @@
 //! Set-up, run, checks, notices and icons of this repository. Every command prepares what it needs first.
 
+mod bundle;
 mod check;
 mod compare;
 mod error;
@@ -44,6 +45,8 @@ enum Task {
     Test,
     /// Type-check and lint the macOS side of the workspace on Linux
     CheckMacos,
+    /// Build the app as others get it: on Linux a Debian package, in target/bundle
+    Bundle(bundle::Options),
     /// Put known mistakes into a copy of the decode engine, one at a time, and see that its tests notice (30 minutes)
     Mutants {
         /// Only those whose names contain this.
@@ -51,7 +54,8 @@ enum Task {
     },
     /// Time the release build of the engine and its peers, mlx-lm and mlx-vlm, by turns on the same checkpoints
     Compare(compare::Options),
-    /// Draw every screen and state of the app at three sizes, light and dark, and compare with the kept pictures
+    /// Draw every screen and state of the app, light and dark, compare with the kept pictures, and look what does not
+    /// fit in a smaller and a larger window
     Gallery {
         /// Keep what is drawn, after a change that is meant; look at it first.
         #[arg(long)]
@@ -73,6 +77,7 @@ fn main() -> ExitCode {
         Task::Check => check::often(&workspace),
         Task::Test => check::all(&workspace),
         Task::CheckMacos => macos::prepare_and_check(&workspace),
+        Task::Bundle(options) => bundle::run(&workspace, options),
         Task::Mutants { name } => mutants::run(&workspace, name.as_deref()),
         Task::Compare(options) => compare::run(&workspace, &options),
         Task::Gallery { keep, name } => gallery::draw(&workspace, keep, name.as_deref()),

@@ -88,6 +88,18 @@ impl Workspace {
             .map_err(|error| Error::Output { line: process::line(&command), why: error.to_string() })
     }
 
+    /// The version of all crates.
+    pub(crate) fn version(&self) -> Result<String> {
+        let metadata = self.metadata()?;
+        let packages = metadata["packages"].as_array().into_iter().flatten();
+        let mut versions = packages.filter(|package| package["name"] == "foretoken");
+        let version = versions.find_map(|package| package["version"].as_str());
+        version.map(str::to_owned).ok_or_else(|| Error::Output {
+            line: "cargo metadata".into(),
+            why: "no package foretoken".into(),
+        })
+    }
+
     /// A program as cargo builds it in a profile, whose folder is `debug` or `release`.
     pub(crate) fn built(&self, profile: &str, name: &str) -> Result<PathBuf> {
         let metadata = self.metadata()?;

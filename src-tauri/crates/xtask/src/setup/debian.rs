@@ -10,11 +10,13 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// What building and running the engine need.
-const ENGINE: [&str; 7] =
-    ["build-essential", "cmake", "libclang-dev", "libfmt-dev", "ninja-build", "pkg-config", "python3-venv"];
+const ENGINE: [&str; 5] = ["build-essential", "libclang-dev", "libfmt-dev", "pkg-config", "python3-venv"];
 
 /// What the app needs beside that.
 const APP: [&str; 1] = ["libwebkit2gtk-4.1-dev"];
+
+/// What a package of the app needs beside that.
+const BUNDLE: [&str; 1] = ["patchelf"];
 
 /// What the tests of the window need beside that.
 const TESTS: [&str; 5] = ["curl", "dbus", "fonts-dejavu-core", "webkit2gtk-driver", "xvfb"];
@@ -29,9 +31,18 @@ pub(super) fn packages(workspace: &Workspace) -> Result<()> {
     install(workspace, "Debian packages", &[&ENGINE[..], &APP].concat())
 }
 
-/// Those packages and the ones for the tests, at once: a person who must install them is asked once.
+/// Those packages and the ones for bundling the app.
+pub(super) fn packages_of_bundle(workspace: &Workspace) -> Result<()> {
+    install(workspace, "Debian packages, with those for a bundle", &[&ENGINE[..], &APP, &BUNDLE].concat())
+}
+
+/// All of these packages and the ones for the tests, at once: a person who must install them is asked once.
 pub(super) fn packages_with_tests(workspace: &Workspace) -> Result<()> {
-    install(workspace, "Debian packages, with those for the tests", &[&ENGINE[..], &APP, &TESTS].concat())
+    install(
+        workspace,
+        "Debian packages, with those for the tests",
+        &[&ENGINE[..], &APP, &BUNDLE, &TESTS].concat(),
+    )
 }
 
 /// Installs what is missing when this is root; otherwise the error is the command that does.

@@ -17,6 +17,7 @@ mod desktop;
 mod diagnostics;
 mod events;
 mod handed;
+mod instance;
 mod kept_prefixes;
 mod keychain;
 mod local_api;

@@ -9,7 +9,7 @@ use tauri_plugin_window_state::StateFlags;
 use crate::app::App;
 use crate::log::Log;
 use crate::places::{self, Places};
-use crate::{desktop, quit, window};
+use crate::{desktop, instance, quit, window};
 
 /// How long closing may take before what is left is given up.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -17,10 +17,16 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Builds the app and runs it until it is closed.
 pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();
+    foretoken_host::allow_open_files();
     let places = Places::of_this_person().ok_or("this system names no home folder to keep files in")?;
+    // First, so that a second start ends before it touches anything.
+    let instance = match instance::claim(&places.data) {
+        Ok(Some(instance)) => Ok(instance),
+        Ok(None) => return Ok(()),
+        // Whoever has the chats open is found out later.
+        Err(error) => Err(error),
+    };
     let builder = tauri::Builder::default()
-        // First, so that a second start ends before it touches anything.
-        .plugin(tauri_plugin_single_instance::init(|app, _arguments, _folder| window::show(app)))
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_notification::init())
         .plugin(
@@ -34,6 +40,11 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
         .setup(move |app| {
             start(app.handle(), &places, Log::start(&places.log))?;
             window::open(app.handle(), started)?;
+            let handle = app.handle().clone();
+            let answering = instance.and_then(|instance| instance.answer(move || window::show(&handle)));
+            if let Err(error) = answering {
+                tracing::warn!("a second start will not find this one: {error}");
+            }
             Ok(())
         });
     let builder = builder.on_window_event(on_window_event);

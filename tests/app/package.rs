@@ -133,6 +133,7 @@ fn the_installed_app_answers_where_no_checkout_is_and_leaves_only_what_is_the_pe
     let programs: BTreeSet<PathBuf> = sandbox.programs().into_iter().filter(is_own).collect();
     let expected = ["/usr/bin/foretoken", "/usr/bin/foretoken-engine"].map(PathBuf::from);
     assert_eq!(programs, BTreeSet::from(expected));
+    assert!(sandbox.launch_again(), "another copy of the app shows the window of this one, and ends");
     drop(window);
 
     let files = installed.files.clone();

@@ -171,8 +171,11 @@ impl Sandbox {
 
     /// Starts the app once more, as somebody does who has forgotten that it runs. Whether that start ended by itself.
     pub(crate) fn launch_again(&self) -> bool {
-        let running = self.running("foretoken");
-        let first = running.first().expect("the app runs");
+        // It may be another copy of it.
+        let is_app = |id: &u32| {
+            fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|program| program.ends_with("foretoken"))
+        };
+        let first = self.processes().into_iter().find(is_app).expect("the app runs");
         let environment = fs::read(format!("/proc/{first}/environ")).expect("a process tells its variables");
         let variables = environment.split(|&byte| byte == 0).filter_map(|variable| {
             let (name, value) = std::str::from_utf8(variable).ok()?.split_once('=')?;

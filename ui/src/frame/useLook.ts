@@ -4,13 +4,14 @@ import { systemColours } from "./systemColours";
 
 /** Gives the page the look that was chosen, here and in the system; light or dark and its size are the window's. */
 export function useLook(): void {
-  const { hue, wide } = useStore((state) => state.preferences);
+  const { hue, wide, zoom } = useStore((state) => state.preferences);
   const accent = useStore((state) => state.surroundings.accent);
   useEffect(() => {
     const { dataset } = document.documentElement;
     dataset.hue = hue;
     dataset.wide = String(wide);
   }, [hue, wide]);
+  useEffect(() => set("--zoom", String(zoom / 100)), [zoom]);
   useEffect(() => {
     for (const theme of ["light", "dark"] as const) {
       const colours = accent === null ? null : systemColours(accent, theme);

@@ -6,6 +6,7 @@
 mod activity;
 mod command;
 mod engine;
+mod limits;
 mod lines;
 mod process;
 mod program;
@@ -22,6 +23,7 @@ mod watchdog;
 pub use activity::Activity;
 pub use command::{Model, Prompt, SettingsFor};
 pub use engine::{Engine, Generation};
+pub use limits::allow_open_files;
 pub use program::engine_program;
 pub use progress::{Begun, ProgressReceiver, ReplyProgress};
 pub use reports::closed;

@@ -13,7 +13,25 @@ use crate::LibraryError;
 /// Bytes that a person without special rights can still write where `path` is. The path must exist.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let disk = rustix::fs::statvfs(path)?;
-    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    Ok(free.max(with_purgeable(path).unwrap_or(0)))
+}
+
+/// The same as Finder counts it: with what the system gives up for whoever asks for room. 0 on a disk that has no such
+/// thing.
+#[cfg(target_os = "macos")]
+fn with_purgeable(path: &Path) -> Option<u64> {
+    use objc2_foundation::{NSArray, NSNumber, NSString, NSURL};
+    let key = NSString::from_str("NSURLVolumeAvailableCapacityForImportantUsageKey");
+    let url = NSURL::fileURLWithPath(&NSString::from_str(path.to_str()?));
+    let values = url.resourceValuesForKeys_error(&NSArray::from_retained_slice(&[key.clone()])).ok()?;
+    let bytes = values.objectForKey(&key)?.downcast::<NSNumber>().ok()?.as_i64();
+    bytes.try_into().ok()
+}
+
+#[cfg(not(target_os = "macos"))]
+fn with_purgeable(_path: &Path) -> Option<u64> {
+    None
 }
 
 /// Asks Time Machine to leave a folder out from now on, wherever it is moved to, and does not wait for its answer. A

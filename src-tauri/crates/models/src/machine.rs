@@ -46,6 +46,8 @@ impl Machine {
 /// before it stops to reuse buffers.
 #[cfg(target_os = "macos")]
 fn gpu_bytes() -> Option<u64> {
+    // Metal finds a default device only in programs that are linked with it.
+    use objc2_core_graphics as _;
     use objc2_metal::{MTLCreateSystemDefaultDevice, MTLDevice};
     let recommended = MTLCreateSystemDefaultDevice()?.recommendedMaxWorkingSetSize();
     (recommended > 0).then_some(recommended / 100 * 95)

@@ -11,7 +11,7 @@ use directories::ProjectDirs;
 use foretoken_api::{
     Access, Api, Limits, Models, NotLoaded, Offered, Reach, Server, Signer, Token, network_name, port_holder,
 };
-use foretoken_host::{Engine, Model, Timeouts, engine_program};
+use foretoken_host::{Engine, Model, Timeouts, allow_open_files, engine_program};
 use foretoken_models::{APP_FOLDER, Library, LibraryError, Location, ModelState, import_folder};
 use foretoken_protocol::{
     ApiAlias, DEFAULT_MAX_TOKENS, Drafting, EngineState, ErrorReport, GenerationSettings, KvPrecision,
@@ -124,6 +124,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<(), Failure> {
+    allow_open_files();
     let folders = ProjectDirs::from_path(PathBuf::from(APP_FOLDER)).ok_or(Failure::NoHome)?;
     let port = arguments.port;
     let reach = if arguments.network { Reach::Network } else { Reach::ThisMachine };

@@ -24,7 +24,8 @@ fn with_purgeable(path: &Path) -> Option<u64> {
     use objc2_foundation::{NSArray, NSNumber, NSString, NSURL};
     let key = NSString::from_str("NSURLVolumeAvailableCapacityForImportantUsageKey");
     let url = NSURL::fileURLWithPath(&NSString::from_str(path.to_str()?));
-    let values = url.resourceValuesForKeys_error(&NSArray::from_retained_slice(&[key.clone()])).ok()?;
+    let values =
+        url.resourceValuesForKeys_error(&NSArray::from_retained_slice(std::slice::from_ref(&key))).ok()?;
     let bytes = values.objectForKey(&key)?.downcast::<NSNumber>().ok()?.as_i64();
     bytes.try_into().ok()
 }

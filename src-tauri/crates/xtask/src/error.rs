@@ -52,6 +52,8 @@ pub(crate) enum Error {
     Missed { names: String },
     #[error("the sources use what they may not, see src-tauri/crates/xtask/src/layers.rs:{violations}")]
     Layers { violations: String },
+    #[error("the app is not as it should be:\n{faults}")]
+    Bundle { faults: String },
     #[error("comments and prose are wider than {width} columns:{lines}")]
     Widths { width: usize, lines: String },
     #[error("{title}: {source}")]

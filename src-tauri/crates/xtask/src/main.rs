@@ -45,7 +45,7 @@ enum Task {
     Test,
     /// Type-check and lint the macOS side of the workspace on Linux
     CheckMacos,
-    /// Build the app as others get it: on Linux a Debian package, in target/bundle
+    /// Build the app as others get it, in target/bundle: on a Mac Foretoken.app, on Linux a Debian package
     Bundle(bundle::Options),
     /// Put known mistakes into a copy of the decode engine, one at a time, and see that its tests notice (30 minutes)
     Mutants {

@@ -5,9 +5,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::list::{Contents, Entry};
+use super::list::{Contents, Entry, files};
 use crate::error::{Error, Result};
 use crate::process;
+use crate::setup::mlx;
 use crate::workspace::Workspace;
 
 const PACKAGE: &str = "foretoken";
@@ -43,8 +44,22 @@ pub(super) fn path(workspace: &Workspace, contents: &Contents) -> PathBuf {
     workspace.target().join("bundle").join(format!("{PACKAGE}_{}_amd64.deb", contents.version))
 }
 
+/// MLX's libraries, as they lie in its wheel: they find each other.
+fn libraries(wheel: &Path) -> Result<Vec<Entry>> {
+    let mut libraries = Vec::new();
+    for folder in ["mlx/lib", "mlx_cpu.libs"] {
+        let found = files(&wheel.join(folder))?.into_iter().filter(|entry| is_library(&entry.to));
+        libraries.extend(found.map(|entry| entry.below(folder)));
+    }
+    Ok(libraries)
+}
+
+fn is_library(file: &Path) -> bool {
+    file.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.contains(".so"))
+}
+
 /// Where each file lies on the system.
-fn layout(contents: &Contents) -> Vec<Entry> {
+fn layout(contents: &Contents, libraries: &[Entry]) -> Vec<Entry> {
     let below = |entries: &[Entry], folder: &str| {
         entries.iter().cloned().map(|entry| entry.below(folder)).collect::<Vec<_>>()
     };
@@ -55,7 +70,7 @@ fn layout(contents: &Contents) -> Vec<Entry> {
     [
         below(&contents.programs, "usr/bin"),
         below(&contents.resources, RESOURCES),
-        below(&contents.libraries, &format!("{RESOURCES}/{MLX}")),
+        below(libraries, &format!("{RESOURCES}/{MLX}")),
         icons.to_vec(),
     ]
     .concat()
@@ -67,7 +82,7 @@ pub(super) fn make(workspace: &Workspace, contents: &Contents, package: &Path) -
     if root.exists() {
         fs::remove_dir_all(&root).map_err(Error::file(&root))?;
     }
-    for Entry { to, from } in layout(contents) {
+    for Entry { to, from } in layout(contents, &libraries(&mlx::wheel(workspace)?)?) {
         place(&root.join(to), 0o644, |to| fs::copy(&from, to).map(drop).map_err(Error::file(&from)))?;
     }
     let write = |to: &str, text: &str| {
@@ -99,7 +114,7 @@ fn place(to: &Path, mode: u32, fill: impl FnOnce(&Path) -> Result<()>) -> Result
 
 /// KiB of all files.
 fn size(root: &Path) -> Result<u64> {
-    super::list::files(root)?.iter().try_fold(0, |sum, entry| {
+    files(root)?.iter().try_fold(0, |sum, entry| {
         Ok(sum + fs::metadata(&entry.from).map_err(Error::file(&entry.from))?.len().div_ceil(1024))
     })
 }
@@ -107,10 +122,9 @@ fn size(root: &Path) -> Result<u64> {
 /// The packages that have the libraries which programs and libraries below `root` ask for and which are not among them.
 fn depends(workspace: &Workspace, root: &Path) -> Result<Vec<String>> {
     let (mut wanted, mut own) = (BTreeSet::new(), BTreeSet::new());
-    for entry in super::list::files(root)? {
-        let name = entry.to.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.contains(".so") {
-            own.insert(name);
+    for entry in files(root)? {
+        if is_library(&entry.to) {
+            own.insert(entry.to.file_name().unwrap_or_default().to_string_lossy().into_owned());
         } else if !entry.to.starts_with("usr/bin") {
             continue;
         }

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::setup::mlx;
 use crate::workspace::Workspace;
 
 /// The programs: the app, its engine, and the two for the command line.
@@ -33,8 +32,6 @@ pub(super) struct Contents {
     pub(super) version: String,
     pub(super) programs: Vec<Entry>,
     pub(super) resources: Vec<Entry>,
-    /// MLX's libraries, as they lie in its wheel: they find each other.
-    pub(super) libraries: Vec<Entry>,
     pub(super) icons: PathBuf,
 }
 
@@ -53,18 +50,10 @@ impl Contents {
                 resources.push(Entry { to: to.into(), from: existing(from)? });
             }
         }
-        let wheel = mlx::wheel(workspace)?;
-        let mut libraries = Vec::new();
-        for folder in ["mlx/lib", "mlx_cpu.libs"] {
-            let found = files(&wheel.join(folder))?;
-            let found = found.into_iter().filter(|entry| is_library(&entry.from));
-            libraries.extend(found.map(|entry| entry.below(folder)));
-        }
         Ok(Self {
             version: workspace.version()?,
             programs: programs.collect::<Result<_>>()?,
             resources,
-            libraries,
             icons: workspace.root().join("icons"),
         })
     }
@@ -75,10 +64,6 @@ impl Entry {
     pub(super) fn below(self, folder: impl AsRef<Path>) -> Self {
         Self { to: folder.as_ref().join(self.to), ..self }
     }
-}
-
-fn is_library(file: &Path) -> bool {
-    file.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.contains(".so"))
 }
 
 fn existing(path: PathBuf) -> Result<PathBuf> {

@@ -32,6 +32,8 @@ const PIECES: usize = 4;
 #[derive(Debug, Clone, Copy)]
 struct Build {
     triple: &'static str,
+    /// Of the unpacked wheel, in the folder of what is compiled natively.
+    folder: &'static str,
     title: &'static str,
     /// The file in `pins`, and the package in it that has the library.
     pins: &'static str,
@@ -48,6 +50,7 @@ struct Build {
 
 const LINUX: Build = Build {
     triple: "x86_64-unknown-linux-gnu",
+    folder: "mlx",
     title: "Linux",
     pins: "mlx-cpu",
     package: "mlx",
@@ -62,6 +65,7 @@ const LINUX_CUDA: Build = Build { title: "Linux with CUDA", pins: "mlx-cuda", ..
 /// For every Mac.
 const MACOS: Build = Build {
     triple: super::tools::MACOS,
+    folder: "mlx-14",
     title: "macOS 14",
     pins: "mlx-metal",
     package: "mlx-metal",
@@ -81,7 +85,8 @@ const MACOS: Build = Build {
 };
 
 /// With kernels for M5's matrix units. In spite of the wheel's name it runs from macOS 26.2 on.
-const MACOS_26: Build = Build { title: "macOS 26.2", platform: Some("macosx_26_0_arm64"), ..MACOS };
+const MACOS_26: Build =
+    Build { folder: "mlx-26", title: "macOS 26.2", platform: Some("macosx_26_0_arm64"), ..MACOS };
 const MACOS_26_FLOOR: [u32; 2] = [26, 2];
 
 /// Prepares MLX and tells cargo where it is.
@@ -157,7 +162,7 @@ impl Build {
     fn wheel(self, workspace: &Workspace, sources: &Sources) -> Result<PathBuf> {
         let version = &sources.mlx_version;
         let pins = Pins::of_release(workspace, self.pins, self.package, version)?;
-        let wheel = Folder::new(native(workspace), "mlx", (&pins.text, self.platform));
+        let wheel = Folder::new(native(workspace), self.folder, (&pins.text, self.platform));
         wheel.prepare(&format!("MLX {version} for {}", self.title), |partial| {
             python::install_for(workspace, &pins, self.platform, partial)
         })?;
@@ -229,6 +234,14 @@ pub(crate) fn macos_settings(workspace: &Workspace) -> Result<[String; 2]> {
     let table = format!("target.{}.mlx", MACOS.triple);
     let out_dir = Value::from(bindings.display().to_string());
     Ok([format!("{table}.rustc-link-lib=[\"dylib=mlx\"]"), format!("{table}.rustc-env.OUT_DIR={out_dir}")])
+}
+
+/// The unpacked wheels of MLX for Macs: that for all of them, and that for newer systems.
+pub(crate) fn macos_wheels(workspace: &Workspace) -> Result<[PathBuf; 2]> {
+    let sources = Sources::locate(workspace)?;
+    let folder =
+        |build: Build| Ok(build.wheel(workspace, &sources)?.parent().map(PathBuf::from).unwrap_or_default());
+    Ok([folder(MACOS)?, folder(MACOS_26)?])
 }
 
 /// The unpacked wheel of the MLX that the engine is built with.

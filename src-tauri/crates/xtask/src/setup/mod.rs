@@ -33,6 +33,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     reference::node_clients(workspace)?;
     if cfg!(target_os = "linux") {
         tools::macos_check(workspace)?;
+        mlx::macos_wheels(workspace)?;
     }
     Ok(())
 }

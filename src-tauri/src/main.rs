@@ -30,6 +30,7 @@ mod places;
 mod quit;
 mod settings;
 mod setup;
+mod strain;
 #[cfg(test)]
 mod testing;
 mod window;

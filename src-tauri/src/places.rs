@@ -77,6 +77,10 @@ fn log_folder(folders: &ProjectDirs) -> Option<PathBuf> {
 /// draft model is in `dflash` beside it.
 pub(crate) fn built_in_model(resources: &Path) -> PathBuf {
     let bundled = resources.join("demo-model/checkpoint");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("resources/demo-model/checkpoint");
-    if cfg!(debug_assertions) && !bundled.is_dir() { source } else { bundled }
+    // What others get knows nothing of the source tree.
+    #[cfg(debug_assertions)]
+    if !bundled.is_dir() {
+        return Path::new(env!("CARGO_MANIFEST_DIR")).join("resources/demo-model/checkpoint");
+    }
+    bundled
 }

@@ -21,9 +21,9 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
     let places = Places::of_this_person().ok_or("this system names no home folder to keep files in")?;
     // First, so that a second start ends before it touches anything.
     let instance = match instance::claim(&places.data) {
-        Ok(Some(instance)) => Ok(instance),
         Ok(None) => return Ok(()),
-        // Whoever has the chats open is found out later.
+        Ok(Some(instance)) => Ok(instance),
+        // A disk that knows no locks; whether somebody has the chats open is found out later.
         Err(error) => Err(error),
     };
     let builder = tauri::Builder::default()
@@ -42,9 +42,7 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
             window::open(app.handle(), started)?;
             let handle = app.handle().clone();
             let answering = instance.and_then(|instance| instance.answer(move || window::show(&handle)));
-            if let Err(error) = answering {
-                tracing::warn!("a second start will not find this one: {error}");
-            }
+            answering.unwrap_or_else(|error| tracing::warn!("there may be a second app: {error}"));
             Ok(())
         });
     let builder = builder.on_window_event(on_window_event);
@@ -91,7 +89,7 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
 fn on_event(handle: &AppHandle, event: RunEvent) {
     match event {
         #[cfg(target_os = "macos")]
-        RunEvent::Reopen { .. } => window::show(handle),
+        RunEvent::Reopen { .. } => _ = window::show(handle),
         RunEvent::Exit => {
             let app = Arc::clone(&handle.state::<Arc<App>>());
             let closed = tauri::async_runtime::block_on(async move {

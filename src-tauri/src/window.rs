@@ -80,11 +80,11 @@ pub(crate) fn close_focused(handle: &AppHandle) {
     }
 }
 
-/// Brings the window with the chat page to the front.
-pub(crate) fn show(handle: &AppHandle) {
-    if let Some(window) = handle.get_webview_window(MAIN_WINDOW) {
-        bring_to_front(&window);
-    }
+/// Brings the window with the chat page to the front, where there still is one, and says whether there is.
+pub(crate) fn show(handle: &AppHandle) -> bool {
+    let window = handle.get_webview_window(MAIN_WINDOW);
+    window.iter().for_each(bring_to_front);
+    window.is_some()
 }
 
 fn bring_to_front(window: &WebviewWindow) {

@@ -199,6 +199,7 @@ pub(super) mod tests {
             app_version: "1.2.3".into(),
             machine: MachineName { chip: "M4".into(), ram_bytes: 16 << 30 },
             device: "metal".into(),
+            strained: false,
             plan: BenchmarkPlan { texts: TextChoice::Both, drafts: true, prompt: false, thorough: false },
             runs: 3,
             gen_tokens: 64,

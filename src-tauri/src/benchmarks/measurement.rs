@@ -98,13 +98,14 @@ impl Report {
         self.texts.first().map_or(&[], |text| &text.speed.depths)
     }
 
-    /// The figures as they are kept, of the model with this name, measured now with keys and values kept so.
+    /// The figures as they are kept, of the model with this name, measured now with keys and values kept so, on a
+    /// machine that was strained or not.
     pub(crate) fn kept(
         self,
         model: String,
         plan: BenchmarkPlan,
         kv_precision: KvPrecision,
-        machine: MachineName,
+        (machine, strained): (MachineName, bool),
         measured_at: u64,
     ) -> Benchmark {
         Benchmark {
@@ -115,6 +116,7 @@ impl Report {
             app_version: env!("CARGO_PKG_VERSION").into(),
             machine,
             device: self.device,
+            strained,
             plan,
             runs: self.runs,
             gen_tokens: self.texts.first().map_or(0, |text| text.tokens),
@@ -219,7 +221,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(&state).unwrap().count(), 1, "what passes take is kept");
         assert_eq!(told, [(1, 3), (2, 3), (3, 3)], "a load, a run that does not count and one that does");
         let machine = MachineName { chip: "M4".into(), ram_bytes: 16 << 30 };
-        let kept = report.kept("Demo model".into(), PLAN, KvPrecision::Full, machine, 7);
+        let kept = report.kept("Demo model".into(), PLAN, KvPrecision::Full, (machine, false), 7);
         assert_eq!(kept.texts.iter().map(|text| text.kind).collect::<Vec<_>>(), TextChoice::Both.kinds());
         for TextSpeed { depths, dflash, auto, lookup, .. } in &kept.texts {
             assert_eq!(depths.iter().map(|depth| depth.depth).collect::<Vec<_>>(), [0, 1, 2, 3]);
@@ -248,7 +250,7 @@ mod tests {
             let model = demo(kv_precision, Some("nowhere".into()));
             let report = measure(&tool, &model, folder.path(), &sizes, |_, _| {}).await.unwrap();
             let nowhere = MachineName { chip: String::new(), ram_bytes: 0 };
-            let kept = report.kept("Demo model".into(), plan, kv_precision, nowhere, 7);
+            let kept = report.kept("Demo model".into(), plan, kv_precision, (nowhere, true), 7);
             let [text] = &kept.texts[..] else { panic!("{kept:?}") };
             assert_eq!((&[text.kind][..], text.depths.len(), text.dflash.len()), (texts.kinds(), 1, 0));
             assert_eq!((&text.auto, &text.lookup), (&None, &None));

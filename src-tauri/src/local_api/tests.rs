@@ -154,6 +154,7 @@ async fn models_tell_what_was_measured_of_them() {
         best_depth: 1,
         kv_precision: KvPrecision::Full,
         draft_vocabulary: None,
+        strained: false,
         measured_at: 1,
     };
     app.models.library.note_tuning(&own, tuning);

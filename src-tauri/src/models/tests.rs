@@ -144,6 +144,7 @@ async fn a_loaded_model_drafts_from_the_tokens_that_were_just_chosen() {
         best_depth: 0,
         kv_precision: KvPrecision::Full,
         draft_vocabulary: None,
+        strained: false,
         measured_at,
     };
     app.models.library.note_tuning(&own, tuned(7));

@@ -59,6 +59,7 @@ export const MEASURED: Benchmark = {
   app_version: "0.1.0",
   machine: MACHINE,
   device: "metal",
+  strained: false,
   plan: { texts: "both", drafts: true, prompt: true, thorough: true },
   runs: 5,
   gen_tokens: 128,

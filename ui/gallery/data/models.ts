@@ -70,6 +70,7 @@ const measured = (speeds: number[]): LocalModel["tuning"] => ({
   best_depth: speeds.indexOf(Math.max(...speeds)),
   kv_precision: "full",
   draft_vocabulary: null,
+  strained: false,
   measured_at: ago(3 * DAY),
 });
 

@@ -235,5 +235,5 @@ export function benchmarkNotes(benchmark: Benchmark, here: MachineName): string 
       : `another machine (${machineLabel(machine)})`;
   const how = kvLabel(benchmark.kv_precision);
   const there = how === "" ? place : `${place}, ${how}`;
-  return `${timeLabel(benchmark.measured_at)} · Foretoken ${version} · ${formatLabel(format)} on ${processor(device)} of ${there} · ${count(runs)} runs of ${count(tokens)} tokens${benchmark.texts.length > 1 ? " of each kind of text" : ""}`;
+  return `${timeLabel(benchmark.measured_at)} · Foretoken ${version} · ${formatLabel(format)} on ${processor(device)} of ${there} · ${count(runs)} runs of ${count(tokens)} tokens${benchmark.texts.length > 1 ? " of each kind of text" : ""}${benchmark.strained ? " · measured while it was hot or saved energy: at other times it is faster" : ""}`;
 }

@@ -47,6 +47,7 @@ export const benchmark = (measured_at: number, more: Partial<Benchmark> = {}): B
   app_version: "1.0.0",
   machine: { chip: "M4", ram_bytes: 16e9 },
   device: "metal",
+  strained: false,
   plan: { texts: "both", drafts: true, prompt: true, thorough: false },
   runs: 3,
   gen_tokens: 60,

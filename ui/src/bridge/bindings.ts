@@ -541,6 +541,8 @@ export type Benchmark = {
 	machine: MachineName,
 	/**  What computed: `metal`, `cuda` or `cpu`. */
 	device: string,
+	/**  Whether the machine was hot or saved energy meanwhile, and is faster at other times. */
+	strained: boolean,
 	/**  What was asked for. */
 	plan: BenchmarkPlan,
 	/**  Runs that count. */
@@ -2192,6 +2194,8 @@ export type Tuning = {
 	kv_precision: KvPrecision,
 	/**  What drafting from the most frequent tokens alone gained; `None` where that was not measured. */
 	draft_vocabulary: DraftVocabularyFigures | null,
+	/**  Whether the machine was hot or saved energy meanwhile, and is faster at other times. */
+	strained: boolean,
 	/**  When it was measured, milliseconds since 1970. */
 	measured_at: number,
 };

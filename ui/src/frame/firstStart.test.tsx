@@ -297,6 +297,7 @@ describe("the model that is offered", () => {
         best_depth: 1,
         kv_precision: "full",
         draft_vocabulary: null,
+        strained: false,
         measured_at: 0,
       },
     });

@@ -18,6 +18,7 @@ const tuning = (tokens_per_second: number[]): Tuning => ({
   best_depth: 0,
   kv_precision: "full",
   draft_vocabulary: null,
+  strained: false,
   measured_at: 0,
 });
 const measured = history([benchmark(1)]);

@@ -301,6 +301,7 @@ mod tests {
                 best_depth,
                 kv_precision: KvPrecision::Full,
                 draft_vocabulary: None,
+                strained: false,
                 measured_at: 0,
             })
         };

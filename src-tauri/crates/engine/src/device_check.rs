@@ -9,12 +9,15 @@ use thiserror::Error;
 
 use crate::mlx::{self, Array, DeviceKind, Dtype, MlxError, QuantMode};
 
-/// Rows of the products: each number of them takes another kernel on Metal.
-const ROWS: [usize; 4] = [1, 3, 9, 33];
+/// Rows of the products, and columns of their left factors. On Metal one row, a few and many take different kernels;
+/// long sums of many rows are divided, and short ones are not.
+const SHAPES: [(usize, usize); 5] = [(1, INNER), (3, INNER), (9, INNER), (33, INNER), (64, 64)];
 /// Columns of the left factor, as many as the fast kernels of one row want.
 const INNER: usize = 512;
 /// Columns of the product.
 const OUTER: usize = 64;
+/// Numbers of the largest left factor.
+const MOST: usize = 33 * INNER;
 /// Weights that share scale and bias, and the bits of one.
 const GROUP: usize = 64;
 const BITS: usize = 4;
@@ -40,11 +43,8 @@ impl fmt::Display for DeviceCheck {
         if let Some(metallib) = metallib {
             writeln!(f, "Kernels: {}", metallib.display())?;
         }
-        let [one, three, nine, many] = ROWS;
-        writeln!(
-            f,
-            "Products of {one}, {three}, {nine} and {many} rows: right, in f32, f16, bf16 and 4 bits"
-        )?;
+        let rows = SHAPES.map(|(rows, _)| rows.to_string()).join(", ");
+        writeln!(f, "Products of {rows} rows: right, in f32, f16, bf16 and 4 bits")?;
         write!(f, "Took: {:.3} s", took.as_secs_f64())
     }
 }
@@ -96,13 +96,14 @@ fn title(device: DeviceKind) -> &'static str {
 pub fn check() -> Result<DeviceCheck, DeviceError> {
     let (device, from) = (mlx::device(), Instant::now());
     let (x, w) = (left(), right());
-    let expected = expected(&x, &w);
-    for weights in Weights::ALL {
-        for rows in ROWS {
+    for (rows, inner) in SHAPES {
+        let (x, w) = (&x[..rows * inner], &w[..OUTER * inner]);
+        let expected = expected(x, w, inner);
+        for weights in Weights::ALL {
             let failed = |error| DeviceError::Failed { device, error };
-            let product = weights.product(&x[..rows * INNER], &w).map_err(failed)?;
-            let all = rows * OUTER;
-            let right = product.iter().zip(&expected[..all]).filter(|(a, b)| a == b).count();
+            let product = weights.product(x, w, inner).map_err(failed)?;
+            let all = expected.len();
+            let right = product.iter().zip(&expected).filter(|(a, b)| a == b).count();
             if right < all || product.len() > all {
                 return Err(DeviceError::Wrong {
                     device,
@@ -141,10 +142,11 @@ impl Weights {
         }
     }
 
-    /// By the device: x · Wᵀ, with x `[rows, INNER]` and W `[OUTER, INNER]`.
-    fn product(self, x: &[f32], w: &[u8]) -> mlx::Result<Vec<f32>> {
-        let (inner, outer) = (INNER as i32, OUTER as i32);
-        let x = Array::from_slice(x, &[(x.len() / INNER) as i32, inner])?;
+    /// By the device: x · Wᵀ, with x `[rows, inner]` and W `[OUTER, inner]`.
+    fn product(self, x: &[f32], w: &[u8], inner: usize) -> mlx::Result<Vec<f32>> {
+        let ones = vec![1.0_f32; OUTER * inner / GROUP];
+        let x = Array::from_slice(x, &[(x.len() / inner) as i32, inner as i32])?;
+        let (inner, outer) = (inner as i32, OUTER as i32);
         let product = match self {
             Self::Float(dtype) => {
                 let w: Vec<f32> = w.iter().copied().map(weight).collect();
@@ -157,8 +159,7 @@ impl Weights {
                     |eight: &[u8]| eight.iter().rev().fold(0, |word: u32, &w| word << BITS | u32::from(w));
                 let words: Vec<u32> = w.chunks_exact(PACKED).map(packed).collect();
                 let groups = [outer, inner / GROUP as i32];
-                let scales =
-                    Array::from_slice(&[1.0_f32; OUTER * INNER / GROUP], &groups)?.astype(Dtype::Bfloat16)?;
+                let scales = Array::from_slice(&ones, &groups)?.astype(Dtype::Bfloat16)?;
                 let biases = scales.multiply(&Array::scalar(weight(0), Dtype::Bfloat16)?)?;
                 let w = Array::from_slice(&words, &[outer, inner / PACKED as i32])?;
                 let x = x.astype(Dtype::Bfloat16)?;
@@ -171,11 +172,11 @@ impl Weights {
 }
 
 /// x · Wᵀ by loops.
-fn expected(x: &[f32], w: &[u8]) -> Vec<f32> {
+fn expected(x: &[f32], w: &[u8], inner: usize) -> Vec<f32> {
     let w: Vec<f32> = w.iter().copied().map(weight).collect();
     let dot = |x: &[f32], w: &[f32]| x.iter().zip(w).map(|(x, w)| x * w).sum::<f32>();
-    let rows = x.chunks_exact(INNER);
-    rows.flat_map(|x| w.chunks_exact(INNER).map(move |w| dot(x, w))).collect()
+    let rows = x.chunks_exact(inner);
+    rows.flat_map(|x| w.chunks_exact(inner).map(move |w| dot(x, w))).collect()
 }
 
 /// The weight that is stored as `number`.
@@ -190,7 +191,7 @@ fn left() -> Vec<f32> {
         1 => 1.0,
         _ => 0.0,
     };
-    noise(1).map(number).take(ROWS[ROWS.len() - 1] * INNER).collect()
+    noise(1).map(number).take(MOST).collect()
 }
 
 /// W, in numbers from 0 to 15.
@@ -217,12 +218,12 @@ mod tests {
     fn this_device_computes_rightly() {
         let checked = check().unwrap();
         assert_eq!(checked.device, mlx::device());
-        assert!(checked.to_string().contains("1, 3, 9 and 33 rows: right"), "{checked}");
+        assert!(checked.to_string().contains("1, 3, 9, 33, 64 rows: right"), "{checked}");
     }
 
     #[test]
     fn no_sum_is_beyond_what_every_type_holds_exactly() {
-        let sums = expected(&left(), &right());
+        let sums = expected(&left(), &right(), INNER);
         let largest = sums.iter().fold(0.0_f32, |largest, sum| largest.max(sum.abs()));
         assert!((100.0..=256.0).contains(&largest), "{largest}");
         // Products of a weight as it is stored are added before the bias is: they must be exact too, in f32.

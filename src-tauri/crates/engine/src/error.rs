@@ -117,6 +117,9 @@ impl From<&EngineError> for ErrorReport {
                 let hint = "Try again; if it happens again, restart the program.";
                 report("mlx_failed", &format!("{hint} MLX says, of {}: {}", e.operation, e.message))
             }
+            EngineError::Device(DeviceError::Failed { error, .. }) if error.is_out_of_memory() => {
+                ErrorReport::from(&EngineError::Mlx(error.clone()))
+            }
             EngineError::Device(_) => report("device_unusable", DeviceError::HINT),
             EngineError::Cancelled => report("cancelled", "Ask again."),
             EngineError::Request { code, hint, .. } => report(code, hint),

@@ -20,7 +20,7 @@ const FLAVOURS: [(&str, [u32; 2]); 2] = [("26", [26, 2]), ("14", [14, 0])];
 /// Where it is kept which of them computes.
 const CHOSEN: &str = "program.json";
 /// How long one of them may take to compute a few products.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is looked whether it has.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -37,7 +37,11 @@ pub fn engine_program(state_dir: &Path) -> io::Result<PathBuf> {
 /// is told of when it is started.
 fn candidates(folder: &Path, system: &str) -> Vec<PathBuf> {
     let plain = folder.join(format!("{ENGINE}{EXE_SUFFIX}"));
-    let version: Vec<u32> = system.split('.').map_while(|part| part.parse().ok()).collect();
+    let mut version: Vec<u32> = system.split('.').map_while(|part| part.parse().ok()).collect();
+    // Programs that are built with an older SDK are told 16 of macOS 26.
+    if let Some(major @ 16..=25) = version.first_mut() {
+        *major += 10;
+    }
     let flavours = FLAVOURS.iter().filter(|(_, first)| version.as_slice() >= first.as_slice());
     let mut found: Vec<PathBuf> = flavours
         .map(|(flavour, _)| folder.join(format!("{ENGINE}-{flavour}")))
@@ -50,8 +54,13 @@ fn candidates(folder: &Path, system: &str) -> Vec<PathBuf> {
 }
 
 /// The first that `computes`; the last, where none does: it says itself what is wrong. Nothing is tried where there is
-/// no choice, or where it was made before.
-fn choose(candidates: &[PathBuf], system: &str, kept: &Path, computes: impl Fn(&Path) -> bool) -> PathBuf {
+/// no choice, or where it was made before; what could not be found out is tried again at the next start.
+fn choose(
+    candidates: &[PathBuf],
+    system: &str,
+    kept: &Path,
+    computes: impl Fn(&Path) -> Option<bool>,
+) -> PathBuf {
     let [others @ .., last] = candidates else { return PathBuf::new() };
     if others.is_empty() {
         return last.clone();
@@ -64,7 +73,16 @@ fn choose(candidates: &[PathBuf], system: &str, kept: &Path, computes: impl Fn(&
     {
         return chosen.clone();
     }
-    let chosen = others.iter().find(|program| computes(program)).unwrap_or(last);
+    let mut is_known = true;
+    let mut is_good = |program: &&PathBuf| {
+        let computes = computes(program);
+        is_known &= computes.is_some();
+        computes == Some(true)
+    };
+    let chosen = others.iter().find(&mut is_good).unwrap_or(last);
+    if !is_known {
+        return chosen.clone();
+    }
     let write = || {
         fs::create_dir_all(kept.parent().unwrap_or(kept))?;
         fs::write(kept, json!({ "of": of, "chosen": chosen }).to_string())
@@ -75,8 +93,14 @@ fn choose(candidates: &[PathBuf], system: &str, kept: &Path, computes: impl Fn(&
     chosen.clone()
 }
 
-/// Whether `program check` ends well, and in time.
-fn computes(program: &Path) -> bool {
+/// Forgets which program computes: the one that was chosen does not.
+pub(crate) fn forget(state_dir: &Path) {
+    // Most have no choice to forget.
+    let _ = fs::remove_file(state_dir.join(CHOSEN));
+}
+
+/// Whether `program check` ends well; `None` if it did not end in time, or could not be run.
+fn computes(program: &Path) -> Option<bool> {
     let started = Command::new(program)
         .arg("check")
         .stdin(Stdio::null())
@@ -87,7 +111,7 @@ fn computes(program: &Path) -> bool {
         Ok(process) => process,
         Err(error) => {
             tracing::warn!("{} cannot be run: {error}", program.display());
-            return false;
+            return None;
         }
     };
     let from = Instant::now();
@@ -102,8 +126,8 @@ fn computes(program: &Path) -> bool {
         let _ = process.kill();
         let _ = process.wait();
     }
-    let computes = ended.is_some_and(|status| status.success());
-    if !computes {
+    let computes = ended.map(|status| status.success());
+    if computes != Some(true) {
         tracing::warn!("{} does not compute here: {ended:?}", program.display());
     }
     computes
@@ -141,6 +165,8 @@ mod tests {
             ("26.1", &[old]),
             ("26.2", &[new, old]),
             ("26.10", &[new, old]),
+            ("16.2", &[new, old]),
+            ("16.1", &[old]),
             ("27.0", &[new, old]),
             ("13.6", &["foretoken-engine"]),
             ("", &["foretoken-engine"]),
@@ -158,7 +184,7 @@ mod tests {
         let kept = folder.path().join("state").join(CHOSEN);
         let two = [folder.path().join("new"), folder.path().join("old")];
         let tried = Cell::new(0);
-        let choose = |system: &str, new_computes: bool| {
+        let choose = |system: &str, new_computes: Option<bool>| {
             let chosen = choose(&two, system, &kept, |program| {
                 tried.set(tried.get() + 1);
                 assert_eq!(program, two[0], "the last is taken without a trial");
@@ -166,12 +192,16 @@ mod tests {
             });
             two.iter().position(|program| *program == chosen).unwrap()
         };
-        assert_eq!(choose("26.2", true), 0);
-        assert_eq!((choose("26.2", false), tried.get()), (0, 1), "it was made before");
-        assert_eq!((choose("26.3", false), tried.get()), (1, 2), "of an update of the system");
-        assert_eq!((choose("26.3", true), tried.get()), (1, 2));
+        assert_eq!(choose("26.2", Some(true)), 0);
+        assert_eq!((choose("26.2", Some(false)), tried.get()), (0, 1), "it was made before");
+        assert_eq!((choose("26.3", Some(false)), tried.get()), (1, 2), "of an update of the system");
+        assert_eq!((choose("26.3", Some(true)), tried.get()), (1, 2));
         fs::write(&kept, "{").unwrap();
-        assert_eq!((choose("26.3", true), tried.get()), (0, 3), "what is damaged is made anew");
+        assert_eq!((choose("26.3", Some(true)), tried.get()), (0, 3), "what is damaged is made anew");
+        // A machine that is slow today may not be tomorrow.
+        assert_eq!((choose("27.0", None), choose("27.0", Some(true)), tried.get()), (1, 0, 5));
+        forget(&folder.path().join("state"));
+        assert_eq!((choose("27.0", Some(false)), tried.get()), (1, 6), "it failed at work");
         let alone = &two[1..];
         assert_eq!(super::choose(alone, "26.2", &kept, |_| panic!("there is no choice")), two[1]);
     }
@@ -179,20 +209,20 @@ mod tests {
     #[test]
     fn a_program_computes_that_says_so_itself() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(computes(&built(folder.path())), "the real one, on this machine");
+        assert_eq!(computes(&built(folder.path())), Some(true), "the real one, on this machine");
         // Under the name that it has in a bundle, through a link, from a folder with a space.
         let bundle = folder.path().join("Fore token.app");
         fs::create_dir(&bundle).unwrap();
         let link = bundle.join("foretoken-engine-14");
         symlink(folder.path().join("foretoken-engine"), &link).unwrap();
-        assert!(computes(&link));
+        assert_eq!(computes(&link), Some(true));
         let program = folder.path().join("program");
-        assert!(!computes(&program), "it is not there");
+        assert_eq!(computes(&program), None, "it is not there");
         script(&program, "exit 1");
-        assert!(!computes(&program));
+        assert_eq!(computes(&program), Some(false));
         script(&program, "kill -SEGV $$");
-        assert!(!computes(&program));
+        assert_eq!(computes(&program), Some(false));
         script(&program, "test \"$1\" = check");
-        assert!(computes(&program));
+        assert_eq!(computes(&program), Some(true));
     }
 }

@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::activity::Activity;
 use crate::command::{Counted, EngineCommand, Job, Model, RequestIds, ToCount};
 use crate::process::{Ending, Process, Requests};
+use crate::program::forget;
 use crate::progress::{Begun, ProgressSender, ReplyProgress};
 use crate::reports::{closed, given_up, no_model, not_started, stopped, superseded};
 use crate::watchdog::{Duty, Timeouts, Watchdog};
@@ -70,7 +71,7 @@ enum Parting {
     Ended(Ending),
     /// Nobody has asked it for anything for long.
     Idle,
-    /// It cannot compute on this machine, and another could not either.
+    /// It cannot compute on this machine. A device that recovers may let another one.
     Unusable(ErrorReport),
 }
 
@@ -152,15 +153,14 @@ impl Supervisor {
         match Process::spawn(&self.program, &self.state_dir) {
             Ok(mut process) => {
                 self.activity.send_modify(|activity| activity.starts += 1);
-                let ending = match self.attend(&mut process).await? {
-                    Parting::Ended(ending) => ending,
+                let report = match self.attend(&mut process).await? {
+                    Parting::Ended(ending) => stopped(&ending),
                     Parting::Idle => return self.rest(process).await,
                     Parting::Unusable(report) => {
-                        self.meanwhile(process.kill()).await?;
-                        return self.give_up(report).await;
+                        forget(&self.state_dir);
+                        report
                     }
                 };
-                let report = stopped(&ending);
                 tracing::error!("{report}");
                 // Whoever waits is told before the process is gone, which may take a while.
                 self.interrupt(&report);
@@ -194,7 +194,6 @@ impl Supervisor {
                 event = process.next_event() => match event {
                     Ok(Event::Heartbeat) => watchdog.hear(Instant::now()),
                     Ok(Event::Failed { id: None, error }) if self.link.is_none() => {
-                        tracing::error!("{error}");
                         return ControlFlow::Continue(Parting::Unusable(error));
                     }
                     Ok(event) => {

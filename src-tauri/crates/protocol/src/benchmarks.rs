@@ -143,6 +143,9 @@ pub struct Benchmark {
     pub machine: MachineName,
     /// What computed: `metal`, `cuda` or `cpu`.
     pub device: String,
+    /// Whether the machine was hot or saved energy meanwhile, and is faster at other times.
+    #[serde(default)]
+    pub strained: bool,
     /// What was asked for.
     pub plan: BenchmarkPlan,
     /// Runs that count.

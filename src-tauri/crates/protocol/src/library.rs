@@ -155,6 +155,9 @@ pub struct Tuning {
     /// What drafting from the most frequent tokens alone gained; `None` where that was not measured.
     #[serde(default)]
     pub draft_vocabulary: Option<DraftVocabularyFigures>,
+    /// Whether the machine was hot or saved energy meanwhile, and is faster at other times.
+    #[serde(default)]
+    pub strained: bool,
     /// When it was measured, milliseconds since 1970.
     pub measured_at: u64,
 }

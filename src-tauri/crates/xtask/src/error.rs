@@ -18,9 +18,7 @@ pub(crate) enum Error {
     File { path: PathBuf, source: io::Error },
     #[error("system packages are missing; install them and try again:\n  {command}")]
     Packages { command: String },
-    #[error(
-        "python3 is {found}, and the tests need Python 3.11 or later; on a Mac: brew install python@3.12"
-    )]
+    #[error("python3 is {found}, and the tests need Python 3.11 or later; on a Mac: brew install python")]
     Python { found: String },
     #[error("{variable} is {value:?}; use one of: {allowed}")]
     Variable { variable: &'static str, value: String, allowed: &'static str },

@@ -35,7 +35,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Prepare everything that is missing: system packages, MLX on Linux, the built page, test tools
+    /// Prepare everything that is missing: system packages, MLX, the built page, test tools
     Setup,
     /// Prepare what the app needs, build it and open it; without a display, chat with the demo model in the terminal
     Run,

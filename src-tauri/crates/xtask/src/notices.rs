@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use spdx::Licensee;
 
 use crate::error::{Error, Result};
@@ -38,6 +38,9 @@ struct Package {
     licence: String,
     /// Places in [`Notices::texts`].
     texts: Vec<usize>,
+    /// The kind of its registry in a package URL; `None` for what comes from none.
+    #[serde(skip)]
+    source: Option<&'static str>,
 }
 
 /// Something that is neither a crate nor an npm package, from `notices/native.json`. There, `libraries` are those that
@@ -66,33 +69,43 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 }
 
 fn collect(workspace: &Workspace) -> Result<String> {
-    let mut collector = Collector { allowed: licences::allowed(workspace)?, ..Collector::default() };
-    for package in shipped_crates(workspace)?.values() {
-        let text = |key: &str| package[key].as_str().unwrap_or_default();
-        let folder = Path::new(text("manifest_path")).parent().unwrap_or(Path::new(""));
-        let authors = package["authors"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let authors = authors.collect::<Vec<_>>().join(", ");
-        let texts = texts_in(folder, package["license_file"].as_str())?;
-        collector.add(text("name"), text("version"), text("license"), &authors, texts)?;
-    }
-    let npm = licences::npm_packages(&workspace.ui())?.installed;
-    for package in npm.iter().filter(|package| package.is_shipped) {
-        let texts = texts_in(&package.folder, None)?;
-        collector.add(&package.name, &package.version, &package.licence, "", texts)?;
-    }
-    for native in natives(workspace)? {
-        let file = native.file.map(|file| natives_folder(workspace).join(file));
-        let text = file.map(|file| fs::read_to_string(&file).map_err(Error::file(&file))).transpose()?;
-        collector.add(&native.name, &native.version, &native.licence, "", text.into_iter().collect())?;
-    }
-    collector.packages.sort_by_cached_key(|package| {
-        let name = package.name.trim_start_matches(|first: char| !first.is_alphanumeric());
-        (name.to_lowercase(), package.version.clone())
-    });
-    let notices = Notices { packages: collector.packages, texts: collector.texts };
+    let Collector { packages, texts, .. } = Collector::filled(workspace)?;
+    let notices = Notices { packages, texts };
     let text = serde_json::to_string_pretty(&notices)
         .map_err(|error| Error::Output { line: FILE.into(), why: error.to_string() })?;
     Ok(text + "\n")
+}
+
+/// The bill of materials of the app with this version, in CycloneDX 1.6: all packages that the notices name.
+pub(crate) fn bill_of_materials(workspace: &Workspace, version: &str) -> Result<String> {
+    let collected = Collector::filled(workspace)?;
+    let components: Vec<Value> = collected
+        .packages
+        .iter()
+        .map(|package| {
+            let Package { name, version, licence, source, .. } = package;
+            let mut component = json!({ "type": "library", "name": name });
+            if !version.is_empty() {
+                component["version"] = json!(version);
+            }
+            component["licenses"] = json!([{ "expression": licence }]);
+            if let Some(kind) = source {
+                // Of a name, only the sign before a scope means something else in an address.
+                component["purl"] = json!(format!("pkg:{kind}/{}@{version}", name.replace('@', "%40")));
+            }
+            component
+        })
+        .collect();
+    let bill = json!({
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {
+            "component": { "type": "application", "name": "Foretoken", "version": version }
+        },
+        "components": components,
+    });
+    Ok(format!("{bill:#}\n"))
 }
 
 #[derive(Debug, Default)]
@@ -105,12 +118,41 @@ struct Collector {
 }
 
 impl Collector {
+    /// Everything that is shipped, by its name.
+    fn filled(workspace: &Workspace) -> Result<Self> {
+        let mut collector = Collector { allowed: licences::allowed(workspace)?, ..Collector::default() };
+        for package in shipped_crates(workspace)?.values() {
+            let text = |key: &str| package[key].as_str().unwrap_or_default();
+            let folder = Path::new(text("manifest_path")).parent().unwrap_or(Path::new(""));
+            let authors = package["authors"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let authors = authors.collect::<Vec<_>>().join(", ");
+            let texts = texts_in(folder, package["license_file"].as_str())?;
+            let named = (text("name"), text("version"), text("license"));
+            collector.add(Some("cargo"), named, &authors, texts)?;
+        }
+        let npm = licences::npm_packages(&workspace.ui())?.installed;
+        for package in npm.iter().filter(|package| package.is_shipped) {
+            let texts = texts_in(&package.folder, None)?;
+            collector.add(Some("npm"), (&package.name, &package.version, &package.licence), "", texts)?;
+        }
+        for native in natives(workspace)? {
+            let file = native.file.map(|file| natives_folder(workspace).join(file));
+            let text = file.map(|file| fs::read_to_string(&file).map_err(Error::file(&file))).transpose()?;
+            let named = (&*native.name, &*native.version, &*native.licence);
+            collector.add(None, named, "", text.into_iter().collect())?;
+        }
+        collector.packages.sort_by_cached_key(|package| {
+            let name = package.name.trim_start_matches(|first: char| !first.is_alphanumeric());
+            (name.to_lowercase(), package.version.clone())
+        });
+        Ok(collector)
+    }
+
     /// Adds a package. Where it brings no text, those of its licences stand for it, and name who made it.
     fn add(
         &mut self,
-        name: &str,
-        version: &str,
-        licence: &str,
+        source: Option<&'static str>,
+        (name, version, licence): (&str, &str, &str),
         authors: &str,
         mut texts: Vec<String>,
     ) -> Result<()> {
@@ -120,7 +162,7 @@ impl Collector {
         }
         let texts: BTreeSet<usize> = texts.iter().map(|text| self.place(text)).collect();
         let (name, version, licence) = (name.to_owned(), version.to_owned(), licence.to_owned());
-        self.packages.push(Package { name, version, licence, texts: texts.into_iter().collect() });
+        self.packages.push(Package { name, version, licence, texts: texts.into_iter().collect(), source });
         Ok(())
     }
 
@@ -236,16 +278,38 @@ mod tests {
         let allowed = licences::allowed(&Workspace::locate()).unwrap();
         let mut collector = Collector { allowed, ..Collector::default() };
         let own = "Copyright Ines\n\nMIT\n".to_owned();
-        collector.add("a", "1.0", "MIT", "", vec![own.clone()]).unwrap();
-        collector.add("b", "1.0", "MIT", "", vec![own.replace('\n', " \r\n")]).unwrap();
-        collector.add("c", "1.0", "GPL-3.0-only OR Apache-2.0", "Ines", Vec::new()).unwrap();
+        collector.add(None, ("a", "1.0", "MIT"), "", vec![own.clone()]).unwrap();
+        collector.add(None, ("b", "1.0", "MIT"), "", vec![own.replace('\n', " \r\n")]).unwrap();
+        collector.add(None, ("c", "1.0", "GPL-3.0-only OR Apache-2.0"), "Ines", Vec::new()).unwrap();
         let gpl = "GNU GENERAL PUBLIC LICENSE".to_owned();
-        collector.add("d", "1.0", "GPL-3.0-only OR MIT", "", vec![gpl, own]).unwrap();
+        collector.add(None, ("d", "1.0", "GPL-3.0-only OR MIT"), "", vec![gpl, own]).unwrap();
         let texts: Vec<&[usize]> = collector.packages.iter().map(|package| &*package.texts).collect();
         assert_eq!(texts, [&[0][..], &[0], &[1], &[0]]);
         assert!(collector.texts[1].starts_with("c, by Ines"), "{}", collector.texts[1]);
         assert!(collector.texts[1].contains("Apache License"));
-        collector.add("e", "1.0", "", "", Vec::new()).unwrap_err();
+        collector.add(None, ("e", "1.0", ""), "", Vec::new()).unwrap_err();
+    }
+
+    #[test]
+    fn the_bill_of_materials_names_what_the_notices_name() {
+        let workspace = Workspace::locate();
+        let bill: Value = serde_json::from_str(&bill_of_materials(&workspace, "1.2.3").unwrap()).unwrap();
+        assert_eq!(
+            (&bill["bomFormat"], &bill["metadata"]["component"]["version"]),
+            (&json!("CycloneDX"), &json!("1.2.3"))
+        );
+        let components = bill["components"].as_array().unwrap();
+        let notices: Value =
+            serde_json::from_str(&fs::read_to_string(workspace.root().join(FILE)).unwrap()).unwrap();
+        let names =
+            |list: &Value| list.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>();
+        assert_eq!(names(&bill["components"]), names(&notices["packages"]));
+        let addresses: Vec<&str> = components.iter().filter_map(|one| one["purl"].as_str()).collect();
+        for begin in
+            ["pkg:cargo/tauri@2.", "pkg:cargo/mlx-rs@0.33.0", "pkg:npm/%40base-ui/react@", "pkg:npm/react@"]
+        {
+            assert!(addresses.iter().any(|address| address.starts_with(begin)), "{begin}");
+        }
     }
 
     #[test]
@@ -263,9 +327,7 @@ mod tests {
     #[test]
     fn the_notices_of_mlx_are_those_of_its_wheel() {
         let workspace = Workspace::locate();
-        let folders = fs::read_dir(workspace.target().join("native")).unwrap();
-        let is_wheel = |path: &PathBuf| path.join("mlx").is_dir();
-        let wheel = folders.flatten().map(|entry| entry.path()).find(is_wheel).unwrap();
+        let wheel = crate::setup::mlx::wheel(&workspace).unwrap();
         let natives = natives(&workspace).unwrap();
         let mlx = natives.iter().find(|native| native.name == "MLX").unwrap();
         let theirs = wheel.join(format!("mlx-{}.dist-info/licenses/LICENSE", mlx.version));

@@ -146,6 +146,7 @@ mod tests {
                 best_depth: 0,
                 kv_precision: KvPrecision::Full,
                 draft_vocabulary: None,
+                strained: false,
                 measured_at: 0,
             };
             of_tuning(cost(), &tuning)

@@ -44,6 +44,7 @@ use crate::benchmarks::{History, Sizes};
 use crate::blocking::blocking;
 use crate::places::Places;
 use crate::settings::SettingsFile;
+use crate::strain::is_strained;
 use facts::Inspector;
 use hub_token::{HubToken, IN_KEYCHAIN};
 use jobs::Jobs;
@@ -219,16 +220,18 @@ impl ModelLibrary {
         self.replies.clone()
     }
 
-    /// How fast a model decodes without drafts, where that was measured under the conditions of a reply.
+    /// How fast a model decodes without drafts, where that was measured under the conditions of a reply. Of a reply by
+    /// a strained machine nothing is told: it is slower for another reason than its drafts.
     pub(crate) fn comparison(&self, model: &Model, stats: &ReplyStats) -> Option<PlainSpeed> {
-        self.statistics.comparison(model, stats)
+        if is_strained() { None } else { self.statistics.comparison(model, stats) }
     }
 
     /// Notes that a model has answered, and what that took.
     pub(crate) async fn used(self: &Arc<Self>, model: Model, stats: Option<ReplyStats>) {
         let library = Arc::clone(self);
         blocking(move || {
-            library.statistics.used(&model, stats.as_ref(), now());
+            let stats = stats.as_ref().filter(|_| !is_strained());
+            library.statistics.used(&model, stats, now());
             let folder = Path::new(&model.folder);
             if let Ok(own) = library.library()
                 && folder.parent() == Some(own.root())

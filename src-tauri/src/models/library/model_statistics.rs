@@ -126,6 +126,7 @@ mod tests {
             best_depth: 1,
             kv_precision,
             draft_vocabulary: None,
+            strained: false,
             measured_at: 5,
         };
         let plain = ReplyStats { emitted: 60, tokens_per_second: 11.0, ..ReplyStats::default() };

@@ -90,7 +90,7 @@ pub(super) fn comparison(
     }
     let kind = Kind::of(stats, kv_precision);
     replies.speed(kind).or_else(|| {
-        let tuning = tuning.filter(|tuning| kind == Kind::of_tune(tuning))?;
+        let tuning = tuning.filter(|tuning| kind == Kind::of_tune(tuning) && !tuning.strained)?;
         let tokens_per_second = *tuning.tokens_per_second.first().filter(|&&speed| speed > 0.0)?;
         Some(PlainSpeed { tokens_per_second, source: PlainSource::Tune, measured_at: tuning.measured_at })
     })
@@ -126,6 +126,7 @@ mod tests {
             best_depth: 1,
             kv_precision,
             draft_vocabulary: None,
+            strained: false,
             measured_at: 7,
         }
     }
@@ -176,6 +177,9 @@ mod tests {
         assert_eq!(speed(&replies, eight, Some(&in_full)), None);
         assert_eq!(speed(&replies, eight, Some(&in_8_bits)), Some(18.0));
         assert_eq!(speed(&PlainReplies::default(), full, Some(&in_8_bits)), None);
+        let strained = Tuning { strained: true, ..tuning() };
+        assert_eq!(speed(&PlainReplies::default(), full, Some(&in_full)), Some(18.0));
+        assert_eq!(speed(&PlainReplies::default(), full, Some(&strained)), None);
         assert!(replies.learn(&plain(16.0), eight, 2));
         assert_eq!(speed(&replies, full, None), Some(20.0));
         assert_eq!(speed(&replies, eight, None), Some(16.0));

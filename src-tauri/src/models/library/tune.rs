@@ -66,6 +66,7 @@ fn tuning(depths: &[DepthSpeed], kv_precision: KvPrecision, measured_at: u64) ->
         best_depth: best.map_or(0, |depth| depth.depth),
         kv_precision,
         draft_vocabulary: None,
+        strained: false,
         measured_at,
     }
 }

@@ -10,7 +10,7 @@ use foretoken_models::{
     Catalogue, Hub, Intent, Library, LibraryError, Queue, QueueItem, QueueOptions, RepoId, Source,
 };
 use foretoken_protocol::{
-    BenchmarkPlan, ConversionChoice, EngineState, ErrorReport, Hold, JobId, JobStage, MtpState,
+    BenchmarkPlan, ConversionChoice, EngineState, ErrorReport, Hold, JobId, JobStage, MtpState, Tuning,
 };
 use serde::Deserialize;
 use tokio::sync::watch;
@@ -22,6 +22,7 @@ use super::new_jobs::converted_name;
 use super::{ModelLibrary, State, file, folder_name, now, tune};
 use crate::benchmarks::{self, Sizes};
 use crate::blocking::blocking;
+use crate::strain::is_strained;
 
 /// Said where a conversion was to delete a model that somebody uses.
 const SOURCE_STAYS: &str = "The original is in use and was kept. Delete it below when you no longer need it.";
@@ -474,10 +475,12 @@ impl ModelLibrary {
         let model = self.as_loaded(path).await;
         let on_progress = |done, total| self.progress(job, done, total);
         let (state, vocab_size) = (&self.engine_state, facts.vocab_size);
+        let before = is_strained();
         let measuring = tune::measure(&self.tool, &model, state, vocab_size, &self.measurement, on_progress);
         Ok(match self.undisturbed(&model, &facts, measuring).await? {
             ControlFlow::Continue(tuning) => {
                 let (library, path) = (Arc::clone(self), path.to_owned());
+                let tuning = Tuning { strained: before || is_strained(), ..tuning };
                 blocking(move || library.statistics.tuned(&path, tuning)).await;
                 end
             }
@@ -496,11 +499,12 @@ impl ModelLibrary {
         let model = self.as_loaded(path).await;
         let sizes = Sizes::of(plan, facts.longest());
         let on_progress = |done, total| self.progress(entry.id, done, total);
+        let before = is_strained();
         let measuring = benchmarks::measure(&self.tool, &model, &self.engine_state, &sizes, on_progress);
         Ok(match self.undisturbed(&model, &facts, measuring).await? {
             ControlFlow::Continue(report) => {
                 let history = Arc::clone(&self.benchmarks);
-                let machine = history.machine().clone();
+                let machine = (history.machine().clone(), before || is_strained());
                 let kept = report.kept(entry.name.clone(), plan, model.kv_precision, machine, now());
                 blocking(move || history.add(kept)).await?;
                 Ended::Done(ControlFlow::Break(path.to_owned()))

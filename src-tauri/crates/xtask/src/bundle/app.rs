@@ -329,8 +329,8 @@ mod tests {
     #[test]
     fn an_app_that_is_right_has_no_faults_and_each_mistake_is_found() {
         let workspace = Workspace::locate();
-        if !tools::has_macos_target(&workspace).unwrap() {
-            eprintln!("SKIPPED: there is no compiler for macOS here; `cargo xtask setup` says why");
+        if !tools::macos_compilers(&workspace)[0].1.is_file() {
+            eprintln!("SKIPPED: there is no compiler for stand-ins; on Linux `cargo xtask setup` gets it");
             return;
         }
         let resource = workspace.root().join("LICENSE");

@@ -44,10 +44,18 @@ pub(super) fn path(workspace: &Workspace, contents: &Contents) -> PathBuf {
     workspace.target().join("bundle").join(format!("{PACKAGE}_{}_amd64.deb", contents.version))
 }
 
+/// The folders of MLX's wheel that its libraries are in.
+const LIBRARIES: [&str; 2] = ["mlx/lib", "mlx_cpu.libs"];
+
+/// Whether a wheel is the one that the package has.
+pub(super) fn has_libraries(wheel: &Path) -> bool {
+    LIBRARIES.iter().all(|folder| wheel.join(folder).is_dir())
+}
+
 /// MLX's libraries, as they lie in its wheel: they find each other.
 fn libraries(wheel: &Path) -> Result<Vec<Entry>> {
     let mut libraries = Vec::new();
-    for folder in ["mlx/lib", "mlx_cpu.libs"] {
+    for folder in LIBRARIES {
         let found = files(&wheel.join(folder))?.into_iter().filter(|entry| is_library(&entry.to));
         libraries.extend(found.map(|entry| entry.below(folder)));
     }

@@ -275,6 +275,10 @@ describe("what a benchmark found", () => {
       "Foretoken 1.0.0 · 4-bit on the GPU of this computer · 3 runs of 60 tokens of each kind of text.",
     ])
       expect(shown).toContain(part);
+    expect(shown).not.toContain("at other times it is faster");
+    expect(words(<Result benchmarks={[benchmark(0, { strained: true })]} />)).toContain(
+      "measured while it was hot or saved energy: at other times it is faster",
+    );
     const texts = [text("any", [speedOf(0, 50, 1)])];
     const less = words(<Result benchmarks={[benchmark(0, { texts, prefill_tokens_per_second: null })]} />);
     for (const part of ["Reading", "1 ahead", "DFlash", "Look-up", "prose", "kind of text"])

@@ -68,7 +68,14 @@ describe("a model that is here", () => {
     const speeds = [23.6, 39.1, 44.7, 41];
     let draft_vocabulary: DraftVocabularyFigures | null = null;
     const at = (best_depth: number, tokens_per_second = speeds) =>
-      tuningLabel({ tokens_per_second, best_depth, kv_precision: "full", draft_vocabulary, strained: false, measured_at: 0 });
+      tuningLabel({
+        tokens_per_second,
+        best_depth,
+        kv_precision: "full",
+        draft_vocabulary,
+        strained: false,
+        measured_at: 0,
+      });
     expect(at(2)).toBe("Fastest with 2 drafts ahead: 45 tok/s, 1.9× plain");
     expect(at(1)).toContain("1 draft ahead");
     expect(at(0)).toBe("Fastest without drafts: 24 tok/s. Nothing beats plain decoding here.");

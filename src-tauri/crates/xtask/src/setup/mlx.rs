@@ -1,7 +1,7 @@
 //! MLX, so that nobody has to compile it: its library and, for Macs, its Metal kernels from the Python wheel that
 //! MLX's own users run, mlx-c built from the sources inside mlx-sys, and bindings. Cargo is given them in place of the
-//! results of mlx-sys's build script, which takes Xcode with Metal's compiler, half an hour, and what it fetches without
-//! a hash.
+//! results of mlx-sys's build script, which takes Xcode with Metal's compiler, half an hour, and what it fetches
+//! without a hash.
 
 use std::env;
 use std::fs;

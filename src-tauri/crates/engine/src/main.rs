@@ -69,3 +69,16 @@ fn one_line(error: &clap::Error) -> String {
         text.lines().take_while(|line| !added(line)).flat_map(str::split_whitespace).collect();
     format!("{}. Try --help.", problem.join(" ").trim_start_matches("error: "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_with_a_limit_gets_no_more_memory() {
+        const LIMIT: usize = 1 << 30;
+        limit_memory(LIMIT);
+        assert!(Vec::<u8>::new().try_reserve_exact(LIMIT).is_err(), "some of it is in use");
+        assert!(Vec::<u8>::new().try_reserve_exact(LIMIT / 2).is_ok());
+    }
+}

@@ -24,9 +24,9 @@ const CONSTANT: usize = 16 << 20;
 
 const HIDDEN: usize = 64;
 
-/// The longest config that is read; indexes and headers that are far longer.
+/// The longest config that is read, and nearly the longest index and header.
 const CONFIG_BYTES: usize = 4 << 20;
-const LONG: usize = 14_000_000;
+const LONG: usize = 30_000_000;
 
 const CONFIG: &str = "config.json";
 const INDEX: &str = "model.safetensors.index.json";
@@ -191,7 +191,7 @@ fn long_configs() -> impl Iterator<Item = Case> {
     })
 }
 
-/// A model of 13 MB of headers, then indexes and headers of 14 MB.
+/// A model of 13 MB of headers, then indexes and headers of 30 MB.
 fn long_files() -> impl Iterator<Item = Case> {
     let index = |name, begin: &str, part: &str, end: &str| {
         let index = repeated(begin, part, end, LONG);

@@ -11,6 +11,7 @@ use super::list::{Entry, files};
 use super::macho;
 use super::metallib::{self, find};
 use crate::error::{Error, Result};
+use crate::setup::mlx::MACOS_26_FLOOR;
 
 /// The identifier of the app, by which its folders are named.
 const IDENTIFIER: &str = "dev.foretoken.Foretoken";
@@ -45,7 +46,7 @@ pub(super) struct Flavour {
 
 pub(super) const FLAVOURS: [Flavour; 2] = [
     Flavour { name: "14", oldest_system: OLDEST_SYSTEM, has_matrix_units: false },
-    Flavour { name: "26", oldest_system: [26, 2], has_matrix_units: true },
+    Flavour { name: "26", oldest_system: MACOS_26_FLOOR, has_matrix_units: true },
 ];
 
 impl Flavour {

@@ -190,7 +190,7 @@ fn owner(workspace: &Workspace, file: &str) -> Result<String> {
     })
 }
 
-/// Installed by hand, and by nobody's archive: the file says so where an archive's would name its source.
+/// Where the licences are.
 const COPYRIGHT: &str = "\
 Foretoken is licensed under the Apache License 2.0: /usr/lib/Foretoken/licences/LICENSE,
 /usr/share/common-licenses/Apache-2.0. What it is made of has the licences in

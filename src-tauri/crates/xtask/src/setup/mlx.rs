@@ -88,7 +88,7 @@ const MACOS: Build = Build {
 /// With kernels for M5's matrix units. In spite of the wheel's name it runs from macOS 26.2 on.
 const MACOS_26: Build =
     Build { folder: "mlx-26", title: "macOS 26.2", platform: Some("macosx_26_0_arm64"), ..MACOS };
-const MACOS_26_FLOOR: [u32; 2] = [26, 2];
+pub(crate) const MACOS_26_FLOOR: [u32; 2] = [26, 2];
 
 /// Prepares MLX and tells cargo where it is.
 pub(super) fn prepare(workspace: &Workspace) -> Result<()> {

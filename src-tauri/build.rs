@@ -91,9 +91,23 @@ const COMMANDS: &[&str] = &[
     "export_benchmarks",
     "compare",
     "cancel_comparison",
+    "check_for_update",
+    "install_update",
+    "cancel_update",
+    "postpone_update",
 ];
 
+/// Where newer versions are published, and the key that they are signed with.
+const RELEASE: &str = "release.toml";
+
 fn main() {
+    let release = std::fs::read_to_string(RELEASE).expect("it lies beside this file");
+    let release: toml::Table = release.parse().expect("it is TOML");
+    for name in ["endpoint", "public_key"] {
+        let text = release["updates"][name].as_str().expect("it is a text, which may be empty");
+        println!("cargo::rustc-env=UPDATES_{}={text}", name.to_uppercase());
+    }
+    println!("cargo::rerun-if-changed={RELEASE}");
     let manifest = tauri_build::AppManifest::new().commands(COMMANDS);
     let attributes = tauri_build::Attributes::new().app_manifest(manifest);
     tauri_build::try_build(attributes).expect("the configuration and the capabilities of the app are valid");

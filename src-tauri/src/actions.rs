@@ -110,6 +110,11 @@ pub(crate) const ACTIONS: &[Action] = &[
     Action { menu: VIEW, ..with(action(ActionId::ActualSize, "Actual size"), command("0")) },
     Action { menu: VIEW, ..action(ActionId::Models, "Models") },
     Action { menu: VIEW, ..action(ActionId::Benchmarks, "Benchmarks") },
+    Action {
+        menu: PROGRAM,
+        available: Availability::WithUpdates,
+        ..action(ActionId::CheckForUpdates, "Check for updates…")
+    },
     Action { menu: PROGRAM, ..with(action(ActionId::Settings, "Settings…"), command(",")) },
     Action { menu: HELP, ..with(action(ActionId::Shortcuts, "Keyboard shortcuts"), command("/")) },
     Action { menu: HELP, ..action(ActionId::Diagnostics, "Diagnostics") },

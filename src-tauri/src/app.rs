@@ -26,6 +26,7 @@ use crate::models::Models;
 use crate::models::library::{Dependencies, MEASUREMENT, ModelLibrary};
 use crate::places::Places;
 use crate::settings::{AppSettings, SettingsFile};
+use crate::updates::Updates;
 
 /// The running app.
 pub(crate) struct App {
@@ -37,6 +38,7 @@ pub(crate) struct App {
     pub(crate) benchmarks: Arc<History>,
     pub(crate) comparisons: Comparisons,
     pub(crate) local_api: Arc<LocalApi>,
+    pub(crate) updates: Arc<Updates>,
     pub(crate) settings: Arc<AppSettings>,
     pub(crate) prefixes: KeptPrefixes,
     pub(crate) events: Arc<AppEvents>,
@@ -109,6 +111,12 @@ impl App {
             Arc::clone(&conversations.replies),
             places.api_token.clone(),
         ));
+        let updates = Arc::new(Updates::new(
+            Arc::clone(&settings),
+            Arc::clone(&conversations.replies),
+            Arc::clone(&models.library),
+            Arc::clone(&events),
+        ));
         let app = Self {
             engine,
             tool: Tool::new(engine_program),
@@ -117,6 +125,7 @@ impl App {
             benchmarks,
             comparisons,
             local_api,
+            updates,
             settings,
             prefixes,
             events,
@@ -204,6 +213,7 @@ impl App {
             settings: settings.generation,
             reveal_drafts: settings.reveal_drafts,
             local_api: self.local_api.shown(),
+            updates: self.updates.state(),
             trouble: None,
         };
         self.conversations.complete(snapshot).await

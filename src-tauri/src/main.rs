@@ -10,6 +10,7 @@ mod benchmarks;
 mod bindings;
 mod blocking;
 mod clipboard;
+mod clock;
 mod commands;
 mod comparison;
 mod conversations;
@@ -33,6 +34,7 @@ mod setup;
 mod strain;
 #[cfg(test)]
 mod testing;
+mod updates;
 mod window;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

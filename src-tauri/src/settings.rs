@@ -47,6 +47,10 @@ pub(crate) struct Settings {
     pub(crate) local_api: LocalApiSettings,
     /// Whether the person was told that the app goes on without its window while other programs may use the model.
     pub(crate) told_of_going_on: bool,
+    /// When it was last looked for a newer version, milliseconds since 1970.
+    pub(crate) updates_checked: Option<u64>,
+    /// The version that the person has put off.
+    pub(crate) postponed_update: Option<String>,
 }
 
 impl Default for Settings {
@@ -69,6 +73,8 @@ impl Default for Settings {
             preferences: Preferences::default(),
             local_api: LocalApiSettings::default(),
             told_of_going_on: false,
+            updates_checked: None,
+            postponed_update: None,
         }
     }
 }

@@ -29,6 +29,7 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
     let builder = tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_notification::init())
+        .plugin(tauri_plugin_updater::Builder::new().build())
         .plugin(
             tauri_plugin_window_state::Builder::new()
                 .with_state_flags(
@@ -66,6 +67,9 @@ fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn st
     tauri::async_runtime::spawn(desktop::follow_replies(handle.clone(), replies.ends()));
     desktop::follow_notifications(handle);
     tauri::async_runtime::spawn(crate::awake::stay_awake_at_work(replies.watch(), library.watch()));
+    let updates = Arc::clone(&app.updates);
+    let of_app = handle.clone();
+    tauri::async_runtime::spawn(async move { updates.look_regularly(of_app).await });
     app.start(supervisor);
     Ok(())
 }

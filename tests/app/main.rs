@@ -38,4 +38,5 @@ mod start_up;
 mod stopping;
 mod streaming;
 mod support;
+mod updates;
 mod versions;

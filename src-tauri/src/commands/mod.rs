@@ -8,6 +8,7 @@ mod local_api;
 mod models;
 mod replies;
 mod settings;
+mod updates;
 mod window;
 
 use foretoken_protocol::{
@@ -115,6 +116,10 @@ pub(crate) fn builder() -> Builder<Wry> {
         benchmarks::export_benchmarks,
         benchmarks::compare,
         benchmarks::cancel_comparison,
+        updates::check_for_update,
+        updates::install_update,
+        updates::cancel_update,
+        updates::postpone_update,
     ];
     Builder::new()
         .commands(commands)

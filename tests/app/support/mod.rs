@@ -9,6 +9,7 @@ pub(crate) mod models_screen;
 pub(crate) mod native_window;
 pub(crate) mod notifications;
 pub(crate) mod picture;
+pub(crate) mod releases;
 pub(crate) mod sandbox;
 pub(crate) mod stored_chats;
 pub(crate) mod visual_check;

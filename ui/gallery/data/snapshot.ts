@@ -47,6 +47,7 @@ const SNAPSHOT: Snapshot = {
   trouble: null,
   surroundings: { accent: null, full_screen: false },
   local_api: LOCAL_API,
+  updates: { state: "idle", checked: null },
 };
 
 /** What the shell answers about what it knows. */

@@ -234,10 +234,18 @@ export const commands = {
 	compare: (source: ComparisonSource, progress: Channel<ComparisonProgress>) => typedError<Comparison | null, ErrorReport>(__TAURI_INVOKE("compare", { source, progress })),
 	/**  Ends the comparison that runs, if there is one. */
 	cancelComparison: () => typedError<null, ErrorReport>(__TAURI_INVOKE("cancel_comparison")),
+	/**  Looks for a newer version. What comes of it is told as a change. */
+	checkForUpdate: () => typedError<null, ErrorReport>(__TAURI_INVOKE("check_for_update")),
+	/**  Downloads the version that was found, and installs it once nothing is being written. */
+	installUpdate: () => typedError<null, ErrorReport>(__TAURI_INVOKE("install_update")),
+	/**  Gives up a download, or the wait behind it. */
+	cancelUpdate: () => typedError<null, ErrorReport>(__TAURI_INVOKE("cancel_update")),
+	/**  Says no more of the version that was found, until there is another. */
+	postponeUpdate: () => typedError<null, ErrorReport>(__TAURI_INVOKE("postpone_update")),
 };
 
 /* Constants */
-export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"find_next","name":"Next match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"also":null,"available":"while_finding"},{"id":"find_previous","name":"Previous match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"also":null,"available":"while_finding"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
+export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"find_next","name":"Next match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"also":null,"available":"while_finding"},{"id":"find_previous","name":"Previous match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"also":null,"available":"while_finding"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"check_for_updates","name":"Check for updates…","toggle":null,"menu":"Foretoken","mac":null,"elsewhere":null,"also":null,"available":"with_updates"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
 
 export const ATTACHMENT_BYTES = 8388608 as const;
 
@@ -247,7 +255,7 @@ export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"to
 
 export const DEFAULT_LOCAL_API = {"on":false,"port":3673,"needs_token":true,"network":false,"may_load":false,"rows":4,"sampling":"app","aliases":[{"name":"claude-*","model":null},{"name":"gpt-*","model":null},{"name":"chatgpt-*","model":null},{"name":"o1*","model":null},{"name":"o3*","model":null},{"name":"o4*","model":null}],"origins":[]} as const;
 
-export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"keep_read":true,"unload_after":null,"sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general","open_folds":{"speed":false,"guesses":false,"parts":false,"time":false,"prompt":false,"memory":false,"settings":false,"chat_memory":false,"figures":false}} as const;
+export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"check_for_updates":"weekly","keep_read":true,"unload_after":null,"sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general","open_folds":{"speed":false,"guesses":false,"parts":false,"time":false,"prompt":false,"memory":false,"settings":false,"chat_memory":false,"figures":false}} as const;
 
 export const MAX_TEMPERATURE = 100.0 as const;
 
@@ -290,7 +298,7 @@ export type Action = {
 };
 
 /**  Names an action. */
-export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "benchmarks" | "settings" | "diagnostics" | "shortcuts";
+export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "benchmarks" | "settings" | "check_for_updates" | "diagnostics" | "shortcuts";
 
 /**  A name by which programs ask for a model. */
 export type ApiAlias = {
@@ -454,6 +462,10 @@ surroundings: Surroundings } |
 { type: "local_api"; 
 /**  As it is now. */
 local_api: LocalApi } | 
+/**  More is known of newer versions, or one is on its way. */
+{ type: "updates"; 
+/**  As it is now. */
+updates: UpdateState } | 
 /**  Guesses are marked in all replies from now on, or no longer. */
 { type: "reveal_drafts"; 
 /**  Whether they are. */
@@ -515,7 +527,9 @@ export type Availability =
 /**  While a chat is listed after the open one. */
 "with_next_chat" | 
 /**  While a chat is listed before the open one. */
-"with_previous_chat";
+"with_previous_chat" | 
+/**  Where this build knows where newer versions are. */
+"with_updates";
 
 /**  A chat that its first question begins. */
 export type Beginning = {
@@ -1720,6 +1734,8 @@ export type Preferences = {
 	notifications: boolean,
 	/**  Whether the app goes on when its window is closed. */
 	keep_running: boolean,
+	/**  How often the app looks for a newer version of itself. */
+	check_for_updates: UpdateCheck,
 	/**  Whether what models have read of chats is kept on disk too, so that a chat goes on at once after a restart. */
 	keep_read: boolean,
 	/**  After how many minutes in which nobody asks the model gives back its memory; `None` keeps it for ever. */
@@ -1761,6 +1777,16 @@ export type Provenance = {
 	thinking: DraftRun[],
 	/**  Of the answer. */
 	answer: DraftRun[],
+};
+
+/**  A version that is newer than this one. */
+export type Release = {
+	/**  What it is called, such as `1.2.3`. */
+	version: string,
+	/**  What is new in it, as Markdown; empty where nothing is said. */
+	notes: string,
+	/**  Bytes to download; `None` where that is not said. */
+	bytes: number | null,
 };
 
 /**  Which models a search of the Hub returns. */
@@ -2071,6 +2097,8 @@ export type Snapshot = {
 	surroundings: Surroundings,
 	/**  The local API. */
 	local_api: LocalApi,
+	/**  What is known of newer versions. */
+	updates: UpdateState,
 	/**  Why there are no chats. */
 	trouble: ChatsTrouble | null,
 };
@@ -2214,6 +2242,58 @@ export type UnsentEdit = {
 	/**  What is typed in its place. */
 	text: string,
 };
+
+/**  How often the app looks for a newer version of itself without being asked. */
+export type UpdateCheck = 
+/**  Whenever it starts. */
+"each_start" | 
+/**  Once a week. */
+"weekly" | 
+/**  Never. */
+"never";
+
+/**  What the app knows of newer versions, and what it does about one. */
+export type UpdateState = 
+/**  This build names no place to look at, and says nothing of updates. */
+{ state: "off" } | 
+/**  This copy cannot replace itself, and why. */
+{ state: "barred"; 
+/**  Why, and who brings the next version. */
+error: ErrorReport } | 
+/**  None is known. */
+{ state: "idle"; 
+/**  When it was last looked for one, milliseconds since 1970. */
+checked: number | null } | 
+/**  It is being looked for one. */
+{ state: "checking" } | 
+/**  There is one. */
+{ state: "available"; 
+/**  It. */
+release: Release; 
+/**  Whether the person has put it off. */
+postponed: boolean } | 
+/**  It is being downloaded. */
+{ state: "downloading"; 
+/**  It. */
+release: Release; 
+/**  Bytes that are here. */
+done: number; 
+/**  All bytes, as the server says. */
+total: number | null } | 
+/**  It is here and genuine, and waits until no reply is being written and nothing is being downloaded. */
+{ state: "waiting"; 
+/**  It. */
+release: Release } | 
+/**  It takes the place of this version. The app then starts again. */
+{ state: "installing"; 
+/**  It. */
+release: Release } | 
+/**  Something went wrong, and this version stays. */
+{ state: "failed"; 
+/**  What was to be installed; `None` where it was being looked for. */
+release: Release | null; 
+/**  What, and what to do. */
+error: ErrorReport };
 
 /* Tauri Specta runtime */
 async function typedError<T, E>(result: Promise<T>): Promise<{ status: "ok"; data: T } | { status: "error"; error: E }> {

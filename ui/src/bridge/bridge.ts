@@ -221,4 +221,9 @@ export const shell = {
   compare: (source: ComparisonSource, onProgress: (progress: ComparisonProgress) => void) =>
     answered(commands.compare(source, new Channel(onProgress))),
   cancelComparison: () => answered(commands.cancelComparison()),
+
+  checkForUpdate: () => answered(commands.checkForUpdate()),
+  installUpdate: () => answered(commands.installUpdate()),
+  cancelUpdate: () => answered(commands.cancelUpdate()),
+  postponeUpdate: () => answered(commands.postponeUpdate()),
 };

@@ -19,6 +19,7 @@ import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { MAC } from "../primitives/platform";
 import { useStore } from "../state/store";
+import { UpdateSheet } from "../updates/UpdateSheet";
 import { Announcer } from "./Announcer";
 import { DropTarget } from "./DropTarget";
 import { closeDrawer } from "./drawer";
@@ -63,6 +64,7 @@ export function App({ run }: { run: Run }) {
         <Note />
       </div>
       <TagsSheet />
+      <UpdateSheet />
       <Palette run={run} />
       <Shortcuts />
       <LinkAddress />

@@ -13,6 +13,7 @@ import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { openSettings } from "../settings/actions";
 import { useStore } from "../state/store";
+import { UpdateRow } from "../updates/UpdateRow";
 import { closeDrawer, toggleSidebar } from "./drawer";
 import { SidebarEdge, useSidebarWidth } from "./SidebarEdge";
 import { SidebarProgress } from "./SidebarProgress";
@@ -89,6 +90,7 @@ export function Sidebar() {
       )}
       <Deletions />
       <SidebarProgress />
+      <UpdateRow />
       {searching ? (
         <SearchKeys />
       ) : (

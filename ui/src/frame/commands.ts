@@ -11,6 +11,7 @@ import type { Commands } from "../palette/table";
 import { toggleRevealDrafts } from "../reveal/actions";
 import { changeZoom, openSettings } from "../settings/actions";
 import { setView, useStore } from "../state/store";
+import { checkForUpdates } from "../updates/actions";
 import { toggleSidebar } from "./drawer";
 import { showError } from "./errors";
 
@@ -45,6 +46,7 @@ export const COMMANDS: Commands = {
   models: () => openModels(),
   benchmarks: () => openBenchmarks(),
   settings: () => openSettings(),
+  check_for_updates: () => checkForUpdates(),
   shortcuts: () => setView({ shortcuts: !state().shortcuts, palette: false }),
   diagnostics: () => openSettings("diagnostics"),
   close_window: () => shell.closeWindow().catch(showError),

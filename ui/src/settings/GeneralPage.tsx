@@ -1,8 +1,9 @@
+import type { UpdateCheck, UpdateState } from "../bridge/bindings";
 import { MAC } from "../primitives/platform";
 import { useStore } from "../state/store";
-import { changePreferences } from "./actions";
+import { actInChats, changePreferences } from "./actions";
 import { Page } from "./Page";
-import { Group, SwitchRow } from "./Row";
+import { Group, Row, SelectRow, SwitchRow } from "./Row";
 
 /** What the app does when nobody looks at it. */
 export function GeneralPage() {
@@ -25,6 +26,69 @@ export function GeneralPage() {
           onChange={(keep_running) => changePreferences({ keep_running })}
         />
       </Group>
+      <Updates />
     </Page>
   );
+}
+
+const CHECKS: (readonly [UpdateCheck, string])[] = [
+  ["each_start", "At each start"],
+  ["weekly", "Weekly"],
+  ["never", "Never"],
+];
+
+/** How newer versions come. A build that names no place for them has none of this. */
+function Updates() {
+  const updates = useStore((state) => state.updates);
+  const check = useStore((state) => state.preferences.check_for_updates);
+  if (updates.state === "off") return null;
+  if (updates.state === "barred") {
+    const { message, hint } = updates.error;
+    return (
+      <Group name="Updates">
+        <Row name="New versions" words={`${message} ${hint}`} />
+      </Group>
+    );
+  }
+  return (
+    <Group name="Updates">
+      <SelectRow
+        name="Look for new versions"
+        words="Asks the server that has them which one is the newest, and tells it nothing. You are asked before one is installed"
+        value={check}
+        options={CHECKS}
+        testId="check-for-updates"
+        onChange={(value) => changePreferences({ check_for_updates: value as UpdateCheck })}
+      />
+      <Row name="New versions" words={found(updates)}>
+        <button
+          type="button"
+          className="button"
+          data-testid="look-now"
+          onClick={() => actInChats("check_for_updates")}
+        >
+          {updates.state === "idle" ? "Look now" : "Show…"}
+        </button>
+      </Row>
+    </Group>
+  );
+}
+
+/** What is known of newer versions, in a few words. */
+function found(updates: UpdateState): string {
+  switch (updates.state) {
+    case "idle":
+      return updates.checked === null
+        ? "It was never looked for one"
+        : `None was there on ${new Date(updates.checked).toLocaleDateString()}`;
+    case "failed":
+      return updates.error.message;
+    case "checking":
+      return "It is being looked for one";
+    case "off":
+    case "barred":
+      return "";
+    default:
+      return `Foretoken ${updates.release.version} is there`;
+  }
 }

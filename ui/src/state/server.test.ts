@@ -235,6 +235,7 @@ describe("the window", () => {
       preferences,
       surroundings: { accent: "#62ba46", full_screen: true },
       local_api: INITIAL_LOCAL_API,
+      updates: { state: "idle", checked: null },
       trouble: null,
     };
     const shown = replay({ kind: "snapshot", snapshot });

@@ -26,6 +26,7 @@ import {
   type Snapshot,
   type Surroundings,
   type Tag,
+  type UpdateState,
 } from "../bridge/bindings";
 import { joinPage, withChat, withoutChat } from "../chatList/list";
 import { type Choice, choices } from "../models/models";
@@ -113,6 +114,8 @@ export interface ServerState {
   surroundings: Surroundings;
   /** How other programs use the model. */
   local_api: LocalApi;
+  /** What is known of newer versions. */
+  updates: UpdateState;
   /** How replies are written in the open chat. */
   chatSettings: ChatSettings;
   /** Settings to choose by name, in the order of their names. */
@@ -166,6 +169,7 @@ export const INITIAL_SERVER_STATE: ServerState = {
   preferences: DEFAULT_PREFERENCES,
   surroundings: { accent: null, full_screen: false },
   local_api: INITIAL_LOCAL_API,
+  updates: { state: "off" },
   chatSettings: DEFAULT_CHAT_SETTINGS,
   presets: [],
   deletedPresets: [],
@@ -316,6 +320,8 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
       return { ...state, surroundings: event.surroundings };
     case "local_api":
       return { ...state, local_api: event.local_api };
+    case "updates":
+      return { ...state, updates: event.updates };
     case "reveal_drafts":
       return { ...state, revealDrafts: event.reveal };
     case "action":

@@ -7,6 +7,7 @@ import { FRAME_VIEW, type FrameView } from "../frame/view";
 import { MODELS_VIEW, type ModelsView } from "../models/view";
 import { PALETTE_VIEW, type PaletteView } from "../palette/view";
 import { SETTINGS_VIEW, type SettingsView } from "../settings/view";
+import { UPDATES_VIEW, type UpdatesView } from "../updates/view";
 import {
   type Change,
   draftingNote,
@@ -19,7 +20,14 @@ import {
 } from "./server";
 
 /** What only the page knows: a slice for each feature, which stands beside it. */
-type View = FrameView & ChatView & ChatListView & FindView & ModelsView & SettingsView & PaletteView;
+type View = FrameView &
+  ChatView &
+  ChatListView &
+  FindView &
+  ModelsView &
+  SettingsView &
+  PaletteView &
+  UpdatesView;
 
 /** All that the page draws from. */
 export type State = ServerState & View;
@@ -33,6 +41,7 @@ export const useStore = create<State>(() => ({
   ...MODELS_VIEW,
   ...SETTINGS_VIEW,
   ...PALETTE_VIEW,
+  ...UPDATES_VIEW,
 }));
 
 /** Lets something happen to what the shell knows. */

@@ -33,6 +33,7 @@ pub enum ActionId {
     Models,
     Benchmarks,
     Settings,
+    CheckForUpdates,
     Diagnostics,
     Shortcuts,
 }
@@ -57,6 +58,8 @@ pub enum Availability {
     WithNextChat,
     /// While a chat is listed before the open one.
     WithPreviousChat,
+    /// Where this build knows where newer versions are.
+    WithUpdates,
 }
 
 /// What an action is called that shows something or hides it, once it is known which.

@@ -6,7 +6,7 @@ use specta::Type;
 use crate::{
     ActionId, BranchMessage, ChatPage, ChatSummary, ChatsBackup, Deletion, DeletionId, Draft, ErrorReport,
     FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, ModelInfo, OpenedChat,
-    Preferences, Preset, Provenance, ReplyStats, Role, Tag,
+    Preferences, Preset, Provenance, ReplyStats, Role, Tag, UpdateState,
 };
 
 /// Names a chat in the store.
@@ -153,6 +153,8 @@ pub struct Snapshot {
     pub surroundings: Surroundings,
     /// The local API.
     pub local_api: LocalApi,
+    /// What is known of newer versions.
+    pub updates: UpdateState,
     /// Why there are no chats.
     pub trouble: Option<ChatsTrouble>,
 }
@@ -250,6 +252,11 @@ pub enum AppEvent {
     LocalApi {
         /// As it is now.
         local_api: LocalApi,
+    },
+    /// More is known of newer versions, or one is on its way.
+    Updates {
+        /// As it is now.
+        updates: UpdateState,
     },
     /// Guesses are marked in all replies from now on, or no longer.
     RevealDrafts {

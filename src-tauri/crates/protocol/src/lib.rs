@@ -21,6 +21,7 @@ mod preferences;
 mod provenance;
 mod settings;
 mod stats;
+mod updates;
 
 pub use actions::{Action, ActionId, Availability, Keys, MenuState, Toggle};
 pub use benchmarks::{
@@ -71,3 +72,4 @@ pub use stats::{
     Counters, DepthTrace, Exactness, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed,
     PositionStats, RECENT_PASSES, ReplyStats,
 };
+pub use updates::{Release, UpdateCheck, UpdateState};

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
+use crate::UpdateCheck;
+
 /// Light or dark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]
@@ -92,6 +94,8 @@ pub struct Preferences {
     pub notifications: bool,
     /// Whether the app goes on when its window is closed.
     pub keep_running: bool,
+    /// How often the app looks for a newer version of itself.
+    pub check_for_updates: UpdateCheck,
     /// Whether what models have read of chats is kept on disk too, so that a chat goes on at once after a restart.
     pub keep_read: bool,
     /// After how many minutes in which nobody asks the model gives back its memory; `None` keeps it for ever.
@@ -120,6 +124,7 @@ impl Default for Preferences {
             zoom: 100,
             notifications: true,
             keep_running: cfg!(target_os = "macos"),
+            check_for_updates: UpdateCheck::Weekly,
             keep_read: true,
             unload_after: None,
             sidebar_width: None,

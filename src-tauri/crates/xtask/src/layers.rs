@@ -121,11 +121,12 @@ const LAYERS: Layers = Layers {
                 ("awake", &[]),
                 ("blocking", &[]),
                 ("clipboard", &[]),
+                ("clock", &[]),
                 ("events", &[]),
                 ("handed", &[]),
                 ("instance", &[]),
                 ("keychain", &[]),
-                ("log", &[]),
+                ("log", &["clock"]),
                 ("notices", &[]),
                 ("places", &[]),
                 ("strain", &[]),
@@ -138,6 +139,7 @@ const LAYERS: Layers = Layers {
                     &[
                         "benchmarks",
                         "blocking",
+                        "clock",
                         "events",
                         "handed",
                         "keychain",
@@ -152,6 +154,7 @@ const LAYERS: Layers = Layers {
                     "local_api",
                     &["blocking", "clipboard", "conversations", "events", "keychain", "models", "settings"],
                 ),
+                ("updates", &["blocking", "clock", "conversations", "events", "models", "settings"]),
                 (
                     "app",
                     &[
@@ -166,6 +169,7 @@ const LAYERS: Layers = Layers {
                         "models",
                         "places",
                         "settings",
+                        "updates",
                     ],
                 ),
                 ("window", &["accent", "app", "events"]),

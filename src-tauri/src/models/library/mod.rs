@@ -28,7 +28,7 @@ mod work;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use foretoken_host::{Model, Tool};
 use foretoken_models::{
@@ -42,6 +42,7 @@ use tokio::time::sleep;
 
 use crate::benchmarks::{History, Sizes};
 use crate::blocking::blocking;
+use crate::clock::now;
 use crate::places::Places;
 use crate::settings::SettingsFile;
 use crate::strain::is_strained;
@@ -307,11 +308,6 @@ fn interactive(options: HubOptions) -> HubOptions {
         },
         ..options
     }
-}
-
-/// Milliseconds since 1970.
-fn now() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
 }
 
 fn folder_name(path: &Path) -> String {

@@ -6,8 +6,8 @@ use std::path::Path;
 use foretoken_host::{Model, Tool};
 use foretoken_protocol::{DepthSpeed, ErrorReport, KvPrecision, TextChoice, Tuning};
 
-use super::now;
 use crate::benchmarks::{self, Sizes};
+use crate::clock::now;
 
 /// Long enough that a difference shows, short enough that nobody waits for it. Of prose alone: most replies are, drafts
 /// that pay there pay with code too, and without drafts both are equally fast.

@@ -19,9 +19,10 @@ use super::facts::{Facts, Found};
 use super::folders::IN_USE;
 use super::jobs::{Entry, Jobs, Step};
 use super::new_jobs::converted_name;
-use super::{ModelLibrary, State, file, folder_name, now, tune};
+use super::{ModelLibrary, State, file, folder_name, tune};
 use crate::benchmarks::{self, Sizes};
 use crate::blocking::blocking;
+use crate::clock::now;
 use crate::strain::is_strained;
 
 /// Said where a conversion was to delete a model that somebody uses.

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::list::{Contents, Entry, files};
+use super::metallib::find;
 use crate::error::{Error, Result};
 use crate::process;
 use crate::setup::mlx;
@@ -104,12 +105,25 @@ pub(super) fn make(workspace: &Workspace, contents: &Contents, package: &Path) -
         let mut patch = workspace.command("patchelf");
         process::log(patch.args(["--set-rpath", RPATH]).arg(&program), &workspace.log())?;
     }
+    mark(&root.join("usr/bin/foretoken"))?;
     let depends = depends(workspace, &root)?;
     write("DEBIAN/control", &control(&contents.version, size(&root)?, &depends))?;
     let mut build = workspace.command("dpkg-deb");
     build.args(["--root-owner-group", "-Zxz", "-z1", "--build"]);
     process::log(build.arg(&root).arg(package), &workspace.log())?;
     fs::remove_dir_all(&root).map_err(Error::file(&root))
+}
+
+/// Has the app know that it comes from a package, in the way of Tauri's own bundler: a newer version is a package too.
+fn mark(program: &Path) -> Result<()> {
+    const UNKNOWN: &[u8] = b"__TAURI_BUNDLE_TYPE_VAR_UNK";
+    const DEBIAN: &[u8] = b"__TAURI_BUNDLE_TYPE_VAR_DEB";
+    let mut bytes = fs::read(program).map_err(Error::file(program))?;
+    let place = find(&bytes, UNKNOWN).ok_or_else(|| Error::Bundle {
+        faults: format!("{}: Tauri's mark of its kind of bundle is not in it", program.display()),
+    })?;
+    bytes[place..place + DEBIAN.len()].copy_from_slice(DEBIAN);
+    fs::write(program, bytes).map_err(Error::file(program))
 }
 
 /// Makes a file in a folder that may not be there yet.

@@ -1,13 +1,18 @@
-//! The Debian package: installed, started where neither checkout nor build folder is, asked a question, and removed.
+//! The Debian package: installed, started where neither checkout nor build folder is, asked a question, replaced by a
+//! newer one from within, and removed.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use foretoken_tests::programs::built;
 
+use crate::palette::go_to;
+use crate::support::releases::Releases;
 use crate::support::sandbox::Sandbox;
 
 const PACKAGE: &str = "foretoken";
@@ -21,6 +26,7 @@ shift; cd /; exec "$@""#;
 
 /// The package while it is installed.
 struct Installed {
+    package: PathBuf,
     files: Vec<PathBuf>,
     checkout: [PathBuf; 2],
 }
@@ -54,7 +60,7 @@ impl Installed {
         let files = files.lines().map(PathBuf::from).filter(|file| file.is_file()).collect();
         let build =
             built("foretoken").ancestors().nth(2).expect("programs lie in a profile's folder").to_owned();
-        Some(Self { files, checkout: [checkout.to_owned(), build] })
+        Some(Self { package, files, checkout: [checkout.to_owned(), build] })
     }
 
     /// A command that sees neither the checkout nor the build folder.
@@ -71,6 +77,25 @@ impl Installed {
             .chain(command.iter().copied())
             .map(str::to_owned)
             .collect()
+    }
+
+    /// The same package, as one of another version.
+    fn newer(&self, version: &str) -> Vec<u8> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = |path: &Path| path.to_str().expect("a plain path").to_owned();
+        let (root, package) = (text(&folder.path().join("root")), text(&folder.path().join("newer.deb")));
+        succeeded(run("dpkg-deb", &["--raw-extract", &text(&self.package), &root]));
+        // Smaller, for the sake of time.
+        for program in ["foretoken", "foretoken-engine", "foretoken-server", "foretoken-models"] {
+            succeeded(run("strip", &["--strip-debug", &format!("{root}/usr/bin/{program}")]));
+        }
+        let control = Path::new(&root).join("DEBIAN/control");
+        let told = fs::read_to_string(&control).expect("a package says what it is");
+        let newer = told.replace(env!("CARGO_PKG_VERSION"), version);
+        assert_ne!(told, newer);
+        fs::write(&control, newer).expect("it is the test's own");
+        succeeded(run("dpkg-deb", &["--root-owner-group", "-Zgzip", "-z1", "--build", &root, &package]));
+        fs::read(package).expect("it was just made")
     }
 
     fn run_hidden(&self, command: &[&str]) -> String {
@@ -90,6 +115,12 @@ impl Drop for Installed {
     }
 }
 
+/// Makes a program of a text.
+fn executable(path: &Path, text: &str) {
+    fs::write(path, text).expect("the home takes a file");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is the test's own");
+}
+
 fn run(program: &str, arguments: &[&str]) -> Output {
     Command::new(program).args(arguments).output().unwrap_or_else(|error| panic!("{program}: {error}"))
 }
@@ -101,7 +132,7 @@ fn succeeded(Output { status, stdout, stderr }: Output) -> String {
 }
 
 #[test]
-fn the_installed_app_answers_where_no_checkout_is_and_leaves_only_what_is_the_persons() {
+fn the_installed_app_answers_where_no_checkout_is_updates_itself_and_leaves_only_what_is_the_persons() {
     let Some(installed) = Installed::install() else { return };
 
     let told = installed.run_hidden(&["foretoken-engine", "check"]);
@@ -118,16 +149,23 @@ fn the_installed_app_answers_where_no_checkout_is_and_leaves_only_what_is_the_pe
         );
     }
 
-    let sandbox = Sandbox::new(1280, 900);
+    let mut sandbox = Sandbox::new(1280, 900);
+    let releases = Releases::start();
+    sandbox.set("FORETOKEN_UPDATES_ENDPOINT", &releases.endpoint());
+    sandbox.set("FORETOKEN_UPDATES_KEY", &releases.key());
+    // Whoever asks for rights has them.
+    let rights = sandbox.home().join("bin");
+    fs::create_dir(&rights).expect("the home takes a folder");
+    executable(&rights.join("pkexec"), "#!/bin/sh\nexec \"$@\"\n");
+    let path = std::env::var("PATH").expect("programs are found");
+    sandbox.set("PATH", &format!("{}:{path}", rights.display()));
     let program = sandbox.home().join("foretoken");
     let quoted: Vec<String> = installed
         .hidden(&["/usr/bin/foretoken"])
         .iter()
         .map(|word| format!("'{}'", word.replace('\'', r"'\''")))
         .collect();
-    fs::write(&program, format!("#!/bin/sh\nexec {} \"$@\"\n", quoted.join(" ")))
-        .expect("the home takes a file");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is the test's own");
+    executable(&program, &format!("#!/bin/sh\nexec {} \"$@\"\n", quoted.join(" ")));
     let window = sandbox.open_program(&program);
     window.ask("Tell me a story about an owl and a bell.");
     window.wait_for_end();
@@ -136,8 +174,26 @@ fn the_installed_app_answers_where_no_checkout_is_and_leaves_only_what_is_the_pe
     let is_own = |program: &PathBuf| program.to_string_lossy().contains("foretoken");
     let programs: BTreeSet<PathBuf> = sandbox.programs().into_iter().filter(is_own).collect();
     let expected = ["/usr/bin/foretoken", "/usr/bin/foretoken-engine"].map(PathBuf::from);
-    assert_eq!(programs, BTreeSet::from(expected));
+    assert_eq!(programs, BTreeSet::from(expected.clone()));
     assert!(sandbox.launch_again(), "another copy of the app shows the window of this one, and ends");
+
+    let before = sandbox.processes_of(&expected);
+    releases.publish("9.9.9", &installed.newer("9.9.9"));
+    go_to(&window, "check for updates");
+    window.wait_until("it is there", || window.text("update-sheet").contains("Foretoken 9.9.9"));
+    window.click("update-install");
+    let is_new = || {
+        let now = sandbox.processes_of(&expected);
+        now.len() == 2 && now.is_disjoint(&before) && sandbox.shown_windows() == 1
+    };
+    // The page that would say so is gone.
+    let begun = Instant::now();
+    while !is_new() {
+        assert!(begun.elapsed() < Duration::from_secs(240), "{:?}", sandbox.programs());
+        sleep(Duration::from_millis(50));
+    }
+    assert_eq!(succeeded(run("dpkg-query", &["-W", "-f", "${Version}", PACKAGE])), "9.9.9");
+    sandbox.kill_all();
     drop(window);
 
     let files = installed.files.clone();

@@ -162,11 +162,16 @@ impl Sandbox {
         self.processes().into_iter().filter_map(|id| fs::read_link(format!("/proc/{id}/exe")).ok()).collect()
     }
 
+    /// The processes on this sandbox that run one of these programs, as they are now.
+    pub(crate) fn processes_of(&self, programs: &[PathBuf]) -> BTreeSet<u32> {
+        let runs =
+            |id: &u32| fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|path| programs.contains(&path));
+        self.processes().into_iter().filter(runs).collect()
+    }
+
     /// The processes on this sandbox that run a program.
     pub(crate) fn running(&self, program: &str) -> Vec<u32> {
-        let runs =
-            |id: &u32| fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|path| path == built(program));
-        self.processes().into_iter().filter(runs).collect()
+        self.processes_of(&[built(program)]).into_iter().collect()
     }
 
     /// Starts the app once more, as somebody does who has forgotten that it runs. Whether that start ended by itself.

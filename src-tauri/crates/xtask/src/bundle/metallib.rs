@@ -49,7 +49,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Facts, String> {
 
 /// Where `pattern` first stands.
 pub(super) fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
-    bytes.windows(pattern.len()).position(|part| part == pattern)
+    memchr::memmem::find(bytes, pattern)
 }
 
 #[cfg(test)]

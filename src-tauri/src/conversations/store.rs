@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime};
 
-use foretoken_chats::{ChatsError, Piece, Reader, Store, backups, import, restore_backup};
+use foretoken_chats::{ChatsError, Piece, Reader, Store, backups, import, restorable, restore_backup};
 use foretoken_protocol::{
     ChatMessage, ChatsBackup, ChatsTrouble, ErrorReport, ImportReport, Message, MessageId, Role,
 };
@@ -18,6 +18,8 @@ pub(crate) mod tests;
 
 /// The code of a store that a backup can take the place of.
 const DAMAGED: &str = "chats_corrupt";
+/// The same of one that a newer version of the app has written.
+const NEWER: &str = "chats_newer";
 /// How old the newest backup may be.
 const BACKUP_EVERY: Duration = Duration::from_hours(24);
 
@@ -124,7 +126,8 @@ impl ChatStore {
     /// Why there is no store, and what could take its place.
     pub(crate) async fn trouble(&self) -> Option<ChatsTrouble> {
         let error = self.opened().await.err()?;
-        let backups = if error.code == DAMAGED { backups(&self.path) } else { Vec::new() };
+        let is_replaceable = [DAMAGED, NEWER].contains(&error.code.as_str());
+        let backups = if is_replaceable { restorable(&self.path) } else { Vec::new() };
         Some(ChatsTrouble { error, backups })
     }
 
@@ -151,17 +154,21 @@ impl ChatStore {
         Ok(found?)
     }
 
-    /// Puts the newest sound backup in the place of chats that are damaged. Those are kept beside it.
+    /// Puts the newest sound copy in the place of chats that are damaged or of a newer version of the app. Those are
+    /// kept beside it.
     pub(crate) async fn restore(&self) -> Result<(), ErrorReport> {
         // Who still reads the damaged file would not know which one its log belongs to.
         let _nobody_reads = self.reading.write().await;
         let path = self.path.clone();
         let restored = self.run(move |held| {
-            if !matches!(held.store, Err(ChatsError::Corrupt { .. })) {
+            if !matches!(held.store, Err(ChatsError::Corrupt { .. } | ChatsError::Newer { .. })) {
                 return Ok(Err(not_damaged()));
             }
             let restored = restore_backup(&path)?;
-            tracing::warn!("the chats of {} took the place of damaged ones", restored.backup.display());
+            tracing::warn!(
+                "the chats of {} took the place of those that were there",
+                restored.backup.display()
+            );
             held.hold(Store::open(&path));
             held.store()?;
             Ok(Ok(()))
@@ -252,7 +259,7 @@ fn gone(path: &Path) -> ChatsError {
 fn not_damaged() -> ErrorReport {
     ErrorReport {
         code: "chats_not_damaged".into(),
-        message: "The chats are not damaged.".into(),
+        message: "The chats can be read as they are.".into(),
         hint: "Nothing was changed.".into(),
     }
 }

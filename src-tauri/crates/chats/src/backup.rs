@@ -1,5 +1,7 @@
-//! Copies of all chats, made while they are in use, and the way back to one when the file is damaged.
+//! Copies of all chats, made while they are in use, and the way back to one when the file is damaged or of a newer
+//! version of the app.
 
+use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -46,24 +48,41 @@ impl Reader {
 
 /// The backups of the chats at `path`, the newest first.
 pub fn backups(path: &Path) -> Vec<ChatsBackup> {
-    let found = ENDINGS.map(|ending| {
-        let backup = beside(path, ending);
-        let about = fs::metadata(&backup).ok()?;
-        let since = about.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        Some(ChatsBackup {
-            path: backup.to_string_lossy().into_owned(),
-            made_at: u64::try_from(since.as_millis()).ok()?,
-            bytes: about.len(),
-        })
-    });
-    found.into_iter().flatten().collect()
+    ENDINGS.iter().filter_map(|ending| about(&beside(path, ending))).collect()
 }
 
-/// Puts the newest sound backup in the place of the chats at `path`, which nobody may have open. The file that was
-/// there is moved aside, never removed.
+/// The copies that can take the place of the chats at `path`, the newest first: backups, and what was copied before a
+/// newer version of the app changed the layout. Those whose layout is newer than any that is known here are left out.
+pub fn restorable(path: &Path) -> Vec<ChatsBackup> {
+    let before_changes = (1..=schema::MIGRATIONS.len()).map(|layout| format!("layout-{layout}"));
+    let endings = ENDINGS.iter().map(|&ending| ending.to_owned()).chain(before_changes);
+    let copies = endings.map(|ending| beside(path, &ending)).filter(|copy| is_known(copy));
+    let mut found: Vec<ChatsBackup> = copies.filter_map(|copy| about(&copy)).collect();
+    found.sort_by_key(|copy| Reverse(copy.made_at));
+    found
+}
+
+fn about(copy: &Path) -> Option<ChatsBackup> {
+    let about = fs::metadata(copy).ok()?;
+    let since = about.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Some(ChatsBackup {
+        path: copy.to_string_lossy().into_owned(),
+        made_at: u64::try_from(since.as_millis()).ok()?,
+        bytes: about.len(),
+    })
+}
+
+/// Whether a database has a layout that is known here.
+fn is_known(database: &Path) -> bool {
+    let db = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    db.is_ok_and(|db| schema::layout(&db, database).is_ok())
+}
+
+/// Puts the newest sound one of [`restorable`] in the place of the chats at `path`, which nobody may have open. The
+/// file that was there is moved aside, never removed.
 pub fn restore_backup(path: &Path) -> Result<Restored, ChatsError> {
     let _lock = Lock::take(path)?;
-    let sound = ENDINGS.iter().map(|ending| beside(path, ending)).find_map(|backup| {
+    let sound = restorable(path).into_iter().map(|copy| PathBuf::from(copy.path)).find_map(|backup| {
         let copy = sound_copy(&backup, path).inspect_err(
             |error| tracing::warn!(backup = %backup.display(), %error, "left out a backup that is not sound"),
         );
@@ -129,7 +148,7 @@ fn sound_copy(backup: &Path, place: &Path) -> Result<TempPath, ChatsError> {
     copy_unnamed(&db, place).map_err(|fault| fault.at(backup))
 }
 
-/// Keeps a damaged database and its write-ahead log under a free name, which it returns if there was a database. The
+/// Keeps a database that cannot be read here and its write-ahead log under a free name, which it returns if there was a database. The
 /// log is moved, and first: a database without its log is only older, but a log that stayed beside the backup would
 /// damage that. The database is linked or copied, so that it also stays in its place until the backup replaces it: a
 /// crash in between does not leave the app without chats.
@@ -140,8 +159,9 @@ fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
         PathBuf::from(name)
     };
     let parts = ["-wal", "-shm", ""];
+    let why = if is_newer(path) { "newer" } else { "damaged" };
     let aside = (1..)
-        .map(|number: u32| beside(path, &format!("damaged-{number}")))
+        .map(|number: u32| beside(path, &format!("{why}-{number}")))
         .find(|aside| parts.iter().all(|part| !with(aside, part).exists()));
     let aside = aside.ok_or_else(|| std::io::Error::other("there is no free name beside it"))?;
     let mut kept = None;
@@ -157,6 +177,12 @@ fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
         }
     }
     Ok(kept)
+}
+
+/// Whether a database has a layout that only a newer version of the app knows.
+fn is_newer(database: &Path) -> bool {
+    let db = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    db.is_ok_and(|db| matches!(schema::layout(&db, database), Err(ChatsError::Newer { .. })))
 }
 
 fn refused(path: &Path, error: std::io::Error) -> ChatsError {

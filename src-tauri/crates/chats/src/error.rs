@@ -175,7 +175,9 @@ impl ChatsError {
             Self::Corrupt { .. } => {
                 "Restore the last good backup, or move the file away to start with no chats."
             }
-            Self::Newer { .. } => "Install the newest Foretoken; the file was left as it is.",
+            Self::Newer { .. } => {
+                "Install the newest Foretoken; the file was left as it is. A copy from before, if there is one, lacks what was written since."
+            }
             Self::Full { .. } => "Free some space on the disk and try again.",
             Self::Busy { .. } => "Close the other program, or a second Foretoken, and try again.",
             Self::Io { .. } => "Check that the folder exists and that you may write in it.",

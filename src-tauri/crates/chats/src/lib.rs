@@ -25,7 +25,7 @@ mod testing;
 mod title;
 mod tree;
 
-pub use backup::{Restored, backups, restore_backup};
+pub use backup::{Restored, backups, restorable, restore_backup};
 pub use error::ChatsError;
 pub use exchange::{WholeFile, import};
 pub use store::{Piece, Reader, Store};

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use foretoken_chats::{ChatsError, Store, backups, restore_backup};
+use foretoken_chats::{ChatsError, Store, backups, restorable, restore_backup};
 use foretoken_protocol::ErrorReport;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -241,4 +241,32 @@ fn a_second_process_is_told_that_the_chats_are_in_use() {
     child.wait().unwrap();
     // However it ended.
     Store::open(&path).unwrap();
+}
+
+#[test]
+fn chats_of_a_newer_version_make_way_for_the_copy_from_before() {
+    let (folder, path) = file();
+    let mut store = Store::open(&path).unwrap();
+    store.create_chat("from before").unwrap();
+    drop(store);
+    let version = |path: &Path, version: u32| {
+        let db = Connection::open(path).unwrap();
+        db.pragma_update(None, "user_version", version).unwrap();
+    };
+    let known: u32 = {
+        let db = Connection::open(&path).unwrap();
+        db.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    };
+    // What a newer version does: a copy, its own layout, and later a backup of that.
+    fs::copy(&path, folder.path().join(format!("chats.db.layout-{known}"))).unwrap();
+    version(&path, known + 1);
+    fs::copy(&path, folder.path().join("chats.db.backup-1")).unwrap();
+    assert!(matches!(Store::open(&path), Err(ChatsError::Newer { .. })));
+
+    let copies: Vec<_> = restorable(&path).into_iter().map(|copy| copy.path).collect();
+    assert!(matches!(&copies[..], [copy] if copy.ends_with(&format!("layout-{known}"))), "{copies:?}");
+    let restored = restore_backup(&path).unwrap();
+    assert!(restored.set_aside.unwrap().ends_with("chats.db.newer-1"));
+    let store = Store::open(&path).unwrap();
+    assert_eq!(titles(&store), ["from before"]);
 }

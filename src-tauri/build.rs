@@ -13,6 +13,8 @@ const COMMANDS: &[&str] = &[
     "set_preferences",
     "places",
     "reveal_place",
+    "stored",
+    "remove_stored",
     "log_lines",
     "notices",
     "notice_text",

@@ -1,8 +1,8 @@
 //! The running app: its features, put together, as the commands find them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use foretoken_host::{Engine, Supervisor, Timeouts, Tool};
@@ -26,6 +26,7 @@ use crate::models::Models;
 use crate::models::library::{Dependencies, MEASUREMENT, ModelLibrary};
 use crate::places::Places;
 use crate::settings::{AppSettings, SettingsFile};
+use crate::stored;
 use crate::updates::Updates;
 
 /// The running app.
@@ -48,6 +49,14 @@ pub(crate) struct App {
     pub(crate) log: Log,
     /// Whether the person is being asked whether the app is to end.
     pub(crate) quitting: AtomicBool,
+    /// What to remove once all has ended.
+    removal: OnceLock<Removal>,
+}
+
+/// That everything is to be removed which the app has stored.
+#[derive(Debug, Clone, Copy)]
+struct Removal {
+    models: bool,
 }
 
 impl App {
@@ -133,6 +142,7 @@ impl App {
             places: places.clone(),
             log,
             quitting: AtomicBool::new(false),
+            removal: OnceLock::new(),
         };
         Ok((app, supervisor))
     }
@@ -217,6 +227,20 @@ impl App {
             trouble: None,
         };
         self.conversations.complete(snapshot).await
+    }
+
+    /// Has everything removed that the app has stored, once it has ended; models only if they are to go too.
+    pub(crate) fn remove_at_the_end(&self, models: bool) {
+        // Whoever has asked twice has asked.
+        let _ = self.removal.set(Removal { models });
+    }
+
+    /// Removes it, if that was asked for, after [`App::close`]. Returns a place where something could not be removed.
+    pub(crate) fn remove_stored(&self) -> Option<PathBuf> {
+        let Removal { models } = *self.removal.get()?;
+        let left = stored::remove(&self.places, models);
+        left.iter().for_each(|(path, error)| tracing::error!("{} stays: {error}", path.display()));
+        left.into_iter().next().map(|(path, _)| path)
     }
 
     /// Ends the engine and waits until what was written and chosen is stored.

@@ -1,7 +1,7 @@
 //! What the desktop does for the app: it shows progress in the dock or the title bar, tells of the end of long work,
 //! and opens folders and links.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -214,6 +214,13 @@ pub(crate) async fn reveal(folder: PathBuf) -> Result<(), ErrorReport> {
             hint: "Open the file manager yourself; the folder is on the page.".into(),
         }),
         Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+    }
+}
+
+/// The same at the end of the app, when nobody waits for an answer.
+pub(crate) fn reveal_last(path: &Path) {
+    if let Err(error) = tauri_plugin_opener::reveal_item_in_dir(path) {
+        tracing::error!("{} cannot be shown: {error}", path.display());
     }
 }
 

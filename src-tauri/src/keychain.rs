@@ -8,6 +8,13 @@ use thiserror::Error;
 /// What the keychain lists secrets under.
 const SERVICE: &str = "dev.foretoken.Foretoken";
 
+/// The token for the Hub.
+pub(crate) const HUB_TOKEN: Keychain = Keychain { account: "Hugging Face" };
+/// The token that other programs send.
+pub(crate) const API_TOKEN: Keychain = Keychain { account: "Local API" };
+/// Everything that the app keeps there.
+pub(crate) const KEYCHAIN: [Keychain; 2] = [HUB_TOKEN, API_TOKEN];
+
 /// Where one secret is kept.
 pub(crate) trait SecretStore: Send + Sync + fmt::Debug {
     /// The secret, if there is one.
@@ -45,7 +52,7 @@ impl From<KeychainError> for ErrorReport {
 #[derive(Debug)]
 pub(crate) struct Keychain {
     /// What the keychain calls it.
-    pub(crate) account: &'static str,
+    account: &'static str,
 }
 
 impl Keychain {

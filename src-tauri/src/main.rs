@@ -31,6 +31,7 @@ mod places;
 mod quit;
 mod settings;
 mod setup;
+mod stored;
 mod strain;
 #[cfg(test)]
 mod testing;

@@ -66,7 +66,7 @@ pub(crate) fn quit(handle: &AppHandle) {
 }
 
 /// Ends the app once the page has handed over what was typed last.
-fn end(handle: &AppHandle) {
+pub(crate) fn end(handle: &AppHandle) {
     let handle = handle.clone();
     tauri::async_runtime::spawn(async move {
         let app = Arc::clone(&handle.state::<Arc<App>>());

@@ -96,11 +96,12 @@ fn on_event(handle: &AppHandle, event: RunEvent) {
         RunEvent::Reopen { .. } => _ = window::show(handle),
         RunEvent::Exit => {
             let app = Arc::clone(&handle.state::<Arc<App>>());
-            let closed = tauri::async_runtime::block_on(async move {
-                tokio::time::timeout(CLOSE_TIMEOUT, app.close()).await
-            });
+            let closed = tauri::async_runtime::block_on(tokio::time::timeout(CLOSE_TIMEOUT, app.close()));
             if closed.is_err() {
                 tracing::error!("the app closed before every reply was stored");
+            }
+            if let Some(left) = app.remove_stored() {
+                desktop::reveal_last(&left);
             }
         }
         _ => {}

@@ -84,7 +84,8 @@ fn preferences_hold_at_once_and_after_a_start() {
         let kept = kept(&sandbox);
         kept["preferences"]
             == json!({
-                "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false, "keep_read": true,
+                "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false, "check_for_updates": "weekly",
+                "keep_read": true,
                 "unload_after": null, "sidebar_width": null, "wide": true, "wake": true, "pulse": false,
                 "hue": "teal", "settings_page": "appearance", "open_folds": {
                     "speed": false, "guesses": false, "parts": false, "time": true, "prompt": false,
@@ -377,4 +378,47 @@ fn settings_and_diagnostics_look_right() {
         }
         visual.check(&format!("settings-{page}"));
     }
+}
+
+#[test]
+fn whoever_leaves_sees_what_is_stored_and_takes_it_away() {
+    let sandbox = Sandbox::new(1280, 900);
+    let own = || {
+        let folders =
+            [".cache", ".config", ".local/share", ".local/state"].map(|folder| sandbox.home().join(folder));
+        folders
+            .map(|folder| folder.join("dev.foretoken.Foretoken"))
+            .into_iter()
+            .filter(|folder| folder.exists())
+    };
+    let model = sandbox.data().join("models/a--model");
+    let window = sandbox.open();
+    window.answer("Hello!");
+    fs::create_dir_all(&model).unwrap();
+    fs::write(model.join("config.json"), "{}").unwrap();
+    window.open_settings("data");
+    window.click("remove-everything");
+    window
+        .wait_until("it says what goes", || window.text("remove-sheet").contains("dev.foretoken.Foretoken"));
+    window.picture("remove-everything");
+    window.click("remove-cancel");
+    window.wait_until("nothing is asked", || !window.is_shown("remove-sheet"));
+    window.click("remove-everything");
+    // The page may be gone before it has answered.
+    let remove = "document.querySelector('[data-testid=remove-now]').click()";
+    let _ = window.driver.script(remove, json!([]));
+    window.wait_until("the app ends", || sandbox.running("foretoken").is_empty());
+    assert_eq!(own().collect::<Vec<_>>(), [sandbox.data()]);
+    assert_eq!(fs::read_dir(sandbox.data()).unwrap().count(), 1, "models alone stay");
+    assert!(model.join("config.json").exists());
+    drop(window);
+
+    let window = sandbox.open();
+    assert!(!window.is_shown("chat"), "it begins anew");
+    window.open_settings("data");
+    window.click("remove-everything");
+    window.click("remove-models");
+    let _ = window.driver.script(remove, json!([]));
+    window.wait_until("the app ends", || sandbox.running("foretoken").is_empty());
+    assert_eq!(own().count(), 0);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use foretoken_protocol::{ErrorReport, LogLine, Notice, Place, PlaceKind};
+use foretoken_protocol::{ErrorReport, LogLine, Notice, Place, PlaceKind, Stored};
 use tauri::{AppHandle, Manager, State};
 
 use crate::app::App;
@@ -23,6 +23,27 @@ pub(crate) async fn reveal_place(app: State<'_, Arc<App>>, kind: PlaceKind) -> R
     let folder = app.places.folder(kind);
     let nearest = move || folder.ancestors().find(|folder| folder.exists()).unwrap_or(&folder).to_owned();
     crate::desktop::reveal(blocking(nearest).await).await
+}
+
+/// How much the app has stored.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn stored(app: State<'_, Arc<App>>) -> Result<Stored, ErrorReport> {
+    let places = app.places.clone();
+    Ok(blocking(move || crate::stored::measure(&places)).await)
+}
+
+/// Ends the app and removes what it has stored, models only if they are to go too.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn remove_stored(
+    app: State<'_, Arc<App>>,
+    handle: AppHandle,
+    models: bool,
+) -> Result<(), ErrorReport> {
+    app.remove_at_the_end(models);
+    crate::quit::end(&handle);
+    Ok(())
 }
 
 /// The lines of the log that came after the one of a number, oldest first, as far as they are kept.

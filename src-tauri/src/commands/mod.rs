@@ -38,6 +38,8 @@ pub(crate) fn builder() -> Builder<Wry> {
         window::set_preferences,
         diagnostics::places,
         diagnostics::reveal_place,
+        diagnostics::stored,
+        diagnostics::remove_stored,
         diagnostics::log_lines,
         diagnostics::notices,
         diagnostics::notice_text,

@@ -31,15 +31,13 @@ use crate::blocking::blocking;
 use crate::clipboard::Clipboard;
 use crate::conversations::replies::Replies;
 use crate::events::{AppEvents, MAIN_WINDOW};
-use crate::keychain::Keychain;
+use crate::keychain::API_TOKEN;
 use crate::models::Models;
 use crate::settings::{AppSettings, is_alias, is_origin, is_same_alias};
 
 /// What the page shows in place of the token, and what becomes the token when it is copied.
 pub(crate) const TOKEN_SHOWN: &str = "ft-••••••••••••";
 
-/// The token in the system's keychain.
-const IN_KEYCHAIN: Keychain = Keychain { account: "Local API" };
 /// How long those who are being answered have to hear that the server closes.
 const GRACE: Duration = Duration::from_secs(1);
 /// How often requests are told to end that came while the server closes.
@@ -176,7 +174,7 @@ impl LocalApi {
             events,
             replies,
             signing_key_file: token_file.with_file_name("api-signing-key"),
-            tokens: Arc::new(TokenStore::new(Box::new(IN_KEYCHAIN), token_file)),
+            tokens: Arc::new(TokenStore::new(Box::new(API_TOKEN), token_file)),
             clipboard: Arc::default(),
             live: Arc::default(),
             standing: Mutex::default(),

@@ -26,6 +26,10 @@ export const commands = {
 	places: () => typedError<Place[], ErrorReport>(__TAURI_INVOKE("places")),
 	/**  Shows one of the app's folders in the system's file manager, or the nearest one around it if nothing is kept yet. */
 	revealPlace: (kind: PlaceKind) => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal_place", { kind })),
+	/**  How much the app has stored. */
+	stored: () => typedError<Stored, ErrorReport>(__TAURI_INVOKE("stored")),
+	/**  Ends the app and removes what it has stored, models only if they are to go too. */
+	removeStored: (models: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("remove_stored", { models })),
 	/**  The lines of the log that came after the one of a number, oldest first, as far as they are kept. */
 	logLines: (after: number) => typedError<LogLine[], ErrorReport>(__TAURI_INVOKE("log_lines", { after })),
 	/**  What others have made and the app carries, by name. */
@@ -2127,6 +2131,18 @@ export type Spread = {
 	min: number,
 	/**  Largest. */
 	max: number,
+};
+
+/**  What the app has stored for the person. */
+export type Stored = {
+	/**  Bytes on the disk, without models. */
+	bytes: number,
+	/**  Bytes of the model library. */
+	model_bytes: number,
+	/**  Where it is, without a library elsewhere. */
+	folders: string[],
+	/**  The folder of the model library. */
+	library: string,
 };
 
 /**  What the system has around the page of a window, which changes while the app runs. */

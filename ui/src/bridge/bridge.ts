@@ -222,6 +222,8 @@ export const shell = {
     answered(commands.compare(source, new Channel(onProgress))),
   cancelComparison: () => answered(commands.cancelComparison()),
 
+  stored: () => answered(commands.stored()),
+  removeStored: (models: boolean) => answered(commands.removeStored(models)),
   checkForUpdate: () => answered(commands.checkForUpdate()),
   installUpdate: () => answered(commands.installUpdate()),
   cancelUpdate: () => answered(commands.cancelUpdate()),

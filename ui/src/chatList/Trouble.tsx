@@ -29,8 +29,8 @@ export function Trouble({ trouble: { error, backups } }: { trouble: ChatsTrouble
       >
         {newest && (
           <p className="signed-hint numbers">
-            The copy has {bytes(newest.bytes)}. The {error.code === "chats_newer" ? "newer" : "damaged"} file is
-            kept beside it, so nothing is thrown away.
+            The copy has {bytes(newest.bytes)}. The {error.code === "chats_newer" ? "newer" : "damaged"} file
+            is kept beside it, so nothing is thrown away.
           </p>
         )}
       </ErrorNote>

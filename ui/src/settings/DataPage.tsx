@@ -4,6 +4,7 @@ import { HERE, SHOW_FOLDER } from "../primitives/platform";
 import { useStore } from "../state/store";
 import { actInChats, changePreferences, loadPlaces, revealPlace } from "./actions";
 import { Page } from "./Page";
+import { RemoveEverything } from "./RemoveEverything";
 import { Group, Row, SwitchRow } from "./Row";
 
 const PLACES: Record<PlaceKind, { name: string; words: string }> = {
@@ -78,6 +79,7 @@ export function DataPage() {
           </Row>
         ))}
       </Group>
+      <RemoveEverything />
     </Page>
   );
 }

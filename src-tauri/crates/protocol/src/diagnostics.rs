@@ -28,6 +28,19 @@ pub struct Place {
     pub path: String,
 }
 
+/// What the app has stored for the person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Stored {
+    /// Bytes on the disk, without models.
+    pub bytes: u64,
+    /// Bytes of the model library.
+    pub model_bytes: u64,
+    /// Where it is, without a library elsewhere.
+    pub folders: Vec<String>,
+    /// The folder of the model library.
+    pub library: String,
+}
+
 /// Something that others have made and the app carries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct Notice {

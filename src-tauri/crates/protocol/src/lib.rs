@@ -46,7 +46,7 @@ pub use constraint::{CallRule, Constraint, Format};
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
 };
-pub use diagnostics::{LogLevel, LogLine, Notice, Place, PlaceKind};
+pub use diagnostics::{LogLevel, LogLine, Notice, Place, PlaceKind, Stored};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{

@@ -6,10 +6,7 @@ use foretoken_models::{Token, TokenSource};
 use foretoken_protocol::ErrorReport;
 use thiserror::Error;
 
-use crate::keychain::{Keychain, KeychainError, SecretStore};
-
-/// The token in the system's keychain.
-pub(super) const IN_KEYCHAIN: Keychain = Keychain { account: "Hugging Face" };
+use crate::keychain::{KeychainError, SecretStore};
 
 /// Why a token is not kept.
 #[derive(Debug, Error)]
@@ -94,6 +91,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::keychain::HUB_TOKEN;
 
     /// A store in a file, which tests can look into and break.
     #[derive(Debug)]
@@ -149,18 +147,18 @@ mod tests {
     #[test]
     #[ignore = "writes to the keychain of whoever runs it"]
     fn round_trip() {
-        let token = HubToken::new(Box::new(IN_KEYCHAIN));
+        let token = HubToken::new(Box::new(HUB_TOKEN));
         token.load();
         assert!(!token.is_set());
         token.set(Some("hf_first")).unwrap();
         token.set(Some("hf_second")).unwrap();
-        assert_eq!(IN_KEYCHAIN.read().unwrap().as_deref(), Some("hf_second"));
-        let again = HubToken::new(Box::new(IN_KEYCHAIN));
+        assert_eq!(HUB_TOKEN.read().unwrap().as_deref(), Some("hf_second"));
+        let again = HubToken::new(Box::new(HUB_TOKEN));
         again.load();
         assert!(again.is_set());
         again.set(None).unwrap();
         again.set(None).unwrap();
-        assert_eq!(IN_KEYCHAIN.read().unwrap(), None);
+        assert_eq!(HUB_TOKEN.read().unwrap(), None);
     }
 
     #[cfg(target_os = "linux")]

@@ -43,11 +43,12 @@ use tokio::time::sleep;
 use crate::benchmarks::{History, Sizes};
 use crate::blocking::blocking;
 use crate::clock::now;
+use crate::keychain::HUB_TOKEN;
 use crate::places::Places;
 use crate::settings::SettingsFile;
 use crate::strain::is_strained;
 use facts::Inspector;
-use hub_token::{HubToken, IN_KEYCHAIN};
+use hub_token::HubToken;
 use jobs::Jobs;
 use local_models::ModelFolder;
 use model_statistics::ModelStatistics;
@@ -139,7 +140,7 @@ impl ModelLibrary {
         places: &Places,
         dependencies: Dependencies,
     ) -> (Self, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>) {
-        let token = Arc::new(HubToken::new(Box::new(IN_KEYCHAIN)));
+        let token = Arc::new(HubToken::new(Box::new(HUB_TOKEN)));
         let hub_with = |options| Hub::new(options, Arc::clone(&token) as _).map_err(ErrorReport::from);
         let hub = hub_with(interactive(dependencies.hub.clone()));
         let download_hub = hub_with(dependencies.hub);

@@ -182,6 +182,18 @@ impl Library {
         remove_folder(&self.home(TRASH))
     }
 
+    /// Removes all models for good, and what else the library has; then the folder, if nothing of others is in it.
+    pub fn remove_all(self) -> Result<(), LibraryError> {
+        for model in self.models()? {
+            remove_folder(&model.path)?;
+        }
+        // Last, so that what an interruption leaves is still a library.
+        remove_folder(&self.root.join(HOME))?;
+        // A folder that is not empty stays, and is no failure.
+        let _ = fs::remove_dir(&self.root);
+        Ok(())
+    }
+
     /// Whether the model of `repo` is there, whole, at `commit`. An error if another model has its folder.
     pub(crate) fn has(&self, repo: &RepoId, commit: &Commit) -> Result<bool, LibraryError> {
         let folder = self.folder(repo);

@@ -1,0 +1,200 @@
+//! Everything that the app has stored for the person: how much it is, and its removal when they leave the app.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use foretoken_models::disk_use;
+use foretoken_protocol::Stored;
+
+use crate::keychain::{KEYCHAIN, SecretStore};
+use crate::places::Places;
+
+/// How much there is. Looks at every file.
+pub(crate) fn measure(places: &Places) -> Stored {
+    let library = places.location.folder();
+    let folders = folders(places);
+    let around = folders.iter().any(|folder| library.starts_with(folder));
+    let model_bytes = disk_use(&library);
+    let all: u64 = folders.iter().map(|folder| disk_use(folder)).sum();
+    Stored {
+        bytes: if around { all.saturating_sub(model_bytes) } else { all },
+        model_bytes,
+        folders: folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect(),
+        library: library.to_string_lossy().into_owned(),
+    }
+}
+
+/// Removes everything but the models, or the models too. Nothing may be using it any more. What cannot be removed is
+/// left, and returned with the reason.
+pub(crate) fn remove(places: &Places, models: bool) -> Vec<(PathBuf, io::Error)> {
+    let mut left = Vec::new();
+    let library = places.location.folder();
+    if models
+        && let Ok(library) = places.location.open()
+        && let Err(error) = library.clone().remove_all()
+    {
+        left.push((library.root().to_owned(), io::Error::other(error)));
+    }
+    for secret in KEYCHAIN {
+        // Where there is no keychain, nothing is in it.
+        let _ = secret.remove();
+    }
+    for folder in folders(places) {
+        empty(&folder, &library, &mut left);
+    }
+    left
+}
+
+/// Removes what is in a folder, and the folder, but for one that is to stay in it.
+fn empty(folder: &Path, stays: &Path, left: &mut Vec<(PathBuf, io::Error)>) {
+    if !stays.starts_with(folder) || !stays.exists() {
+        let removed = match fs::symlink_metadata(folder) {
+            Ok(found) if found.is_dir() => fs::remove_dir_all(folder),
+            Ok(_) => fs::remove_file(folder),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = removed.or_else(|error| match error.kind() {
+            ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        }) {
+            left.push((folder.to_owned(), error));
+        }
+        return;
+    }
+    if folder == stays {
+        return;
+    }
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.flatten().for_each(|entry| empty(&entry.path(), stays, left)),
+        Err(error) => left.push((folder.to_owned(), error)),
+    }
+}
+
+/// The folders and files that are the app's alone, and those that the system keeps for it; each once.
+fn folders(places: &Places) -> Vec<PathBuf> {
+    let of = |file: &Path| file.parent().unwrap_or(file).to_owned();
+    let own = [of(&places.settings), places.data.clone(), places.cache.clone(), of(&places.log)];
+    let all: BTreeSet<PathBuf> = own.into_iter().chain(of_the_system()).collect();
+    let is_below = |path: &PathBuf| all.iter().any(|other| other != path && path.starts_with(other));
+    all.iter().filter(|path| path.exists() && !is_below(path)).cloned().collect()
+}
+
+/// What macOS and its webview keep for an app by its identifier.
+#[cfg(target_os = "macos")]
+fn of_the_system() -> Vec<PathBuf> {
+    let Some(folders) = directories::UserDirs::new() else { return Vec::new() };
+    let library = folders.home_dir().join("Library");
+    let name = foretoken_models::APP_FOLDER;
+    vec![
+        library.join("WebKit").join(name),
+        library.join("HTTPStorages").join(name),
+        library.join("HTTPStorages").join(format!("{name}.binarycookies")),
+        library.join("Preferences").join(format!("{name}.plist")),
+        library.join("Saved Application State").join(format!("{name}.savedState")),
+    ]
+}
+
+#[cfg(not(target_os = "macos"))]
+fn of_the_system() -> Vec<PathBuf> {
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use foretoken_models::{Library, Location};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn places(home: &TempDir) -> Places {
+        let (config, data) = (home.path().join("config"), home.path().join("data"));
+        let cache = home.path().join("cache");
+        Places {
+            settings: config.join("settings.json"),
+            api_token: config.join("api-token"),
+            chats: data.join("chats.sqlite"),
+            log: home.path().join("state/foretoken.log"),
+            location: Location::new(&config, &data),
+            data,
+            engine_state: cache.join("engine"),
+            cache,
+        }
+    }
+
+    /// Files as an app leaves them; the model is as large as all others together.
+    fn fill(places: &Places, library: &Library) {
+        let write = |path: PathBuf, bytes: usize| {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, vec![1; bytes]).unwrap();
+        };
+        write(places.settings.clone(), 4096);
+        write(places.chats.clone(), 4096);
+        write(places.engine_state.join("prefixes/1.state"), 4096);
+        write(places.log.clone(), 4096);
+        write(library.root().join("a--model/config.json"), 4096);
+        write(library.root().join("a--model/model.safetensors"), 4 * 4096);
+        write(library.root().join("a--model/tokenizer.json"), 4096);
+    }
+
+    #[test]
+    fn models_stay_until_somebody_says_that_they_may_go() {
+        let home = tempfile::tempdir().unwrap();
+        let places = places(&home);
+        let library = places.location.open().unwrap();
+        fill(&places, &library);
+        let stored = measure(&places);
+        assert!(stored.model_bytes >= 6 * 4096, "{stored:?}");
+        assert_eq!((stored.bytes, stored.folders.len()), (4 * 4096, 4), "{stored:?}");
+
+        assert!(remove(&places, false).is_empty());
+        let model = library.root().join("a--model/model.safetensors");
+        assert!(model.exists() && library.check_online().is_ok());
+        for gone in [&places.settings, &places.chats, &places.cache, &places.log] {
+            assert!(!gone.exists(), "{}", gone.display());
+        }
+        assert!(remove(&places, true).is_empty());
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn of_a_library_elsewhere_only_what_is_of_the_app_goes() {
+        let home = tempfile::tempdir().unwrap();
+        let disk = tempfile::tempdir().unwrap();
+        let places = places(&home);
+        let library = Library::create(&disk.path().join("models")).unwrap();
+        places.location.choose(&library).unwrap();
+        fill(&places, &library);
+        let photo = library.root().join("photo.jpg");
+        fs::write(&photo, "of an owl").unwrap();
+        let stored = measure(&places);
+        assert!(stored.bytes >= 4 * 4096 && stored.library.ends_with("models"), "{stored:?}");
+
+        assert!(remove(&places, false).is_empty());
+        assert!(library.check_online().is_ok(), "it can be chosen again");
+        // Where it was is forgotten with the settings.
+        places.location.choose(&library).unwrap();
+        assert!(remove(&places, true).is_empty());
+        assert_eq!(fs::read_dir(library.root()).unwrap().count(), 1);
+        assert!(photo.exists());
+    }
+
+    #[test]
+    fn what_cannot_be_removed_is_named_and_the_rest_goes() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        let places = places(&home);
+        fill(&places, &places.location.open().unwrap());
+        let locked = places.cache.join("engine");
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o500)).unwrap();
+        if fs::write(locked.join("x"), "").is_ok() {
+            eprintln!("SKIPPED: root may remove everything");
+            return;
+        }
+        let left = remove(&places, true);
+        assert!(matches!(&left[..], [(path, _)] if *path == places.cache), "{left:?}");
+        assert!(!places.chats.exists() && !places.settings.exists());
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+}

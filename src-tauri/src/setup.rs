@@ -96,7 +96,9 @@ fn on_event(handle: &AppHandle, event: RunEvent) {
         RunEvent::Reopen { .. } => _ = window::show(handle),
         RunEvent::Exit => {
             let app = Arc::clone(&handle.state::<Arc<App>>());
-            let closed = tauri::async_runtime::block_on(tokio::time::timeout(CLOSE_TIMEOUT, app.close()));
+            // A timeout is made where its clock runs.
+            let closing = async { tokio::time::timeout(CLOSE_TIMEOUT, app.close()).await };
+            let closed = tauri::async_runtime::block_on(closing);
             if closed.is_err() {
                 tracing::error!("the app closed before every reply was stored");
             }

@@ -42,14 +42,14 @@ pub(crate) fn remove(places: &Places, models: bool) -> Vec<(PathBuf, io::Error)>
         let _ = secret.remove();
     }
     for folder in folders(places) {
-        empty(&folder, &library, &mut left);
+        empty(&folder, (!models).then_some(&*library), &mut left);
     }
     left
 }
 
 /// Removes what is in a folder, and the folder, but for one that is to stay in it.
-fn empty(folder: &Path, stays: &Path, left: &mut Vec<(PathBuf, io::Error)>) {
-    if !stays.starts_with(folder) || !stays.exists() {
+fn empty(folder: &Path, stays: Option<&Path>, left: &mut Vec<(PathBuf, io::Error)>) {
+    if !stays.is_some_and(|stays| stays.starts_with(folder) && stays.exists()) {
         let removed = match fs::symlink_metadata(folder) {
             Ok(found) if found.is_dir() => fs::remove_dir_all(folder),
             Ok(_) => fs::remove_file(folder),
@@ -63,7 +63,7 @@ fn empty(folder: &Path, stays: &Path, left: &mut Vec<(PathBuf, io::Error)>) {
         }
         return;
     }
-    if folder == stays {
+    if stays == Some(folder) {
         return;
     }
     match fs::read_dir(folder) {

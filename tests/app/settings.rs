@@ -420,5 +420,5 @@ fn whoever_leaves_sees_what_is_stored_and_takes_it_away() {
     window.click("remove-models");
     let _ = window.driver.script(remove, json!([]));
     window.wait_until("the app ends", || sandbox.running("foretoken").is_empty());
-    assert_eq!(own().count(), 0);
+    assert_eq!(own().collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new());
 }

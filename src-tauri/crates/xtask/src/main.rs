@@ -47,6 +47,9 @@ enum Task {
     CheckMacos,
     /// Build the app as others get it, in target/bundle: on a Mac Foretoken.app, on Linux a Debian package
     Bundle(bundle::Options),
+    /// Sign an app of stand-ins with a certificate of its own, on Linux, and see that mistakes in it are found; the first
+    /// time builds the tool that signs (10 minutes)
+    CheckSigning,
     /// Put known mistakes into a copy of the decode engine, one at a time, and see that its tests notice (30 minutes)
     Mutants {
         /// Only those whose names contain this.
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Task::Test => check::all(&workspace),
         Task::CheckMacos => macos::prepare_and_check(&workspace),
         Task::Bundle(options) => bundle::run(&workspace, options),
+        Task::CheckSigning => bundle::check_signing(&workspace),
         Task::Mutants { name } => mutants::run(&workspace, name.as_deref()),
         Task::Compare(options) => compare::run(&workspace, &options),
         Task::Gallery { keep, name } => gallery::draw(&workspace, keep, name.as_deref()),

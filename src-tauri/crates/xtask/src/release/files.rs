@@ -13,7 +13,7 @@ use super::{archive, changelog};
 use crate::error::{Error, Result};
 
 /// What a release is made of.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Release<'a> {
     pub(super) version: &'a str,
     pub(super) changelog: &'a str,
@@ -60,6 +60,9 @@ impl Release<'_> {
                 let (version, time) = (self.version, self.time);
                 let latest = Latest { version, notes, time, url: &url, signature: &signature, size };
                 self.write("latest.json", &latest.text()?)?;
+            }
+            (None, _) if !self.names.updates.public_key.is_empty() => {
+                return Err(refused("there is no secret key to updates.public_key".into()));
             }
             (None, _) => left_out.push("latest.json, as there is no key to sign updates with".to_owned()),
             (_, None) => left_out.push("latest.json, as releases have no repository".to_owned()),
@@ -172,8 +175,9 @@ mod tests {
 
         // The same app, signed by a key that no app knows.
         let (stranger, _) = keys();
-        let refused = Release { key: Some(&stranger), ..release }.make().unwrap_err().to_string();
-        assert!(refused.contains("apps would refuse"), "{refused}");
+        let refused = |key| Release { key, ..release }.make().unwrap_err().to_string();
+        assert!(refused(Some(&stranger)).contains("apps would refuse"));
+        assert!(refused(None).contains("no secret key"), "apps would look for updates in vain");
     }
 
     #[test]

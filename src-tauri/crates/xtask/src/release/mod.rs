@@ -106,15 +106,24 @@ fn sign(workspace: &Workspace, names: &Names) -> Result<()> {
     let (app, identity) = (app(workspace), Identity::of(&names.identity));
     bundle::sign(workspace, &app, &identity)?;
     apple::verify(workspace, &app).iter_mut().try_for_each(process::show)?;
-    match (Notary::of_environment(), &identity) {
-        (Some(notary), Identity::Developer(_)) => {
-            let (mut pack, packed) = apple::pack(workspace, &app);
-            process::show(&mut pack)?;
-            notary.notarise(workspace, &packed, &app)?;
-            apple::assess(workspace, &app, None).iter_mut().try_for_each(process::show)
+    let Some(notary) = notary(&identity)? else {
+        return told("signed for this machine alone, as release.toml names no identity");
+    };
+    let (mut pack, packed) = apple::pack(workspace, &app);
+    process::show(&mut pack)?;
+    notary.notarise(workspace, &packed, &app)?;
+    apple::assess(workspace, &app, None).iter_mut().try_for_each(process::show)
+}
+
+/// Who notarises what an identity has signed; `None` where nobody has. A developer's app that Apple has not seen would
+/// be refused on every other Mac.
+fn notary(identity: &Identity) -> Result<Option<Notary>> {
+    match (identity, Notary::of_environment()) {
+        (Identity::AdHoc, _) => Ok(None),
+        (Identity::Developer(_), Some(notary)) => Ok(Some(notary)),
+        (Identity::Developer(name), None) => {
+            Err(Error::Release { why: format!("there is no key to notarise with what {name} signs") })
         }
-        (_, Identity::AdHoc) => told("signed for this machine alone, as release.toml names no identity"),
-        (None, _) => told("signed and not notarised, as there is no key of App Store Connect"),
     }
 }
 
@@ -124,12 +133,12 @@ fn image(workspace: &Workspace, names: &Names) -> Result<()> {
     apple::image(workspace, &app, &image, &identity)?.iter_mut().try_for_each(process::show)?;
     let staged = image.with_extension("folder");
     fs::remove_dir_all(&staged).map_err(Error::file(&staged))?;
-    match (Notary::of_environment(), &identity) {
-        (Some(notary), Identity::Developer(_)) => {
+    match notary(&identity)? {
+        Some(notary) => {
             notary.notarise(workspace, &image, &image)?;
             apple::assess(workspace, &app, Some(&image)).iter_mut().try_for_each(process::show)?;
         }
-        _ => told("the image is not notarised either")?,
+        None => told("the image is not notarised either")?,
     }
     bundle::say_size(&image)
 }

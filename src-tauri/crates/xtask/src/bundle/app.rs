@@ -24,6 +24,9 @@ pub(super) const MAIN: &str = "Contents/MacOS/foretoken";
 const LIBRARIES: &str = "Contents/Frameworks";
 const RESOURCES: &str = "Contents/Resources";
 const INFO: &str = "Contents/Info.plist";
+/// The icon in layers, which macOS 26 draws as it draws others; and its name in there.
+pub(super) const LAYERED_ICON: &str = "Assets.car";
+pub(super) const LAYERED_ICON_NAME: &str = "Foretoken";
 
 /// The oldest macOS that the app runs on.
 const OLDEST_SYSTEM: [u32; 2] = [14, 0];
@@ -133,7 +136,7 @@ pub(super) fn assemble(app: &Path, entries: &[Entry], version: &Version) -> Resu
         fs::write(&file, bytes).map_err(Error::file(&file))
     };
     let mut text = Vec::new();
-    let info = Value::Dictionary(info(version));
+    let info = Value::Dictionary(info(version, entries));
     info.to_writer_xml(&mut text)
         .map_err(|error| Error::Output { line: INFO.into(), why: error.to_string() })?;
     write(INFO, &text)?;
@@ -150,8 +153,8 @@ pub(super) fn signed(entries: &[Entry]) -> Vec<&Path> {
     in_folder(LIBRARIES).chain(others).chain([Path::new("")]).collect()
 }
 
-/// What the system is told of the app.
-fn info(version: &Version) -> Dictionary {
+/// What the system is told of an app with these files.
+fn info(version: &Version, entries: &[Entry]) -> Dictionary {
     let models = "Foretoken reads models and files that you choose.";
     let texts = [
         ("CFBundleDevelopmentRegion", "en"),
@@ -182,6 +185,9 @@ fn info(version: &Version) -> Dictionary {
     info.insert("LSArchitecturePriority".into(), Value::Array(vec!["arm64".into()]));
     info.insert("LSRequiresNativeExecution".into(), true.into());
     info.insert("NSHighResolutionCapable".into(), true.into());
+    if entries.iter().any(|entry| entry.to == Path::new(RESOURCES).join(LAYERED_ICON)) {
+        info.insert("CFBundleIconName".into(), LAYERED_ICON_NAME.into());
+    }
     info.sort_keys();
     info
 }
@@ -217,7 +223,7 @@ pub(super) fn faults(
     faults.extend(more.map(|file| format!("{} is not in the list", file.display())));
 
     match plist::from_file::<_, Dictionary>(app.join(INFO)) {
-        Ok(told) if told == info(version) => {}
+        Ok(told) if told == info(version, entries) => {}
         Ok(told) => faults.push(format!("{INFO} says {told:?}")),
         Err(error) => faults.push(format!("{INFO} cannot be read: {error}")),
     }
@@ -389,7 +395,10 @@ mod tests {
 
     #[test]
     fn the_system_is_told_one_version_and_why_files_are_read() {
-        let info = info(&version());
+        let icon = Entry { to: Path::new(RESOURCES).join(LAYERED_ICON), from: "".into() };
+        assert_eq!(super::info(&version(), &[icon])["CFBundleIconName"].as_string(), Some("Foretoken"));
+        let info = info(&version(), &[]);
+        assert!(!info.contains_key("CFBundleIconName"), "a name of nothing hides the other icon");
         let text = |key: &str| info[key].as_string().unwrap();
         assert_eq!((text("CFBundleShortVersionString"), text("CFBundleVersion")), ("1.2.3", "45"));
         let tauri = Workspace::locate().root().join("src-tauri/tauri.conf.json");

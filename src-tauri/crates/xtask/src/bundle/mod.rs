@@ -2,6 +2,7 @@
 
 mod app;
 mod debian;
+mod icon;
 mod list;
 mod macho;
 mod metallib;
@@ -11,6 +12,7 @@ mod signing;
 mod stand_ins;
 mod trial;
 
+use std::env;
 use std::fs;
 use std::path::Path;
 
@@ -44,14 +46,33 @@ pub(crate) fn run(workspace: &Workspace, options: Options) -> Result<()> {
     let mut build = workspace.cargo();
     build.args(["build", "--locked", "--workspace", "--bins"]);
     if !options.debug {
-        build.arg("--release");
+        build
+            .arg("--release")
+            .env("CARGO_ENCODED_RUSTFLAGS", remapped(workspace.root(), env::var("HOME").ok().as_deref()));
     }
     process::show(&mut build)?;
     make(workspace, profile)
 }
 
+/// What tells rustc to name no folder of whoever builds, in the programs that others get.
+fn remapped(root: &Path, home: Option<&str>) -> String {
+    let home = home.filter(|home| home.len() > 1).map(|home| format!("--remap-path-prefix={home}=home"));
+    // The last that fits counts. This byte separates arguments, which may have blanks in them.
+    let root = format!("--remap-path-prefix={}=foretoken", root.display());
+    home.into_iter().chain([root]).collect::<Vec<_>>().join("\x1f")
+}
+
+/// Why no bundle for tests can be made here; `None` where it can.
+pub(crate) fn no_bundle(workspace: &Workspace) -> Result<Option<&'static str>> {
+    if cfg!(target_os = "macos") {
+        // One that links its own MLX has no library that could be put into the app.
+        return Ok(mlx::wheel(workspace).err().map(|_| "MLX is not that of its wheel"));
+    }
+    no_package(workspace)
+}
+
 /// Why no Debian package can be made here; `None` where it can.
-pub(crate) fn no_package(workspace: &Workspace) -> Result<Option<&'static str>> {
+fn no_package(workspace: &Workspace) -> Result<Option<&'static str>> {
     Ok(if cfg!(not(target_os = "linux")) {
         Some("a package for Debian is made on Linux")
     } else if !process::succeeds(workspace.command("dpkg-deb").arg("--version")) {
@@ -72,6 +93,7 @@ pub(crate) fn make(workspace: &Workspace, profile: &str) -> Result<()> {
     contents.resources.push(Entry { to: "sbom.cdx.json".into(), from: bill });
     let made = if cfg!(target_os = "macos") {
         let app = workspace.target().join("bundle/Foretoken.app");
+        contents.resources.extend(icon::layered(workspace)?);
         step(&app.display().to_string(), false, || make_app(workspace, &contents, &app, profile))?;
         app
     } else {
@@ -164,4 +186,18 @@ fn sign_parts(workspace: &Workspace, app: &Path, entries: &[Entry], identity: &I
 /// An error that lists what is wrong, if anything is.
 fn refuse(faults: Vec<String>) -> Result<()> {
     if faults.is_empty() { Ok(()) } else { Err(Error::Bundle { faults: faults.join("\n") }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_name_neither_the_checkout_nor_the_home_of_whoever_builds() {
+        let flags = remapped(Path::new("/Users/a b/foretoken"), Some("/Users/a b"));
+        let expected =
+            ["--remap-path-prefix=/Users/a b=home", "--remap-path-prefix=/Users/a b/foretoken=foretoken"];
+        assert_eq!(flags.split('\x1f').collect::<Vec<_>>(), expected);
+        assert_eq!(remapped(Path::new("/w"), Some("/")), "--remap-path-prefix=/w=foretoken");
+    }
 }

@@ -58,7 +58,7 @@ const ALL: [Step; 17] = [
     // With what the tests need, or cargo would build all that shares a dependency with them once more, the engine too.
     ("Build", |workspace| cargo(workspace, &["build", "--locked", "--workspace", "--bins", "--tests"])),
     // Of the programs that the tests have: one of them installs it.
-    ("Package", package),
+    ("Bundle", package),
     ("Documentation tests", |workspace| {
         cargo(workspace, &["test", "--locked", "--workspace", "--doc", "--quiet"])
     }),
@@ -135,7 +135,7 @@ fn documentation(workspace: &Workspace) -> Result<Outcome> {
 }
 
 fn package(workspace: &Workspace) -> Result<Outcome> {
-    if let Some(why) = bundle::no_package(workspace)? {
+    if let Some(why) = bundle::no_bundle(workspace)? {
         return Ok(Outcome::Skipped(why.to_owned()));
     }
     bundle::make(workspace, "debug").map(|()| Outcome::Passed)

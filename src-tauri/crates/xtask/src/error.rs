@@ -52,6 +52,8 @@ pub(crate) enum Error {
     Layers { violations: String },
     #[error("the app is not as it should be:\n{faults}")]
     Bundle { faults: String },
+    #[error("{why}")]
+    Release { why: String },
     #[error("comments and prose are wider than {width} columns:{lines}")]
     Widths { width: usize, lines: String },
     #[error("{title}: {source}")]

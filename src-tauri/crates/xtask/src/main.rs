@@ -15,6 +15,7 @@ mod mutants;
 mod notices;
 mod prepared;
 mod process;
+mod release;
 mod run;
 mod setup;
 mod widths;
@@ -47,6 +48,11 @@ enum Task {
     CheckMacos,
     /// Build the app as others get it, in target/bundle: on a Mac Foretoken.app, on Linux a Debian package
     Bundle(bundle::Options),
+    /// Sign an app of stand-ins with a certificate of its own, on Linux, and see that mistakes in it are found; the first
+    /// time builds the tool that signs (10 minutes)
+    CheckSigning,
+    /// Make this checkout a release: version, lock file and changelog; prints how to tag it
+    Release(release::Options),
     /// Put known mistakes into a copy of the decode engine, one at a time, and see that its tests notice (30 minutes)
     Mutants {
         /// Only those whose names contain this.
@@ -78,6 +84,8 @@ fn main() -> ExitCode {
         Task::Test => check::all(&workspace),
         Task::CheckMacos => macos::prepare_and_check(&workspace),
         Task::Bundle(options) => bundle::run(&workspace, options),
+        Task::CheckSigning => bundle::check_signing(&workspace),
+        Task::Release(options) => release::run(&workspace, options),
         Task::Mutants { name } => mutants::run(&workspace, name.as_deref()),
         Task::Compare(options) => compare::run(&workspace, &options),
         Task::Gallery { keep, name } => gallery::draw(&workspace, keep, name.as_deref()),

@@ -26,6 +26,12 @@ impl Workspace {
         Self { root: root.expect("xtask is three folders below the root").to_owned() }
     }
 
+    /// A checkout somewhere else.
+    #[cfg(test)]
+    pub(crate) fn at(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }

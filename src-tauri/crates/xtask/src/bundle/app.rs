@@ -10,16 +10,23 @@ use plist::{Dictionary, Value};
 use super::list::{Entry, files};
 use super::macho;
 use super::metallib::{self, find};
+use super::seals;
+use super::signing::{self, Demands};
 use crate::error::{Error, Result};
 use crate::setup::mlx::MACOS_26_FLOOR;
 
 /// The identifier of the app, by which its folders are named.
-const IDENTIFIER: &str = "dev.foretoken.Foretoken";
+pub(crate) const IDENTIFIER: &str = "dev.foretoken.Foretoken";
 pub(super) const ENGINE: &str = "foretoken-engine";
 const PROGRAMS: &str = "Contents/MacOS";
+/// The program that the app starts with.
+pub(super) const MAIN: &str = "Contents/MacOS/foretoken";
 const LIBRARIES: &str = "Contents/Frameworks";
 const RESOURCES: &str = "Contents/Resources";
 const INFO: &str = "Contents/Info.plist";
+/// The icon in layers, which macOS 26 draws as it draws others; and its name in there.
+pub(super) const LAYERED_ICON: &str = "Assets.car";
+pub(super) const LAYERED_ICON_NAME: &str = "Foretoken";
 
 /// The oldest macOS that the app runs on.
 const OLDEST_SYSTEM: [u32; 2] = [14, 0];
@@ -129,7 +136,7 @@ pub(super) fn assemble(app: &Path, entries: &[Entry], version: &Version) -> Resu
         fs::write(&file, bytes).map_err(Error::file(&file))
     };
     let mut text = Vec::new();
-    let info = Value::Dictionary(info(version));
+    let info = Value::Dictionary(info(version, entries));
     info.to_writer_xml(&mut text)
         .map_err(|error| Error::Output { line: INFO.into(), why: error.to_string() })?;
     write(INFO, &text)?;
@@ -142,12 +149,12 @@ pub(super) fn signed(entries: &[Entry]) -> Vec<&Path> {
         entries.iter().map(|entry| entry.to.as_path()).filter(move |file| file.starts_with(folder))
     };
     // The app's signature is that of its main program.
-    let others = in_folder(PROGRAMS).filter(|file| !file.ends_with("foretoken"));
+    let others = in_folder(PROGRAMS).filter(|file| *file != Path::new(MAIN));
     in_folder(LIBRARIES).chain(others).chain([Path::new("")]).collect()
 }
 
-/// What the system is told of the app.
-fn info(version: &Version) -> Dictionary {
+/// What the system is told of an app with these files.
+fn info(version: &Version, entries: &[Entry]) -> Dictionary {
     let models = "Foretoken reads models and files that you choose.";
     let texts = [
         ("CFBundleDevelopmentRegion", "en"),
@@ -178,19 +185,32 @@ fn info(version: &Version) -> Dictionary {
     info.insert("LSArchitecturePriority".into(), Value::Array(vec!["arm64".into()]));
     info.insert("LSRequiresNativeExecution".into(), true.into());
     info.insert("NSHighResolutionCapable".into(), true.into());
+    if entries.iter().any(|entry| entry.to == Path::new(RESOURCES).join(LAYERED_ICON)) {
+        info.insert("CFBundleIconName".into(), LAYERED_ICON_NAME.into());
+    }
     info.sort_keys();
     info
 }
 
+/// Whether the list of files should name a file of the app: signing adds others.
+pub(super) fn is_in_list(file: &Path) -> bool {
+    ![seals::SEALS, seals::TICKET].map(Path::new).contains(&file)
+}
+
 /// What is wrong with an app that should hold these files. `builder` are paths of the machine that built it, which no
-/// program may know.
+/// program may know; `signed` says what its signatures must have, once it has them.
 pub(super) fn faults(
     app: &Path,
     entries: &[Entry],
     version: &Version,
     builder: &[&str],
+    signed: Option<Demands>,
 ) -> Result<Vec<String>> {
     let mut faults = Vec::new();
+    if let Some(demands) = signed {
+        faults.extend(seals::faults(app, MAIN)?);
+        faults.extend(signing::faults(app, entries, demands)?);
+    }
     let expected: BTreeSet<PathBuf> = entries
         .iter()
         .map(|entry| entry.to.clone())
@@ -199,12 +219,11 @@ pub(super) fn faults(
     let found = files(app)?;
     let names: BTreeSet<PathBuf> = found.iter().map(|entry| entry.to.clone()).collect();
     faults.extend(expected.difference(&names).map(|file| format!("{} is missing", file.display())));
-    let is_seal = |file: &&PathBuf| file.starts_with("Contents/_CodeSignature");
-    let more = names.difference(&expected).filter(|file| !is_seal(file));
+    let more = names.difference(&expected).filter(|file| is_in_list(file));
     faults.extend(more.map(|file| format!("{} is not in the list", file.display())));
 
     match plist::from_file::<_, Dictionary>(app.join(INFO)) {
-        Ok(told) if told == info(version) => {}
+        Ok(told) if told == info(version, entries) => {}
         Ok(told) => faults.push(format!("{INFO} says {told:?}")),
         Err(error) => faults.push(format!("{INFO} cannot be read: {error}")),
     }
@@ -280,7 +299,7 @@ fn code_faults(facts: &macho::Facts, flavour: Option<Flavour>, is_program: bool)
     for library in facts.libraries.iter().filter(|name| !is_system(name) && !is_own(name)) {
         faults.push(format!("it loads {library}, which is not in the app"));
     }
-    if facts.has_entitlements {
+    if facts.signature.as_ref().is_some_and(|signature| signature.has_entitlements) {
         faults.push("its signature claims rights, and the app needs none".into());
     }
     faults
@@ -288,69 +307,29 @@ fn code_faults(facts: &macho::Facts, flavour: Option<Flavour>, is_program: bool)
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
-
-    use super::super::macho::tests::with_entitlements;
+    use super::super::signature::tests::with_entitlements;
+    use super::super::stand_ins::StandIns;
     use super::*;
-    use crate::process;
-    use crate::setup::{mlx, tools};
     use crate::workspace::Workspace;
 
     fn version() -> Version {
         Version { name: "1.2.3".into(), build: 45 }
     }
 
-    const SOURCE: &str = "const char *built = PATH; int main(void) { return built[0] == 0; }";
-
-    /// Programs that stand for those of the app: they can be compiled for a Mac here, and those cannot be linked.
-    struct StandIns {
-        workspace: Workspace,
-        folder: tempfile::TempDir,
-    }
-
-    impl StandIns {
-        fn compile(&self, name: &str, arguments: &[&str]) -> PathBuf {
-            let source = self.folder.path().join("main.c");
-            fs::write(&source, SOURCE).unwrap();
-            let program = self.folder.path().join(name);
-            let compiler = &tools::macos_compilers(&self.workspace)[0].1;
-            let mut command = Command::new(compiler);
-            // The last of these counts.
-            command.args(["-target", "aarch64-macos.14.0", "-DPATH=\"\""]).args(arguments);
-            process::read(command.arg("-o").arg(&program).arg(&source)).unwrap();
-            program
-        }
-
-        fn entry(&self, name: &str) -> Entry {
-            Entry { to: name.into(), from: self.compile(name, &[]) }
-        }
-    }
-
     /// The app as it should be, and then with one mistake after the other.
     #[test]
     fn an_app_that_is_right_has_no_faults_and_each_mistake_is_found() {
         let workspace = Workspace::locate();
-        if !tools::macos_compilers(&workspace)[0].1.is_file() {
+        if !StandIns::compiler(&workspace).is_file() {
             eprintln!("SKIPPED: there is no compiler for stand-ins; on Linux `cargo xtask setup` gets it");
             return;
         }
-        let resource = workspace.root().join("LICENSE");
-        let icon = workspace.root().join("icons/icon.icns");
-        let wheels: Vec<_> = FLAVOURS.into_iter().zip(mlx::macos_wheels(&workspace).unwrap()).collect();
-        let stand_ins = StandIns { workspace, folder: tempfile::tempdir().unwrap() };
-        let programs: Vec<Entry> =
-            super::super::list::PROGRAMS.iter().map(|name| stand_ins.entry(name)).collect();
-        for flavour in FLAVOURS {
-            let rpath = format!("-Wl,-rpath,{}", flavour.rpath());
-            stand_ins.compile(&format!("{ENGINE}-{}", flavour.name), &[&rpath]);
-        }
-        let resources = [Entry { to: "licences/LICENSE".into(), from: resource }];
-        let entries = layout(&programs, &resources, &wheels, &icon).unwrap();
         let place = tempfile::tempdir().unwrap();
+        let stand_ins = StandIns { workspace: &workspace, folder: place.path() };
         let app = place.path().join("Foretoken.app");
-        assemble(&app, &entries, &version()).unwrap();
+        let entries = stand_ins.assemble(&app, &version()).unwrap();
         let builder = "/Users/somebody/foretoken";
-        let faults = || faults(&app, &entries, &version(), &[builder]).unwrap();
+        let faults = || faults(&app, &entries, &version(), &[builder], None).unwrap();
         assert_eq!(faults(), Vec::<String>::new());
 
         let signed: Vec<_> = signed(&entries).into_iter().map(|file| file.to_str().unwrap()).collect();
@@ -363,7 +342,8 @@ mod tests {
         // What takes the place of a file, and what must be said of it.
         let small = b"MTLB, but not really".to_vec();
         let read = |name: &str| fs::read(app.join(name)).unwrap();
-        let compiled = |arguments: &[&str]| fs::read(stand_ins.compile("mistake", arguments)).unwrap();
+        let compiled =
+            |arguments: &[&str]| fs::read(stand_ins.compile("mistake", arguments).unwrap()).unwrap();
         let (engine, shell) = ("Contents/MacOS/foretoken-engine-14", "Contents/MacOS/foretoken");
         let (old, new) = ("Contents/Resources/mlx-14/mlx.metallib", "Contents/Resources/mlx-26/mlx.metallib");
         let (old_mlx, new_mlx) =
@@ -415,7 +395,10 @@ mod tests {
 
     #[test]
     fn the_system_is_told_one_version_and_why_files_are_read() {
-        let info = info(&version());
+        let icon = Entry { to: Path::new(RESOURCES).join(LAYERED_ICON), from: "".into() };
+        assert_eq!(super::info(&version(), &[icon])["CFBundleIconName"].as_string(), Some("Foretoken"));
+        let info = info(&version(), &[]);
+        assert!(!info.contains_key("CFBundleIconName"), "a name of nothing hides the other icon");
         let text = |key: &str| info[key].as_string().unwrap();
         assert_eq!((text("CFBundleShortVersionString"), text("CFBundleVersion")), ("1.2.3", "45"));
         let tauri = Workspace::locate().root().join("src-tauri/tauri.conf.json");

@@ -77,9 +77,10 @@ fn existing(path: PathBuf) -> Result<PathBuf> {
 pub(super) fn files(folder: &Path) -> Result<Vec<Entry>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(Error::file(folder))? {
-        let from = entry.map_err(Error::file(folder))?.path();
-        let to = PathBuf::from(from.file_name().unwrap_or_default());
-        if from.is_dir() {
+        let entry = entry.map_err(Error::file(folder))?;
+        let (from, to) = (entry.path(), PathBuf::from(entry.file_name()));
+        // A link is a file of its own, whatever it leads to.
+        if entry.file_type().map_err(Error::file(&from))?.is_dir() {
             found.extend(files(&from)?.into_iter().map(|entry| entry.below(&to)));
         } else {
             found.push(Entry { to, from });

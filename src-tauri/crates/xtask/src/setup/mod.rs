@@ -92,6 +92,14 @@ pub(crate) fn page_packages(workspace: &Workspace) -> Result<()> {
     ui::packages(workspace)
 }
 
+/// Prepares a trial of signing on Linux; returns the tool that signs.
+pub(crate) fn signing(workspace: &Workspace) -> Result<PathBuf> {
+    let _lock = begin(workspace)?;
+    tools::macos_check(workspace)?;
+    mlx::macos_wheels(workspace)?;
+    tools::rcodesign(workspace)
+}
+
 /// Prepares what the macOS type-check needs.
 pub(crate) fn macos_check(workspace: &Workspace) -> Result<()> {
     let _lock = begin(workspace)?;

@@ -34,20 +34,43 @@ pub(crate) fn rust_components(workspace: &Workspace) -> Result<()> {
     })
 }
 
+/// What signs programs and apps for Macs on other systems: its release and the hash of its sources.
+const RCODESIGN: (&str, &str) =
+    ("apple-codesign-0.29.0", "f24e9ebdb70a2aee3ca1cea217009fb50776955f0d7678c31d22e48c1524667f");
+
 /// The test runner, unless some release of it is installed.
 pub(crate) fn nextest(workspace: &Workspace) -> Result<()> {
     let has = process::succeeds(workspace.cargo().args(["nextest", "--version"]));
-    step("cargo-nextest", has, || {
-        let (release, hash) = NEXTEST;
-        let sources = Folder::new(workspace.tools(), "nextest", NEXTEST);
-        let unpack = |partial: &Path| unpack_crate(workspace, release, hash, partial);
-        sources.use_up(unpack, |sources| {
-            let sources = sources.join(release);
-            let mut install = workspace.cargo();
-            install.args(["install", "--locked", "--root"]).arg(workspace.tools());
-            install.arg("--target-dir").arg(sources.join("target"));
-            process::log(install.arg("--path").arg(sources), &workspace.log())
-        })
+    step("cargo-nextest", has, || install(workspace, "nextest", NEXTEST, &[]))
+}
+
+/// The tool that signs for Macs.
+pub(crate) fn rcodesign(workspace: &Workspace) -> Result<PathBuf> {
+    let tool = workspace.tools().join("bin/rcodesign");
+    let version = process::read(workspace.command(&tool).arg("--version")).unwrap_or_default();
+    let has = version.trim().rsplit_once(' ').is_some_and(|(_, version)| RCODESIGN.0.ends_with(version));
+    step("rcodesign (some minutes)", has, || {
+        // Apple's servers are asked by nothing here.
+        install(workspace, "rcodesign", RCODESIGN, &["--no-default-features"])
+    })?;
+    Ok(tool)
+}
+
+/// Builds a program from its sources at crates.io, into the folder of tools.
+fn install(
+    workspace: &Workspace,
+    name: &'static str,
+    (release, hash): (&str, &'static str),
+    arguments: &[&str],
+) -> Result<()> {
+    let sources = Folder::new(workspace.tools(), name, (release, hash));
+    let unpack = |partial: &Path| unpack_crate(workspace, release, hash, partial);
+    sources.use_up(unpack, |sources| {
+        let sources = sources.join(release);
+        let mut install = workspace.cargo();
+        install.args(["install", "--locked"]).args(arguments).arg("--root").arg(workspace.tools());
+        install.arg("--target-dir").arg(sources.join("target"));
+        process::log(install.arg("--path").arg(sources), &workspace.log())
     })
 }
 

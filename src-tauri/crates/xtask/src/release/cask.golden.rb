@@ -7,7 +7,6 @@ cask "foretoken" do
   desc "Chat with Qwen models that answer faster by their own guesses"
   homepage "https://github.com/somebody/foretoken"
 
-  auto_updates true
   depends_on arch: :arm64
   depends_on macos: ">= :sonoma"
 

@@ -21,7 +21,8 @@ pub(super) fn leftovers() -> [String; 8] {
     LEFTOVERS.map(|place| place.replace("{}", IDENTIFIER))
 }
 
-/// The cask of a release, whose image has this hash; `None` while releases have no place.
+/// The cask of a release, whose image has this hash; `None` while releases have no place. It does not say
+/// `auto_updates`: the app leaves a copy of Homebrew's to Homebrew.
 pub(super) fn cask(names: &Names, version: &str, image: &str, hash: &str) -> Option<String> {
     let address = names.address("#{version}", &image.replace(version, "#{version}"))?;
     let homepage = format!("https://github.com/{}", names.repository);
@@ -36,7 +37,6 @@ pub(super) fn cask(names: &Names, version: &str, image: &str, hash: &str) -> Opt
   desc "Chat with Qwen models that answer faster by their own guesses"
   homepage "{homepage}"
 
-  auto_updates true
   depends_on arch: :arm64
   depends_on macos: ">= :sonoma"
 

@@ -48,8 +48,8 @@ enum Task {
     CheckMacos,
     /// Build the app as others get it, in target/bundle: on a Mac Foretoken.app, on Linux a Debian package
     Bundle(bundle::Options),
-    /// Sign an app of stand-ins with a certificate of its own, on Linux, and see that mistakes in it are found; the first
-    /// time builds the tool that signs (10 minutes)
+    /// Sign an app of stand-ins with a certificate of its own, on Linux, and see that mistakes in it are found (5
+    /// minutes; the first time 10 more, for the tool that signs)
     CheckSigning,
     /// Make this checkout a release: version, lock file and changelog; prints how to tag it
     Release(release::Options),

@@ -1,5 +1,5 @@
-//! A trial of signing on Linux: an app of stand-ins, with MLX's real libraries and kernels, is signed from the inside out
-//! with a certificate made for it, and then damaged.
+//! A trial of signing on Linux: an app of stand-ins, with MLX's real libraries and kernels, is signed from the inside
+//! out with a certificate made for it, and then damaged.
 
 use std::fs;
 use std::os::unix::fs::symlink;

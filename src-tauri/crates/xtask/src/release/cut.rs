@@ -19,8 +19,8 @@ pub(super) fn tag(version: &str) -> String {
     format!("v{version}")
 }
 
-/// Makes this checkout that of a release, on a day as `2026-11-26`, and returns the commands that publish it. Nothing is
-/// changed if anything speaks against it.
+/// Makes this checkout that of a release, on a day as `2026-11-26`, and returns the commands that publish it. Nothing
+/// is changed if anything speaks against it.
 pub(super) fn cut(workspace: &Workspace, version: &str, day: &str) -> Result<String> {
     let refused = |why: String| Error::Release { why };
     let wanted =

@@ -30,11 +30,15 @@ pub(super) fn key() -> Result<Option<SecretKey>> {
 fn decoded_key(key: &str, password: Option<String>) -> Result<SecretKey> {
     let refused = |why: String| Error::Release { why: format!("{KEY} is no key of minisign's: {why}") };
     let text = text(key).map_err(refused)?;
-    let file = SecretKeyBox::from_string(&text).map_err(|error| refused(error.to_string()))?;
-    // Asked for a key without a password, the other call would ask the terminal for one.
+    let file = || SecretKeyBox::from_string(&text).map_err(|error| refused(error.to_string()));
     let key = match password {
-        Some(_) => file.into_secret_key(password),
-        None => file.into_unencrypted_secret_key(),
+        Some(_) => file()?.into_secret_key(password),
+        // Tauri's tool encrypts with an empty password where it is given none. With no password at all, minisign would
+        // ask the terminal for one.
+        None => match file()?.into_unencrypted_secret_key() {
+            Ok(key) => Ok(key),
+            Err(_) => file()?.into_secret_key(Some(String::new())),
+        },
     };
     key.map_err(|error| refused(error.to_string()))
 }
@@ -133,9 +137,9 @@ pub(super) mod tests {
 
     #[test]
     fn a_key_is_read_as_the_tools_write_it_with_and_without_a_password() {
-        let KeyPair { sk, .. } = KeyPair::generate_unencrypted_keypair().unwrap();
-        let plain = STANDARD.encode(sk.to_box(None).unwrap().into_string());
-        assert_eq!(decoded_key(&plain, None).unwrap(), sk);
+        let encoded = |key: &SecretKey| STANDARD.encode(key.to_box(None).unwrap().into_string());
+        let plain = KeyPair::generate_unencrypted_keypair().unwrap().sk;
+        assert_eq!(decoded_key(&encoded(&plain), None).unwrap(), plain);
         let refused = decoded_key("RWRTY0Iy", None).unwrap_err().to_string();
         assert!(refused.contains(KEY), "{refused}");
     }

@@ -13,6 +13,7 @@ mod clipboard;
 mod commands;
 mod comparison;
 mod conversations;
+mod crash_reports;
 mod desktop;
 mod diagnostics;
 mod events;

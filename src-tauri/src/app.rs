@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use foretoken_host::{Engine, Supervisor, Timeouts, Tool};
@@ -25,6 +24,7 @@ use crate::log::Log;
 use crate::models::Models;
 use crate::models::library::{Dependencies, MEASUREMENT, ModelLibrary};
 use crate::places::Places;
+use crate::quitting::Quitting;
 use crate::settings::{AppSettings, SettingsFile};
 
 /// The running app.
@@ -44,8 +44,8 @@ pub(crate) struct App {
     pub(crate) handed: Arc<Handed>,
     pub(crate) places: Places,
     pub(crate) log: Log,
-    /// Whether the person is being asked whether the app is to end.
-    pub(crate) quitting: AtomicBool,
+    /// How far its end is.
+    pub(crate) quitting: Quitting,
 }
 
 impl App {
@@ -123,7 +123,7 @@ impl App {
             handed,
             places: places.clone(),
             log,
-            quitting: AtomicBool::new(false),
+            quitting: Quitting::default(),
         };
         Ok((app, supervisor))
     }

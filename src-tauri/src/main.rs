@@ -27,11 +27,15 @@ mod log;
 mod menu;
 mod models;
 mod notices;
+mod notifications;
 mod places;
 mod quit;
+mod quitting;
 mod settings;
 mod setup;
 mod strain;
+#[cfg(target_os = "macos")]
+mod termination;
 #[cfg(test)]
 mod testing;
 mod window;

@@ -1,7 +1,6 @@
 //! The running app: its features, put together, as the commands find them.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -25,6 +24,7 @@ use crate::log::Log;
 use crate::models::Models;
 use crate::models::library::{Dependencies, MEASUREMENT, ModelLibrary};
 use crate::places::Places;
+use crate::quitting::Quitting;
 use crate::settings::{AppSettings, SettingsFile};
 use crate::stored;
 use crate::updates::Updates;
@@ -47,8 +47,8 @@ pub(crate) struct App {
     pub(crate) handed: Arc<Handed>,
     pub(crate) places: Places,
     pub(crate) log: Log,
-    /// Whether the person is being asked whether the app is to end.
-    pub(crate) quitting: AtomicBool,
+    /// How far its end is.
+    pub(crate) quitting: Quitting,
     /// What to remove once all has ended.
     removal: OnceLock<Removal>,
 }
@@ -141,7 +141,7 @@ impl App {
             handed,
             places: places.clone(),
             log,
-            quitting: AtomicBool::new(false),
+            quitting: Quitting::default(),
             removal: OnceLock::new(),
         };
         Ok((app, supervisor))

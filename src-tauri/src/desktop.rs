@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use foretoken_protocol::{AppEvent, ChatId, ErrorReport, Job, JobKind, JobStage, LibrarySnapshot};
+use foretoken_protocol::{ErrorReport, Job, JobKind, JobStage, LibrarySnapshot};
 use tauri::window::{ProgressBarState, ProgressBarStatus};
 use tauri::{AppHandle, Manager, Url};
-use tauri_plugin_notification::{ActionPerformed, NotificationExt};
 use tokio::sync::{broadcast, watch};
 
 use crate::app::App;
 use crate::conversations::replies::EndedReply;
-use crate::window::{self, MAIN_WINDOW};
+use crate::notifications::{self, Notification};
+use crate::window::MAIN_WINDOW;
 
 /// A reply that takes this long is one that people turn away from.
 const LONG: Duration = Duration::from_secs(10);
@@ -23,8 +23,6 @@ const GOING_ON: &str = if cfg!(target_os = "macos") {
 } else {
     "Other programs can use its model while the local API is on. Open Foretoken again to get its window back."
 };
-/// Where a notification keeps the chat that it is about.
-const CHAT: &str = "chat";
 
 /// Shows the library's work for as long as the app runs.
 pub(crate) async fn follow_library(handle: AppHandle, mut library: watch::Receiver<Option<LibrarySnapshot>>) {
@@ -37,7 +35,7 @@ pub(crate) async fn follow_library(handle: AppHandle, mut library: watch::Receiv
             shown = percent;
         }
         for (title, body) in endings(&before, &jobs) {
-            notify(&handle, &title, &body, None);
+            notify(&handle, Notification { title, body, chat: None });
         }
         before = jobs;
     }
@@ -58,7 +56,8 @@ pub(crate) async fn follow_replies(handle: AppHandle, mut ended: broadcast::Rece
         let title =
             app.conversations.store.call(move |store| store.chat(reply.chat)).await.map(|chat| chat.title);
         let body = if reply.failed { "The reply has stopped." } else { "The reply is finished." };
-        notify(&handle, &title.unwrap_or_else(|_| "Foretoken".into()), body, Some(reply.chat));
+        let title = title.unwrap_or_else(|_| "Foretoken".into());
+        notify(&handle, Notification { title, body: body.into(), chat: Some(reply.chat) });
     }
 }
 
@@ -114,49 +113,30 @@ fn show_progress(handle: &AppHandle, percent: Option<u64>) {
     }
 }
 
-/// Tells whoever looks elsewhere, of something in a chat or not. In the window itself there is the page.
-fn notify(handle: &AppHandle, title: &str, body: &str, chat: Option<ChatId>) {
+/// Tells whoever looks elsewhere. In the window itself there is the page.
+fn notify(handle: &AppHandle, notification: Notification) {
     let is_focused =
         handle.get_webview_window(MAIN_WINDOW).is_some_and(|window| window.is_focused().unwrap_or(false));
     let wanted = handle.state::<Arc<App>>().settings.current().preferences.notifications;
     if is_focused || !wanted {
         return;
     }
-    show_notification(handle, title, body, chat);
+    let handle = handle.clone();
+    // The first one may wait until the person allows it.
+    tauri::async_runtime::spawn(async move { notifications::show(&handle, notification).await });
 }
 
 /// Tells once and for all that the app goes on without its window because other programs may use the model. Whoever
 /// wants no notifications is not told.
-pub(crate) fn tell_of_going_on(handle: &AppHandle) {
-    let app = handle.state::<Arc<App>>();
+pub(crate) async fn tell_of_going_on(handle: AppHandle) {
+    let app = Arc::clone(&handle.state::<Arc<App>>());
     let settings = app.settings.current();
     if settings.told_of_going_on || !settings.preferences.notifications {
         return;
     }
-    if show_notification(handle, "Foretoken keeps running", GOING_ON, None) {
+    let title = "Foretoken keeps running".into();
+    if notifications::show(&handle, Notification { title, body: GOING_ON.into(), chat: None }).await {
         app.settings.file.update(|all| all.told_of_going_on = true);
-    }
-}
-
-/// Has the system show a notification, and says whether it took it.
-fn show_notification(handle: &AppHandle, title: &str, body: &str, chat: Option<ChatId>) -> bool {
-    let notification = handle.notification().builder().title(title).body(body).extra(CHAT, chat);
-    notification.show().inspect_err(|error| tracing::info!("no notification: {error}")).is_ok()
-}
-
-/// Brings the window to the front when somebody clicks a notification, and opens the chat that it is about.
-pub(crate) fn follow_notifications(handle: &AppHandle) {
-    let app = handle.clone();
-    let clicked = move |performed: &ActionPerformed| {
-        window::show(&app);
-        let about =
-            performed.notification().and_then(|notification| notification.extra().get(CHAT)?.as_u64());
-        if let Some(chat) = about.and_then(|chat| ChatId::try_from(chat).ok()) {
-            app.state::<Arc<App>>().events.publish_to_main(&AppEvent::OpenChat { chat });
-        }
-    };
-    if let Err(error) = handle.notification().on_action(clicked) {
-        tracing::warn!("clicks on notifications are not heard: {error}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use foretoken_host::Activity;
 use foretoken_models::Machine;
-use foretoken_protocol::{Counters, EngineState, Preferences};
+use foretoken_protocol::{Counters, CrashReport, EngineState, Preferences};
 use sysinfo::System;
 
 use crate::log::Log;
@@ -24,6 +24,8 @@ pub(crate) struct Report<'a> {
     pub(crate) activity: Activity,
     pub(crate) settings: &'a Settings,
     pub(crate) log: &'a Log,
+    /// The newest crash that the system has written a report about.
+    pub(crate) crash: Option<&'a CrashReport>,
     /// The folder of the model library.
     pub(crate) models: &'a Path,
     /// The home of the person.
@@ -61,6 +63,10 @@ impl Report<'_> {
         writeln!(text)?;
         settings(text, self.settings)?;
         writeln!(text)?;
+        if let Some(CrashReport { file, program, at, exception }) = self.crash {
+            writeln!(text, "Last crash: {program}, {at}, {exception} ({file})")?;
+            writeln!(text)?;
+        }
         let problems = self.log.problems(PROBLEMS);
         writeln!(text, "Errors and warnings{}", if problems.is_empty() { ": none" } else { ":" })?;
         for line in problems {
@@ -191,12 +197,19 @@ mod tests {
         };
         let engine = EngineState::Failed { error, model: None };
         let home = Some(Path::new("/home/ines"));
+        let crash = CrashReport {
+            file: "foretoken-engine-14-2026-11-21-090012.ips".into(),
+            program: "foretoken-engine-14".into(),
+            at: "2026-11-21 09:00".into(),
+            exception: "EXC_CRASH (SIGABRT), Abort trap: 6".into(),
+        };
         let report = Report {
             version: "1.2.3",
             engine: &engine,
             activity: Activity { starts: 3, counters: Counters { preemptions: 4, ..Counters::default() } },
             settings: &settings,
             log: &log,
+            crash: Some(&crash),
             models: Path::new("/home/ines/models"),
             home,
         }
@@ -210,6 +223,7 @@ mod tests {
             "~/models/a cannot be read",
             "hf_… in it",
             "1 stop texts",
+            "Last crash: foretoken-engine-14, 2026-11-21 09:00, EXC_CRASH (SIGABRT)",
         ] {
             assert!(report.contains(part), "{part} is missing in\n{report}");
         }

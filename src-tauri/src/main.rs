@@ -14,6 +14,7 @@ mod clock;
 mod commands;
 mod comparison;
 mod conversations;
+mod crash_reports;
 mod desktop;
 mod diagnostics;
 mod events;
@@ -27,12 +28,16 @@ mod log;
 mod menu;
 mod models;
 mod notices;
+mod notifications;
 mod places;
 mod quit;
+mod quitting;
 mod settings;
 mod setup;
 mod stored;
 mod strain;
+#[cfg(target_os = "macos")]
+mod termination;
 #[cfg(test)]
 mod testing;
 mod updates;

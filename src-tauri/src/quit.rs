@@ -1,7 +1,6 @@
 //! Ending the app: at once, or after a question while a reply is being written, for the person or another program.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use tauri::{AppHandle, Manager, Window};
 use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
@@ -21,7 +20,7 @@ pub(crate) fn on_close_request(closed: &Window) {
     }
     window::hide(closed);
     if serves {
-        desktop::tell_of_going_on(closed.app_handle());
+        tauri::async_runtime::spawn(desktop::tell_of_going_on(closed.app_handle().clone()));
     }
 }
 
@@ -44,7 +43,7 @@ pub(crate) fn quit(handle: &AppHandle) {
     // The question hangs on the window.
     window::show(handle);
     // Whoever asks for the end again while the question is there has heard it.
-    if app.quitting.swap(true, Ordering::Relaxed) {
+    if !app.quitting.begin_asking() {
         return;
     }
     let mut question = handle
@@ -58,19 +57,58 @@ pub(crate) fn quit(handle: &AppHandle) {
     }
     let handle = handle.clone();
     question.show(move |agreed| {
-        app.quitting.store(false, Ordering::Relaxed);
         if agreed {
             end(&handle);
+        } else if app.quitting.go_on() {
+            tell_system(false);
         }
     });
 }
 
 /// Ends the app once the page has handed over what was typed last.
 pub(crate) fn end(handle: &AppHandle) {
+    let app = Arc::clone(&handle.state::<Arc<App>>());
+    if !app.quitting.begin_ending() {
+        return;
+    }
     let handle = handle.clone();
     tauri::async_runtime::spawn(async move {
-        let app = Arc::clone(&handle.state::<Arc<App>>());
         app.events.settle().await;
-        handle.exit(0);
+        // Whoever waits for an answer ends the app by it.
+        if app.quitting.end() {
+            tell_system(true);
+        } else {
+            handle.exit(0);
+        }
     });
 }
+
+/// Has macOS ask, as ⌘Q does, before it ends the app: by *Quit* in the Dock's menu, a log-out, another program.
+#[cfg(target_os = "macos")]
+pub(crate) fn ask_before_termination(handle: &AppHandle) {
+    use crate::quitting::Answer;
+
+    let asked = handle.clone();
+    let asking = crate::termination::ask_before(move || {
+        let answer = asked.state::<Arc<App>>().quitting.asked_by_system();
+        if answer != Answer::Now {
+            // Not before the answer: the question hangs on the window while the system waits.
+            let handle = asked.clone();
+            tauri::async_runtime::spawn(async move { quit(&handle) });
+        }
+        answer
+    });
+    if let Err(error) = asking {
+        tracing::warn!("macOS will not ask before it ends the app: {error}");
+    }
+}
+
+/// Answers the system that waits for the person, and so ends the app or goes on.
+#[cfg(target_os = "macos")]
+fn tell_system(ends: bool) {
+    crate::termination::reply(ends);
+}
+
+/// Elsewhere no system waits.
+#[cfg(not(target_os = "macos"))]
+fn tell_system(_ends: bool) {}

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use foretoken_protocol::{
-    ApiAlias, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,
+    ApiAlias, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, HubSettings, KvPrecision,
     LOCAL_API_PORT, LocalApiSettings, MOST_API_ROWS, Preferences, Sampling,
 };
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,10 @@ pub(crate) struct Settings {
     pub(crate) preferences: Preferences,
     /// Whether and where other programs may use the model.
     pub(crate) local_api: LocalApiSettings,
+    /// How the Hub is reached.
+    pub(crate) hub: HubSettings,
+    /// Whether the system's keychain holds a token for the Hub.
+    pub(crate) has_hub_token: bool,
     /// Whether the person was told that the app goes on without its window while other programs may use the model.
     pub(crate) told_of_going_on: bool,
     /// When it was last looked for a newer version, milliseconds since 1970.
@@ -72,6 +76,8 @@ impl Default for Settings {
             reveal_drafts: false,
             preferences: Preferences::default(),
             local_api: LocalApiSettings::default(),
+            hub: HubSettings::default(),
+            has_hub_token: false,
             told_of_going_on: false,
             updates_checked: None,
             postponed_update: None,

@@ -28,7 +28,6 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
     };
     let builder = tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())
-        .plugin(tauri_plugin_notification::init())
         .plugin(tauri_plugin_updater::Builder::new().build())
         .plugin(
             tauri_plugin_window_state::Builder::new()
@@ -47,6 +46,8 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
             Ok(())
         });
     let builder = builder.on_window_event(on_window_event);
+    #[cfg(not(target_os = "macos"))]
+    let builder = builder.plugin(tauri_plugin_notification::init());
     #[cfg(target_os = "macos")]
     let builder = builder
         .menu(crate::menu::menu_bar)
@@ -65,11 +66,14 @@ fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn st
     let (library, replies) = (&app.models.library, &app.conversations.replies);
     tauri::async_runtime::spawn(desktop::follow_library(handle.clone(), library.watch()));
     tauri::async_runtime::spawn(desktop::follow_replies(handle.clone(), replies.ends()));
-    desktop::follow_notifications(handle);
+    #[cfg(not(target_os = "macos"))]
+    crate::notifications::follow_clicks(handle);
     tauri::async_runtime::spawn(crate::awake::stay_awake_at_work(replies.watch(), library.watch()));
     let updates = Arc::clone(&app.updates);
     let of_app = handle.clone();
     tauri::async_runtime::spawn(async move { updates.look_regularly(of_app).await });
+    #[cfg(target_os = "macos")]
+    quit::ask_before_termination(handle);
     app.start(supervisor);
     Ok(())
 }

@@ -109,7 +109,7 @@ pub(crate) fn hide(window: &Window) {
             }
             tokio::time::sleep(LEAVING_FULL_SCREEN).await;
             // Not from under a question that has come meanwhile.
-            if !window.state::<Arc<App>>().quitting.load(std::sync::atomic::Ordering::Relaxed) {
+            if !window.state::<Arc<App>>().quitting.is_asking() {
                 hide_now(&window);
             }
         });

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use foretoken_protocol::{ConversionChoice, ErrorReport, JobId, LibrarySnapshot, RemoteFilter, RemoteModel};
+use foretoken_protocol::{
+    ConversionChoice, ErrorReport, HubSettings, JobId, LibrarySnapshot, RemoteFilter, RemoteModel,
+};
 use tauri::{State, WebviewWindow};
 
 use crate::app::App;
@@ -165,6 +167,13 @@ pub(crate) async fn set_hub_token(
     token: Option<String>,
 ) -> Result<(), ErrorReport> {
     app.models.library.set_token(token).await
+}
+
+/// Chooses how the Hub is reached, for the next request on.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_hub(app: State<'_, Arc<App>>, settings: HubSettings) -> Result<(), ErrorReport> {
+    app.models.library.set_hub(settings).await
 }
 
 /// Shows a model's folder, or the library's, in the system's file manager.

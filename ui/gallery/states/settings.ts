@@ -32,6 +32,8 @@ const shared: State["answers"] = {
     { kind: "log", path: `${HOME}/Logs/Foretoken` },
   ],
   logLines: (after) => LOG.filter(({ number }) => number > after),
+  crashReports: () => [],
+  hasBillOfMaterials: () => true,
   notices: () => [
     { name: "axum", version: "0.8.9", licence: "MIT" },
     { name: "Inter", version: "4.1", licence: "OFL-1.1" },
@@ -50,6 +52,42 @@ export const SETTINGS: State[] = PAGES.map(({ id }) => ({
   answers: shared,
   act: () => (id === "notices" ? click("notice-open", "axum") : undefined),
 }));
+
+SETTINGS.push({
+  name: "settings-diagnostics-crashes",
+  settings: "diagnostics",
+  answers: {
+    ...shared,
+    crashReports: () => [
+      {
+        file: "foretoken-engine-14-2026-11-21-090012.ips",
+        program: "foretoken-engine-14",
+        at: "2026-11-21 09:00",
+        exception: "EXC_CRASH (SIGABRT), Abort trap: 6",
+      },
+      {
+        file: "foretoken-2026-11-20-101112.ips",
+        program: "foretoken",
+        at: "2026-11-20 10:11",
+        exception: "EXC_BAD_ACCESS (SIGSEGV), KERN_INVALID_ADDRESS at 0x8, Segmentation fault: 11",
+      },
+    ],
+  },
+});
+
+SETTINGS.push({
+  name: "settings-models-proxy",
+  settings: "models",
+  answers: shared,
+  library: {
+    hub: {
+      settings: { address: "https://mirror.example.org", proxy: "" },
+      endpoint_variable: null,
+      proxy_variable: "HTTPS_PROXY",
+    },
+  },
+  act: () => click("hub-proxy-control"),
+});
 
 SETTINGS.push({
   name: "settings-local_api-in-use",

@@ -32,6 +32,14 @@ export const commands = {
 	removeStored: (models: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("remove_stored", { models })),
 	/**  The lines of the log that came after the one of a number, oldest first, as far as they are kept. */
 	logLines: (after: number) => typedError<LogLine[], ErrorReport>(__TAURI_INVOKE("log_lines", { after })),
+	/**  Crashes of the app and its engine that the system has written reports about, the newest first. */
+	crashReports: () => typedError<CrashReport[], ErrorReport>(__TAURI_INVOKE("crash_reports")),
+	/**  Shows the newest of them in the system's file manager, the others beside it. */
+	revealCrashReports: () => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal_crash_reports")),
+	/**  Whether this build carries the list of all that it is made of, for programs that read such lists. */
+	hasBillOfMaterials: () => typedError<boolean, ErrorReport>(__TAURI_INVOKE("has_bill_of_materials")),
+	/**  Shows that list in the system's file manager. */
+	revealBillOfMaterials: () => typedError<null, ErrorReport>(__TAURI_INVOKE("reveal_bill_of_materials")),
 	/**  What others have made and the app carries, by name. */
 	notices: () => typedError<Notice[], ErrorReport>(__TAURI_INVOKE("notices")),
 	/**  The text of the licences of one of them, which is named by its place in the list, from 0. */
@@ -217,6 +225,8 @@ export const commands = {
 	 *  taken as it is.
 	 */
 	moveLibrary: (path: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_library", { path })),
+	/**  Chooses how the Hub is reached, for the next request on. */
+	setHub: (settings: HubSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_hub", { settings })),
 	/**  Keeps a token for the Hub in the system's keychain, or removes it with `null`. */
 	setHubToken: (token: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_hub_token", { token })),
 	/**  Shows a model's folder, or the library's, in the system's file manager. */
@@ -780,6 +790,18 @@ export type ConversionChoice = {
 	keep_raw: boolean,
 };
 
+/**  A crash of one of our programs, of which the system has written a report. */
+export type CrashReport = {
+	/**  The name of the report's file. */
+	file: string,
+	/**  The program. */
+	program: string,
+	/**  When it was, to the minute, at the clock of this machine. */
+	at: string,
+	/**  What the system says it was. */
+	exception: string,
+};
+
 /**  A message was deleted, and with it all that followed. */
 export type DeletedMessage = {
 	/**  Names the deletion, so that it can be undone. */
@@ -1131,6 +1153,24 @@ need_bytes: number;
 /**  Memory that models can have on this machine. */
 available_bytes: number };
 
+/**  How the Hub is reached, and what the environment says of it where the person says nothing. */
+export type HubAccess = {
+	/**  What the person wants. */
+	settings: HubSettings,
+	/**  The address in the variable `HF_ENDPOINT`. */
+	endpoint_variable: string | null,
+	/**  The variable that names a proxy, which may hold a password and is not told. */
+	proxy_variable: string | null,
+};
+
+/**  How the Hub is reached, as the person wants it. What is empty is as the environment or the system has it. */
+export type HubSettings = {
+	/**  The address of the Hub, or of a mirror of it. */
+	address: string,
+	/**  The address of a proxy. */
+	proxy: string,
+};
+
 /**  What the import of a file has added. */
 export type ImportReport = {
 	/**  Chats. */
@@ -1277,6 +1317,8 @@ export type LibrarySnapshot = {
 	context: FitContext,
 	/**  How models keep what their attention remembers of a chat; the verdicts follow it. */
 	kv_precision: KvPrecision,
+	/**  How the Hub is reached. */
+	hub: HubAccess,
 	/**  Whether a token for the Hub is kept in the system's keychain. The token itself never comes to the page. */
 	has_token: boolean,
 };

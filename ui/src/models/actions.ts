@@ -1,6 +1,7 @@
 import type {
   ConversionChoice,
   ErrorReport,
+  HubSettings,
   KvPrecision,
   RemoteFilter,
   RemoteModel,
@@ -23,6 +24,8 @@ export const about = {
   here: "here",
   place: "place",
   token: "token",
+  /** A part of how the Hub is reached. */
+  hub: (part: keyof HubSettings) => `hub:${part}`,
   context: "context",
   memory: "memory",
   /** Getting the model of a repository. */
@@ -257,6 +260,13 @@ export const chooseLibraryFolder = () =>
 export const moveLibrary = (path: string) => attempt(about.place, () => shell.moveLibrary(path));
 
 export const setHubToken = (token: string | null) => attempt(about.token, () => shell.setHubToken(token));
+
+/** Chooses a part of how the Hub is reached; empty is the usual way. */
+export const setHub = (part: keyof HubSettings, text: string) =>
+  attempt(about.hub(part), () => {
+    const { address = "", proxy = "" } = state().library?.hub.settings ?? {};
+    return shell.setHub({ address, proxy, [part]: text });
+  });
 
 /** Does with a job what one of its buttons says. */
 export function doStep(job: number, step: Exclude<Step, "use">): Promise<boolean> {

@@ -1,12 +1,13 @@
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { DraftModelInfo, Hold, Job, JobStage, RemoteModel } from "../bridge/bindings";
+import type { DraftModelInfo, Hold, HubAccess, Job, JobStage, RemoteModel } from "../bridge/bindings";
 import { SidebarProgress } from "../frame/SidebarProgress";
 import { useStore } from "../state/store";
 import { list } from "./actions";
 import { DraftModels } from "./DraftModels";
 import { deletedWith, offerState } from "./draftModels";
+import { hubPartWords } from "./HubAddress";
 import { HubError } from "./HubError";
 import { JobRow } from "./JobRow";
 import { endings, losesWork, moved, share, steps, whereabouts } from "./jobs";
@@ -405,6 +406,22 @@ describe("smaller memory", () => {
     expect(at("full")).toMatch(/Smaller memory for long chats.*Replies may differ.*loaded again/s);
     expect(at("full")).not.toContain("checked");
     expect(at("eight")).toContain('checked=""');
+  });
+});
+
+describe("how the Hub is reached", () => {
+  const access = (more: Partial<HubAccess> = {}): HubAccess => ({ ...library().hub, ...more });
+  const all = (hub: HubAccess) => [hubPartWords(hub, "address"), hubPartWords(hub, "proxy")];
+
+  it("is told as the person chose it, or else as the environment has it", () => {
+    const variables = { endpoint_variable: "https://inside.example.org", proxy_variable: "HTTPS_PROXY" };
+    expect(all(access())).toEqual(["huggingface.co", "As your system has it"]);
+    expect(all(access(variables))).toEqual([
+      "https://inside.example.org, from HF_ENDPOINT",
+      "The one in the variable HTTPS_PROXY",
+    ]);
+    const settings = { address: "https://mirror.example.org", proxy: "http://127.0.0.1:8080" };
+    expect(all(access({ ...variables, settings }))).toEqual([settings.address, settings.proxy]);
   });
 });
 

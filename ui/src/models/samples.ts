@@ -124,6 +124,7 @@ export const library = (more: Partial<LibrarySnapshot> = {}): LibrarySnapshot =>
   deleted: [],
   context: { chosen: 16384, choices: [4096, 16384, 131072] },
   kv_precision: "full",
+  hub: { settings: { address: "", proxy: "" }, endpoint_variable: null, proxy_variable: null },
   has_token: false,
   ...more,
 });

@@ -4,6 +4,7 @@ import { reportOf, shell } from "../bridge/bridge";
 import { CopyButton } from "../primitives/CopyButton";
 import { Icon } from "../primitives/icons";
 import { setView } from "../state/store";
+import { Crashes } from "./Crashes";
 import { Page } from "./Page";
 
 /** How often the log is asked for what is new, in milliseconds. */
@@ -56,6 +57,7 @@ export function DiagnosticsPage() {
         </div>
         <p className="soft">The report and the log hold nothing of any chat.</p>
       </div>
+      <Crashes />
       <Log lines={shown} />
     </Page>
   );

@@ -3,7 +3,11 @@ import type { ErrorReport, Notice } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { ErrorNote } from "../frame/ErrorNote";
 import { Icon } from "../primitives/icons";
+import { SHOW_FOLDER } from "../primitives/platform";
+import { setView } from "../state/store";
+import { revealBillOfMaterials } from "./actions";
 import { Page } from "./Page";
+import { Row } from "./Row";
 
 /** What others have made and the app carries. One text at a time is drawn: together they are long. */
 export function NoticesPage() {
@@ -17,6 +21,7 @@ export function NoticesPage() {
     <Page title="Third-party notices" testId="settings-notices">
       {error && <ErrorNote error={error} testId="notices-error" />}
       <p className="part-note">Foretoken carries what others have made, under these licences.</p>
+      <BillOfMaterials />
       <ul className="notices">
         {notices.map((notice, place) => (
           <NoticeRow
@@ -29,6 +34,30 @@ export function NoticesPage() {
         ))}
       </ul>
     </Page>
+  );
+}
+
+/** The list of all that the app is made of, for programs; a build that is no bundle carries none. */
+function BillOfMaterials() {
+  const [is, setIs] = useState(false);
+  useEffect(() => {
+    shell.hasBillOfMaterials().then(setIs, (error) => setView({ settingsError: reportOf(error) }));
+  }, []);
+  if (!is) return null;
+  return (
+    <Row
+      name="Bill of materials"
+      words="The same as a list for programs, in CycloneDX, with versions and hashes"
+    >
+      <button
+        type="button"
+        className="button"
+        data-testid="reveal-bill-of-materials"
+        onClick={revealBillOfMaterials}
+      >
+        {SHOW_FOLDER}
+      </button>
+    </Row>
   );
 }
 

@@ -70,3 +70,9 @@ export const syncDefaults = (value: GenerationSettings): void => defaults.sync(v
 
 /** Shows where some of the app's files are. */
 export const revealPlace = (kind: PlaceKind) => attempt(() => shell.revealPlace(kind));
+
+/** Shows the system's reports of crashes. */
+export const revealCrashReports = () => attempt(() => shell.revealCrashReports());
+
+/** Shows the list of all that the app is made of. */
+export const revealBillOfMaterials = () => attempt(() => shell.revealBillOfMaterials());

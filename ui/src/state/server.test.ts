@@ -278,6 +278,7 @@ describe("the window", () => {
       deleted: [],
       context: { chosen: 16384, choices: [16384] },
       kv_precision: "full",
+      hub: { settings: { address: "", proxy: "" }, endpoint_variable: null, proxy_variable: null },
       has_token: false,
     });
     const asked: Change = { kind: "library", library: library(1) };

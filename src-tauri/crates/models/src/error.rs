@@ -26,6 +26,14 @@ pub enum LibraryError {
         /// What is wrong with it.
         detail: String,
     },
+    /// The address of the proxy is not one.
+    #[error("{address:?} cannot be the address of a proxy: {detail}.")]
+    Proxy {
+        /// What was given.
+        address: String,
+        /// What is wrong with it.
+        detail: String,
+    },
     /// The HTTP client could not be made.
     #[error("Secure connections cannot be made on this computer: {detail}.")]
     Tls {
@@ -215,6 +223,7 @@ impl LibraryError {
         match self {
             Self::RepoName { .. } => "repo_name",
             Self::Endpoint { .. } => "hub_endpoint",
+            Self::Proxy { .. } => "hub_proxy",
             Self::Tls { .. } => "hub_tls",
             Self::Unreachable { .. } => "hub_unreachable",
             Self::Refused { .. } => "hub_refused",
@@ -244,7 +253,12 @@ impl LibraryError {
     fn hint(&self) -> &'static str {
         match self {
             Self::RepoName { .. } => "Write it as organisation/name, as in the address of its page.",
-            Self::Endpoint { .. } => "Correct or remove HF_ENDPOINT; it looks like https://huggingface.co.",
+            Self::Endpoint { .. } => {
+                "Correct or remove it, in the settings or in HF_ENDPOINT; it looks like https://huggingface.co."
+            }
+            Self::Proxy { .. } => {
+                "It looks like http://proxy.example.org:8080. A name and a password for it go into HTTPS_PROXY."
+            }
             Self::Tls { .. } => "Check that the system's certificates are installed.",
             Self::Unreachable { .. } => {
                 "Check the connection and the proxy settings; what has arrived is kept, so resume later."
@@ -262,7 +276,7 @@ impl LibraryError {
             Self::BadToken { .. } => {
                 "Set a new Hugging Face token in the settings, or remove the one that is there."
             }
-            Self::Protocol { .. } => "Check HF_ENDPOINT and proxies, or try again later.",
+            Self::Protocol { .. } => "Check the address of the Hub and the proxy, or try again later.",
             Self::Changed { .. } => {
                 "Something between here and the Hub is wrong; do not trust it and try another network."
             }

@@ -80,3 +80,16 @@ pub struct LogLine {
     /// What it says.
     pub text: String,
 }
+
+/// A crash of one of our programs, of which the system has written a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct CrashReport {
+    /// The name of the report's file.
+    pub file: String,
+    /// The program.
+    pub program: String,
+    /// When it was, to the minute, at the clock of this machine.
+    pub at: String,
+    /// What the system says it was.
+    pub exception: String,
+}

@@ -46,14 +46,14 @@ pub use constraint::{CallRule, Constraint, Format};
 pub use conversion::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
 };
-pub use diagnostics::{LogLevel, LogLine, Notice, Place, PlaceKind, Stored};
+pub use diagnostics::{CrashReport, LogLevel, LogLine, Notice, Place, PlaceKind, Stored};
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{
     ConversionChoice, DRAFT_VOCABULARY_FILE, DeletedModel, DraftFigures, DraftModelOffer,
-    DraftVocabularyFigures, ExpectedSpeed, FileProgress, Fit, FitContext, FitVerdict, Hold, Job, JobId,
-    JobKind, JobStage, LibraryPlace, LibrarySnapshot, LocalDraftModel, LocalModel, LocalState, ModelKind,
-    ModelOrigin, RemoteFilter, RemoteModel, SpeedRange, Tuning,
+    DraftVocabularyFigures, ExpectedSpeed, FileProgress, Fit, FitContext, FitVerdict, Hold, HubAccess,
+    HubSettings, Job, JobId, JobKind, JobStage, LibraryPlace, LibrarySnapshot, LocalDraftModel, LocalModel,
+    LocalState, ModelKind, ModelOrigin, RemoteFilter, RemoteModel, SpeedRange, Tuning,
 };
 pub use local_api::{
     ApiAlias, ApiDialect, ApiOutcome, ApiRequest, ApiRequests, ApiSampling, ApiStage, ApiWritten,

@@ -426,6 +426,27 @@ pub struct DeletedModel {
     pub disk_bytes: u64,
 }
 
+/// How the Hub is reached, as the person wants it. What is empty is as the environment or the system has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(default)]
+pub struct HubSettings {
+    /// The address of the Hub, or of a mirror of it.
+    pub address: String,
+    /// The address of a proxy.
+    pub proxy: String,
+}
+
+/// How the Hub is reached, and what the environment says of it where the person says nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct HubAccess {
+    /// What the person wants.
+    pub settings: HubSettings,
+    /// The address in the variable `HF_ENDPOINT`.
+    pub endpoint_variable: Option<String>,
+    /// The variable that names a proxy, which may hold a password and is not told.
+    pub proxy_variable: Option<String>,
+}
+
 /// Everything the Models screen shows when it opens. The catalogue and searches are asked for by themselves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 pub struct LibrarySnapshot {
@@ -443,6 +464,8 @@ pub struct LibrarySnapshot {
     pub context: FitContext,
     /// How models keep what their attention remembers of a chat; the verdicts follow it.
     pub kv_precision: KvPrecision,
+    /// How the Hub is reached.
+    pub hub: HubAccess,
     /// Whether a token for the Hub is kept in the system's keychain. The token itself never comes to the page.
     pub has_token: bool,
 }

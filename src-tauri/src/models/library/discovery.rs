@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use foretoken_models::{Catalogue, Hub, LibraryError, MeasuredSpeed};
-use foretoken_protocol::{ErrorReport, FitContext, KvPrecision, RemoteFilter, RemoteModel};
+use foretoken_protocol::{ErrorReport, FitContext, HubSettings, KvPrecision, RemoteFilter, RemoteModel};
 
 use super::remote::Judge;
 use super::{ModelLibrary, fit, remote, work};
@@ -22,9 +22,9 @@ impl ModelLibrary {
         if refresh {
             let hub = self.hub()?;
             if let Some(source) = source {
-                catalogue = Catalogue::refresh(hub, source).await?;
+                catalogue = Catalogue::refresh(&hub, source).await?;
             }
-            self.look_for_updates(hub).await?;
+            self.look_for_updates(&hub).await?;
         }
         let measured = self.measured_here().await;
         Ok(remote::suggestions(&catalogue, &self.judge(&measured), |repo| self.installed(repo)))
@@ -41,7 +41,7 @@ impl ModelLibrary {
         let found = match kept {
             Some(found) => found,
             None => {
-                let found = remote::search(self.hub()?, &self.inspector, query).await?;
+                let found = remote::search(&self.hub()?, &self.inspector, query).await?;
                 self.lock().last_search = Some(found.clone());
                 found
             }
@@ -93,13 +93,23 @@ impl ModelLibrary {
 
     /// What a model's makers write about it.
     pub(crate) async fn model_card(&self, repo: &str) -> Result<String, ErrorReport> {
-        remote::model_card(self.hub()?, &repo.parse()?).await
+        remote::model_card(&self.hub()?, &repo.parse()?).await
     }
 
     /// Keeps a token for the Hub, or removes it.
     pub(crate) async fn set_token(self: &Arc<Self>, text: Option<String>) -> Result<(), ErrorReport> {
         let token = Arc::clone(&self.token);
         blocking(move || token.set(text.as_deref())).await?;
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Takes over how the Hub is to be reached. Downloads go on from where they are.
+    pub(crate) async fn set_hub(&self, settings: HubSettings) -> Result<(), ErrorReport> {
+        self.hubs.set(settings).await?;
+        self.lock().last_search = None;
+        // The library's watch opens it again, by the new way.
+        self.close_queue().await;
         self.changed.notify_one();
         Ok(())
     }
@@ -133,8 +143,9 @@ impl ModelLibrary {
         Ok(())
     }
 
-    pub(super) fn hub(&self) -> Result<&Hub, ErrorReport> {
-        self.hub.as_ref().map_err(ErrorReport::clone)
+    /// The Hub for those who wait in front of the window.
+    pub(super) fn hub(&self) -> Result<Hub, ErrorReport> {
+        self.hubs.browsing()
     }
 
     /// Where the model of a repository is.

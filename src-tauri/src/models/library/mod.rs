@@ -10,6 +10,7 @@ mod facts;
 mod file;
 mod fit;
 mod folders;
+mod hub_access;
 mod hub_token;
 mod jobs;
 mod local_models;
@@ -32,10 +33,9 @@ use std::time::Duration;
 
 use foretoken_host::{Model, Tool};
 use foretoken_models::{
-    CatalogueSource, Hub, HubOptions, Intent, Library, LibraryError, Location, Machine, Queue, RetryPolicy,
-    Trashed,
+    CatalogueSource, HubOptions, Intent, Library, LibraryError, Location, Machine, Queue, Trashed,
 };
-use foretoken_protocol::{EngineState, ErrorReport, JobId, LibrarySnapshot, PlainSpeed, ReplyStats};
+use foretoken_protocol::{EngineState, JobId, LibrarySnapshot, PlainSpeed, ReplyStats};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
@@ -48,6 +48,7 @@ use crate::places::Places;
 use crate::settings::SettingsFile;
 use crate::strain::is_strained;
 use facts::Inspector;
+use hub_access::Hubs;
 use hub_token::HubToken;
 use jobs::Jobs;
 use local_models::ModelFolder;
@@ -63,12 +64,7 @@ const PULSE: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(crate) struct ModelLibrary {
     location: Location,
-    /// The Hub for downloads, which nobody waits for in front of the window: with long time-outs and many retries.
-    ///
-    /// An address in `HF_ENDPOINT` that is none is reported when the Hub is used.
-    download_hub: Result<Hub, ErrorReport>,
-    /// The Hub for searches and model cards, which somebody waits for: with short time-outs and few retries.
-    hub: Result<Hub, ErrorReport>,
+    hubs: Hubs,
     token: Arc<HubToken>,
     tool: Tool,
     /// What the engine keeps of the models' speed.
@@ -123,7 +119,7 @@ struct State {
 pub(crate) struct Dependencies {
     pub(crate) engine_program: PathBuf,
     pub(crate) built_in_model: PathBuf,
-    /// Where the Hub is; the timeouts and retries of downloads.
+    /// Where the Hub is unless the settings name a place; the timeouts and retries of downloads.
     pub(crate) hub: HubOptions,
     pub(crate) settings: Arc<SettingsFile>,
     /// How many replies are being written.
@@ -140,10 +136,8 @@ impl ModelLibrary {
         places: &Places,
         dependencies: Dependencies,
     ) -> (Self, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>) {
-        let token = Arc::new(HubToken::new(Box::new(HUB_TOKEN)));
-        let hub_with = |options| Hub::new(options, Arc::clone(&token) as _).map_err(ErrorReport::from);
-        let hub = hub_with(interactive(dependencies.hub.clone()));
-        let download_hub = hub_with(dependencies.hub);
+        let token = Arc::new(HubToken::new(Box::new(HUB_TOKEN), Arc::clone(&dependencies.settings)));
+        let hubs = Hubs::new(dependencies.hub, Arc::clone(&token) as _, Arc::clone(&dependencies.settings));
         let machine = Machine::detect(&places.location.folder());
         let machine_name = format!("{}, {} bytes", machine.chip, machine.ram_bytes);
         let tool = Tool::new(dependencies.engine_program);
@@ -173,8 +167,7 @@ impl ModelLibrary {
             changed: Notify::new(),
             work: Notify::new(),
             rescan: Notify::new(),
-            download_hub,
-            hub,
+            hubs,
             token,
             tool,
             engine_state: places.engine_state.clone(),
@@ -195,13 +188,6 @@ impl ModelLibrary {
         tokio::spawn(Arc::clone(self).keep_online());
         let worker = tokio::spawn(Arc::clone(self).do_work());
         *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = Some(worker);
-        let library = Arc::clone(self);
-        tokio::spawn(async move {
-            let token = Arc::clone(&library.token);
-            // The person may be asked to unlock the keychain.
-            blocking(move || token.load()).await;
-            library.changed.notify_one();
-        });
     }
 
     /// The library as it is now; changes come on [`ModelLibrary::watch`].
@@ -294,20 +280,6 @@ impl ModelLibrary {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Somebody who looks at the window is told soon that the Hub cannot be reached, or that it is busy and until when.
-fn interactive(options: HubOptions) -> HubOptions {
-    HubOptions {
-        connect_timeout: Duration::from_secs(5),
-        idle_timeout: Duration::from_secs(10),
-        retry: RetryPolicy {
-            attempts: 3,
-            longest_asked_wait: Duration::from_secs(3),
-            ..RetryPolicy::default()
-        },
-        ..options
     }
 }
 

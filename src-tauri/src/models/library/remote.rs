@@ -425,7 +425,7 @@ mod tests {
         let tool = Tool::new(engine_program(folder.path()));
         let inspector = Arc::new(Inspector::new(tool, folder.path().join("facts.json")));
         let options = HubOptions { endpoint: hub.endpoint().into(), ..HubOptions::default() };
-        let client = Hub::new(super::super::interactive(options), Arc::new(NoToken)).unwrap();
+        let client = Hub::new(super::super::hub_access::interactive(options), Arc::new(NoToken)).unwrap();
         let any = query(&RemoteFilter { text: "whole".into(), ..RemoteFilter::default() });
 
         // Whoever waited would find the Hub well again.

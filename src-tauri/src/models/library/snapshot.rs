@@ -43,6 +43,7 @@ impl ModelLibrary {
             deleted: state.deleted.iter().map(|(model, _)| deleted_model(model)).collect(),
             context,
             kv_precision,
+            hub: self.hubs.access(),
             has_token: self.token.is_set(),
         }
     }

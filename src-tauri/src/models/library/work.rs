@@ -69,7 +69,7 @@ impl ModelLibrary {
             self.resume_job(job).await?;
             return Ok(job);
         }
-        let revision = self.wanted_revision(hub, &repo).await;
+        let revision = self.wanted_revision(&hub, &repo).await;
         let queue = self.queue.lock().await;
         let queue = queue.as_ref().ok_or_else(|| self.offline())?;
         // Whoever asked twice meanwhile has it already.
@@ -123,7 +123,7 @@ impl ModelLibrary {
             // The Hub may have refused to say whether it has the commit, or has it no more.
             let revision = match revision.as_str() {
                 NEWEST => revision,
-                _ if has_failed => self.wanted_revision(self.hub()?, &repo).await,
+                _ if has_failed => self.wanted_revision(&self.hub()?, &repo).await,
                 _ => revision,
             };
             let queue = self.queue.lock().await;
@@ -182,7 +182,7 @@ impl ModelLibrary {
 
     /// Takes up the downloads of the library, which has come online.
     pub(super) async fn open_queue(self: &Arc<Self>, library: Library) {
-        let Ok(hub) = self.download_hub.clone() else { return };
+        let Ok(hub) = self.hubs.downloading() else { return };
         let queue = match Queue::start(hub, library.clone(), QueueOptions::default()) {
             Ok(queue) => queue,
             Err(error) => return tracing::error!("the downloads cannot go on: {error}"),

@@ -1,4 +1,4 @@
-//! MLX, as the engine needs it: the only unsafe code of the project.
+//! MLX, as the engine needs it: the only unsafe code of the engine.
 //!
 //! [`Array`] wraps mlx-rs's handle and is neither `Send` nor `Sync`: a lazy array can be evaluated only on the thread
 //! that built it, so one thread owns every array. Operations go to mlx-c with a stream of the thread's own, looked up

@@ -47,7 +47,7 @@ impl fmt::Debug for Token {
 
 /// Where the token comes from: the system's keychain, for the app.
 pub trait TokenSource: Send + Sync + fmt::Debug {
-    /// The token to use for the next request, if there is one.
+    /// The token to use for the next request, if there is one. May block.
     fn token(&self) -> Option<Token>;
 }
 
@@ -73,6 +73,9 @@ impl TokenSource for Token {
 pub struct HubOptions {
     /// Its address.
     pub endpoint: String,
+    /// The address of a proxy for all but what `NO_PROXY` names; without it those count that the system or the
+    /// environment names.
+    pub proxy: Option<String>,
     /// How long a connection may take to come about.
     pub connect_timeout: Duration,
     /// How long nothing may arrive before an attempt counts as failed.
@@ -85,6 +88,7 @@ impl Default for HubOptions {
     fn default() -> Self {
         Self {
             endpoint: DEFAULT_ENDPOINT.to_owned(),
+            proxy: None,
             connect_timeout: Duration::from_secs(15),
             idle_timeout: Duration::from_secs(30),
             retry: RetryPolicy::default(),
@@ -102,7 +106,8 @@ impl HubOptions {
 
 /// The Hub, as one person sees it.
 ///
-/// The client follows the proxies that the system or `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name. The token goes
+/// The client follows the proxy of its options, or else those that the system or `HTTPS_PROXY`, `HTTP_PROXY` and
+/// `NO_PROXY` name. The token goes
 /// only to the Hub's own scheme, host and port; redirects are followed by hand so that this holds for each hop.
 #[derive(Debug, Clone)]
 pub struct Hub {
@@ -134,27 +139,24 @@ impl Hub {
             address: options.endpoint.clone(),
             detail: detail.to_owned(),
         };
-        let endpoint = Url::parse(options.endpoint.trim()).map_err(|error| bad(&error.to_string()))?;
-        if !matches!(endpoint.scheme(), "http" | "https") || endpoint.host_str().is_none() {
-            return Err(bad("it does not begin with https://"));
-        }
-        if !endpoint.username().is_empty() || endpoint.password().is_some() {
-            return Err(bad("it contains a user name or password"));
-        }
+        let endpoint = web_address(&options.endpoint).map_err(|detail| bad(&detail))?;
+        let proxy = options.proxy.as_deref().map(proxy).transpose()?;
         let tls = |error: &dyn fmt::Display| LibraryError::Tls { detail: error.to_string() };
         let verifier =
             rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
                 .with_safe_default_protocol_versions()
                 .and_then(|builder| builder.with_platform_verifier())
                 .map_err(|error| tls(&error))?;
-        let http = reqwest::Client::builder()
+        let mut http = reqwest::Client::builder()
             .tls_backend_preconfigured(verifier.with_no_client_auth())
             .user_agent(USER_AGENT)
             .redirect(redirect::Policy::none())
             .connect_timeout(options.connect_timeout)
-            .read_timeout(options.idle_timeout)
-            .build()
-            .map_err(|error| tls(&error))?;
+            .read_timeout(options.idle_timeout);
+        if let Some(proxy) = proxy {
+            http = http.proxy(proxy);
+        }
+        let http = http.build().map_err(|error| tls(&error))?;
         Ok(Self { http, endpoint, tokens, retry: options.retry })
     }
 
@@ -246,6 +248,17 @@ impl Hub {
         LibraryError::Protocol { host, what: asked.what.clone(), detail }
     }
 
+    /// The token, from wherever it is kept: a keychain may ask the person before it gives it out.
+    async fn token(&self) -> Option<Token> {
+        let tokens = Arc::clone(&self.tokens);
+        match tokio::task::spawn_blocking(move || tokens.token()).await {
+            Ok(token) => token,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            // The runtime ends, and the request with it.
+            Err(_) => None,
+        }
+    }
+
     /// Sends a request and follows its redirects. Returns a successful response, or a 304 (not modified) where the
     /// request has `If-None-Match`, and what the Hub announced about the file.
     pub(super) async fn send(
@@ -259,7 +272,7 @@ impl Hub {
         for _ in 0..MAX_REDIRECTS {
             let own = self.owns(&url);
             let mut request = self.http.get(url.clone());
-            let token = if own { self.tokens.token() } else { None };
+            let token = if own { self.token().await } else { None };
             let with_token = token.is_some();
             if let Some(Token(value)) = token {
                 request = request.header(AUTHORIZATION, value);
@@ -288,6 +301,29 @@ impl Hub {
         }
         Err(Failure::Final(self.unexpected(asked, "redirects without end".to_owned())))
     }
+}
+
+/// The address of a host that is asked over HTTP, by nobody of a name; an error says what is wrong with the text.
+fn web_address(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text.trim()).map_err(|error| error.to_string())?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err("it does not begin with https://".into());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("it contains a user name or password".into());
+    }
+    Ok(url)
+}
+
+/// A proxy for all but what `NO_PROXY` names.
+fn proxy(address: &str) -> Result<reqwest::Proxy, LibraryError> {
+    let bad = |detail: String| LibraryError::Proxy { address: address.to_owned(), detail };
+    let url = web_address(address).map_err(bad)?;
+    if url.path() != "/" || url.query().is_some() {
+        return Err(bad("there is more than a host and a port".into()));
+    }
+    let proxy = reqwest::Proxy::all(url).map_err(|error| bad(error.to_string()))?;
+    Ok(proxy.no_proxy(reqwest::NoProxy::from_env()))
 }
 
 async fn read_all(

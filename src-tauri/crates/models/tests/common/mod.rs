@@ -214,3 +214,8 @@ pub fn bytes_left(library: &Library) -> u64 {
     let files = read_folder(library.root());
     files.iter().filter(|(name, _)| !ours(name)).map(|(_, data)| data.len() as u64).sum()
 }
+
+/// Says in the log of the tests that something was not tested, and why.
+pub fn skipped(what: &str, why: &str) {
+    eprintln!("SKIPPED: {what} was NOT tested: {why}");
+}

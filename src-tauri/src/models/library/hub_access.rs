@@ -1,0 +1,168 @@
+//! How the Hub is reached: as the person wants it, or else as the environment has it. One client is for those who wait
+//! in front of the window, one for downloads.
+
+use std::env;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use foretoken_models::{Hub, HubOptions, RetryPolicy, TokenSource};
+use foretoken_protocol::{ErrorReport, HubAccess, HubSettings};
+
+use crate::settings::SettingsFile;
+
+/// The variables that name a proxy for the Hub, in the order in which they count.
+const PROXY_VARIABLES: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+
+/// The clients for the Hub, which follow the settings.
+#[derive(Debug)]
+pub(super) struct Hubs {
+    /// What counts where the settings are empty.
+    options: HubOptions,
+    tokens: Arc<dyn TokenSource>,
+    settings: Arc<SettingsFile>,
+    clients: Mutex<Result<Clients, ErrorReport>>,
+}
+
+#[derive(Debug)]
+struct Clients {
+    /// For searches and model cards: with short time-outs and few retries.
+    browsing: Hub,
+    /// For downloads: with long time-outs and many retries.
+    downloading: Hub,
+}
+
+impl Hubs {
+    /// Clients by `settings`, and by `options` where those are empty. An address that is none is reported when the Hub
+    /// is used.
+    pub(super) fn new(
+        options: HubOptions,
+        tokens: Arc<dyn TokenSource>,
+        settings: Arc<SettingsFile>,
+    ) -> Self {
+        let clients = clients(&options, &settings.current().hub, &tokens);
+        Self { options, tokens, settings, clients: Mutex::new(clients) }
+    }
+
+    /// The client for those who wait in front of the window.
+    pub(super) fn browsing(&self) -> Result<Hub, ErrorReport> {
+        self.lock().as_ref().map(|clients| clients.browsing.clone()).map_err(ErrorReport::clone)
+    }
+
+    /// The client for downloads.
+    pub(super) fn downloading(&self) -> Result<Hub, ErrorReport> {
+        self.lock().as_ref().map(|clients| clients.downloading.clone()).map_err(ErrorReport::clone)
+    }
+
+    /// Takes over how the Hub is to be reached, from the next request on. An address that is none changes nothing.
+    pub(super) async fn set(&self, settings: HubSettings) -> Result<(), ErrorReport> {
+        let HubSettings { address, proxy } = settings;
+        let settings = HubSettings { address: address.trim().into(), proxy: proxy.trim().into() };
+        let clients = clients(&self.options, &settings, &self.tokens)?;
+        let writing = {
+            let mut now = self.lock();
+            *now = Ok(clients);
+            self.settings.update(|all| all.hub = settings)
+        };
+        Ok(writing.written().await?)
+    }
+
+    /// What the page shows of it.
+    pub(super) fn access(&self) -> HubAccess {
+        let named = |name: &&str| env::var_os(name).is_some_and(|value| !value.is_empty());
+        HubAccess {
+            settings: self.settings.current().hub,
+            endpoint_variable: env::var("HF_ENDPOINT").ok().filter(|address| !address.trim().is_empty()),
+            proxy_variable: PROXY_VARIABLES.iter().find(|name| named(name)).map(|&name| name.to_owned()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Result<Clients, ErrorReport>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn clients(
+    options: &HubOptions,
+    settings: &HubSettings,
+    tokens: &Arc<dyn TokenSource>,
+) -> Result<Clients, ErrorReport> {
+    let chosen = |text: &String| Some(text).filter(|text| !text.is_empty()).cloned();
+    let options = HubOptions {
+        endpoint: chosen(&settings.address).unwrap_or_else(|| options.endpoint.clone()),
+        proxy: chosen(&settings.proxy).or_else(|| options.proxy.clone()),
+        ..options.clone()
+    };
+    Ok(Clients {
+        browsing: Hub::new(interactive(options.clone()), Arc::clone(tokens))?,
+        downloading: Hub::new(options, Arc::clone(tokens))?,
+    })
+}
+
+/// Somebody who looks at the window is told soon that the Hub cannot be reached, or that it is busy and until when.
+pub(super) fn interactive(options: HubOptions) -> HubOptions {
+    HubOptions {
+        connect_timeout: Duration::from_secs(5),
+        idle_timeout: Duration::from_secs(10),
+        retry: RetryPolicy {
+            attempts: 3,
+            longest_asked_wait: Duration::from_secs(3),
+            ..RetryPolicy::default()
+        },
+        ..options
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use foretoken_models::NoToken;
+
+    use super::*;
+
+    fn hubs(folder: &Path) -> Hubs {
+        let settings = Arc::new(SettingsFile::open(folder.join("settings.json")).unwrap());
+        Hubs::new(HubOptions::default(), Arc::new(NoToken), settings)
+    }
+
+    fn to(address: &str, proxy: &str) -> HubSettings {
+        HubSettings { address: address.into(), proxy: proxy.into() }
+    }
+
+    #[tokio::test]
+    async fn the_hub_is_reached_as_the_person_wants_it_at_once_and_after_a_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let hubs = hubs(folder.path());
+        assert_eq!(hubs.browsing().unwrap().endpoint(), "https://huggingface.co");
+        hubs.set(to(" https://mirror.example.org/ ", "")).await.unwrap();
+        assert_eq!(hubs.browsing().unwrap().endpoint(), "https://mirror.example.org");
+        assert_eq!(hubs.downloading().unwrap().endpoint(), "https://mirror.example.org");
+
+        let again = self::hubs(folder.path());
+        assert_eq!(again.downloading().unwrap().endpoint(), "https://mirror.example.org");
+        again.set(to("", "")).await.unwrap();
+        assert_eq!(again.browsing().unwrap().endpoint(), "https://huggingface.co");
+    }
+
+    #[tokio::test]
+    async fn what_is_no_address_is_refused_and_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let hubs = hubs(folder.path());
+        let kept = to("https://mirror.example.org", "http://127.0.0.1:8080");
+        hubs.set(kept.clone()).await.unwrap();
+        for (wrong, code) in [
+            (to("mirror.example.org", ""), "hub_endpoint"),
+            (to("ftp://mirror.example.org", ""), "hub_endpoint"),
+            (to("https://ines:secret@mirror.example.org", ""), "hub_endpoint"),
+            (to("", "proxy"), "hub_proxy"),
+            (to("", "socks5://proxy:1080"), "hub_proxy"),
+            (to("", "http://proxy:8080/path"), "hub_proxy"),
+            (to("", "http://ines:secret@proxy:8080"), "hub_proxy"),
+        ] {
+            let refused = hubs.set(wrong.clone()).await.unwrap_err();
+            assert_eq!(refused.code, code, "{wrong:?}: {refused}");
+        }
+        assert_eq!(hubs.access().settings, kept);
+        assert_eq!(hubs.downloading().unwrap().endpoint(), kept.address);
+    }
+}

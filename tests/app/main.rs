@@ -5,6 +5,7 @@
 
 mod bad_models;
 mod benchmarks;
+mod blocked_scheme;
 mod chat_list;
 mod chat_model;
 mod chat_settings;

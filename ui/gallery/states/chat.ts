@@ -258,6 +258,23 @@ export const CHAT: State[] = [
   ended("cut", { status: { state: "finished", reason: "length" } }),
   ended("interrupted", { status: { state: "interrupted" }, stats: null }),
   ended("failed", { status: { state: "finished", reason: "error" }, error: DIED }),
+  {
+    name: "update",
+    snapshot: {
+      open: SOURDOUGH_CHAT,
+      updates: {
+        state: "available",
+        release: {
+          version: "1.1.0",
+          notes:
+            "### New\n\n- **Projects**: chats that share files and instructions.\n\n### Fixed\n\n- A table that is cut keeps its header.",
+          bytes: 115_000_000,
+        },
+        postponed: false,
+      },
+    },
+    act: () => click("update-row"),
+  },
   { name: "mtp-menu", snapshot: { open: SOURDOUGH_CHAT }, act: () => click("mtp-control") },
   {
     name: "mtp-menu-no-head",

@@ -31,6 +31,14 @@ const shared: State["answers"] = {
     { kind: "cache", path: `${HOME}/Caches/Foretoken` },
     { kind: "log", path: `${HOME}/Logs/Foretoken` },
   ],
+  stored: () => ({
+    bytes: 1_240_000_000,
+    model_bytes: 34_800_000_000,
+    folders: ["Application Support", "Caches", "Logs", "WebKit"].map(
+      (folder) => `${HOME}/${folder}/dev.foretoken.Foretoken`,
+    ),
+    library: `${HOME}/Application Support/dev.foretoken.Foretoken/models`,
+  }),
   logLines: (after) => LOG.filter(({ number }) => number > after),
   crashReports: () => [],
   hasBillOfMaterials: () => true,
@@ -119,4 +127,11 @@ SETTINGS.push({
     await click("all-requests");
     (await find("[data-testid=all-requests]")).scrollIntoView();
   },
+});
+
+SETTINGS.push({
+  name: "settings-data-remove",
+  settings: "data",
+  answers: shared,
+  act: () => click("remove-everything"),
 });

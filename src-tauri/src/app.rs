@@ -29,6 +29,9 @@ use crate::settings::{AppSettings, SettingsFile};
 use crate::stored;
 use crate::updates::Updates;
 
+/// How long processes that are ending may still write.
+const LAST_WRITES: Duration = Duration::from_millis(500);
+
 /// The running app.
 pub(crate) struct App {
     pub(crate) engine: Arc<Engine>,
@@ -235,10 +238,20 @@ impl App {
         let _ = self.removal.set(Removal { models });
     }
 
+    /// Whether it is to be removed.
+    pub(crate) fn is_removed(&self) -> bool {
+        self.removal.get().is_some()
+    }
+
     /// Removes it, if that was asked for, after [`App::close`]. Returns a place where something could not be removed.
     pub(crate) fn remove_stored(&self) -> Option<PathBuf> {
         let Removal { models } = *self.removal.get()?;
-        let left = stored::remove(&self.places, models);
+        let mut left = stored::remove(&self.places, models);
+        if !left.is_empty() {
+            // What a process wrote that was just ending.
+            std::thread::sleep(LAST_WRITES);
+            left = stored::remove(&self.places, models);
+        }
         left.iter().for_each(|(path, error)| tracing::error!("{} stays: {error}", path.display()));
         left.into_iter().next().map(|(path, _)| path)
     }
@@ -255,6 +268,11 @@ impl App {
         );
         if let Err(error) = kept {
             tracing::error!("{error}");
+        }
+        if self.is_removed() {
+            // The supervisor tells no more once the engine is gone.
+            let mut engine = self.engine.watch();
+            while engine.changed().await.is_ok() {}
         }
     }
 }

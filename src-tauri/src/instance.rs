@@ -7,6 +7,8 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -64,18 +66,40 @@ fn call(socket: &Path) -> io::Result<()> {
     call.read_exact(&mut [0])
 }
 
+/// The same while second starts are answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Answering {
+    /// `None` once the app has ended, although its process may still wait for the one that follows it.
+    lock: Arc<Mutex<Option<File>>>,
+    ends: Arc<AtomicBool>,
+}
+
+impl Answering {
+    /// The app ends: whoever starts it now waits until it has, and is not shown a window that is about to go.
+    pub(crate) fn hang_up(&self) {
+        self.ends.store(true, Ordering::Relaxed);
+    }
+
+    /// The app has ended: another may take its place while this process is still there.
+    pub(crate) fn release(&self) {
+        self.hang_up();
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
 impl Instance {
     /// From now on `show` shows the window whenever somebody starts the app once more, and says whether it could.
-    pub(crate) fn answer(self, show: impl Fn() -> bool + Send + 'static) -> io::Result<()> {
+    pub(crate) fn answer(self, show: impl Fn() -> bool + Send + 'static) -> io::Result<Answering> {
         let Self { lock, calls } = self;
         if let Err(error) = &calls {
             tracing::warn!("a second start will not find this one: {error}");
         }
+        let answering = Answering { lock: Arc::new(Mutex::new(Some(lock))), ends: Arc::default() };
+        let held = answering.clone();
         let answer = move || {
-            // Held until the process ends.
-            let _lock = lock;
             for call in calls.iter().flat_map(UnixListener::incoming) {
                 match call {
+                    Ok(_) if held.ends.load(Ordering::Relaxed) => {}
                     // Whoever has hung up needs no answer.
                     Ok(mut call) => _ = show() && call.write_all(&[1]).is_ok(),
                     // Too many open files, perhaps, and that passes.
@@ -89,14 +113,15 @@ impl Instance {
                 thread::park();
             }
         };
-        thread::Builder::new().name("second starts".into()).spawn(answer).map(drop)
+        thread::Builder::new().name("second starts".into()).spawn(answer)?;
+        Ok(answering)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::{Arc, mpsc};
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::mpsc;
 
     use super::*;
 
@@ -105,7 +130,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("not there yet");
         let (shown, calls) = mpsc::channel();
-        claim(&own).unwrap().expect("nobody else is there").answer(move || shown.send(()).is_ok()).unwrap();
+        let first = claim(&own).unwrap().expect("nobody else is there");
+        let _answering = first.answer(move || shown.send(()).is_ok()).unwrap();
         for _ in 0..3 {
             assert!(claim(&own).unwrap().is_none());
             calls.try_recv().expect("the window was shown before the second start ended");
@@ -151,6 +177,26 @@ mod tests {
         drop(calls.unwrap().accept().unwrap());
         drop(lock);
         assert!(second.join().unwrap(), "the second start takes its place");
+    }
+
+    #[test]
+    fn an_app_that_ends_and_starts_another_makes_way_before_its_process_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = claim(folder.path()).unwrap().expect("nobody else is there");
+        // Its window is still there, as it is while an app closes.
+        let answering = first.answer(|| true).unwrap();
+        answering.hang_up();
+        let second = thread::spawn({
+            let folder = folder.path().to_owned();
+            move || claim(&folder).unwrap()
+        });
+        thread::sleep(RETRY * 5);
+        assert!(!second.is_finished(), "it waits until what was written is stored");
+        answering.release();
+        let second = second.join().unwrap().expect("the second start takes its place");
+        let answering = second.answer(|| true).unwrap();
+        assert!(claim(folder.path()).unwrap().is_none(), "and is found by a third");
+        answering.release();
     }
 
     #[test]

@@ -83,6 +83,18 @@ pub(crate) fn end(handle: &AppHandle) {
     });
 }
 
+/// Ends the app, and has the version start that lies in its place now. Whoever has ended it already ends it for good.
+pub(crate) fn restart(handle: &AppHandle) {
+    let quitting = &handle.state::<Arc<App>>().quitting;
+    if quitting.begin_ending() {
+        if quitting.end() {
+            tell_system(true);
+        } else {
+            handle.request_restart();
+        }
+    }
+}
+
 /// Has macOS ask, as ⌘Q does, before it ends the app: by *Quit* in the Dock's menu, a log-out, another program.
 #[cfg(target_os = "macos")]
 pub(crate) fn ask_before_termination(handle: &AppHandle) {

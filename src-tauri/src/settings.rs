@@ -51,7 +51,9 @@ pub(crate) struct Settings {
     pub(crate) has_hub_token: bool,
     /// Whether the person was told that the app goes on without its window while other programs may use the model.
     pub(crate) told_of_going_on: bool,
-    /// When it was last looked for a newer version, milliseconds since 1970.
+    /// When the app was first started of those that look for newer versions, milliseconds since 1970.
+    pub(crate) updates_since: Option<u64>,
+    /// When it was last looked for one, likewise.
     pub(crate) updates_checked: Option<u64>,
     /// The version that the person has put off.
     pub(crate) postponed_update: Option<String>,
@@ -79,6 +81,7 @@ impl Default for Settings {
             hub: HubSettings::default(),
             has_hub_token: false,
             told_of_going_on: false,
+            updates_since: None,
             updates_checked: None,
             postponed_update: None,
         }

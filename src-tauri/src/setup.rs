@@ -7,12 +7,16 @@ use tauri::{AppHandle, Manager, RunEvent, Window, WindowEvent};
 use tauri_plugin_window_state::StateFlags;
 
 use crate::app::App;
+use crate::instance::Answering;
 use crate::log::Log;
 use crate::places::{self, Places};
 use crate::{desktop, instance, quit, window};
 
 /// How long closing may take before what is left is given up.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The same where everything that the app has stored is removed.
+const REMOVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Builds the app and runs it until it is closed.
 pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -41,8 +45,10 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
             start(app.handle(), &places, Log::start(&places.log))?;
             window::open(app.handle(), started)?;
             let handle = app.handle().clone();
-            let answering = instance.and_then(|instance| instance.answer(move || window::show(&handle)));
-            answering.unwrap_or_else(|error| tracing::warn!("there may be a second app: {error}"));
+            match instance.and_then(|instance| instance.answer(move || window::show(&handle))) {
+                Ok(answering) => _ = app.manage(answering),
+                Err(error) => tracing::warn!("there may be a second app: {error}"),
+            }
             Ok(())
         });
     let builder = builder.on_window_event(on_window_event);
@@ -99,9 +105,13 @@ fn on_event(handle: &AppHandle, event: RunEvent) {
         #[cfg(target_os = "macos")]
         RunEvent::Reopen { .. } => _ = window::show(handle),
         RunEvent::Exit => {
+            let answering = handle.try_state::<Answering>();
+            answering.iter().for_each(|answering| answering.hang_up());
             let app = Arc::clone(&handle.state::<Arc<App>>());
+            // What is removed is not to be written meanwhile.
+            let limit = if app.is_removed() { REMOVAL_TIMEOUT } else { CLOSE_TIMEOUT };
             // A timeout is made where its clock runs.
-            let closing = async { tokio::time::timeout(CLOSE_TIMEOUT, app.close()).await };
+            let closing = async { tokio::time::timeout(limit, app.close()).await };
             let closed = tauri::async_runtime::block_on(closing);
             if closed.is_err() {
                 tracing::error!("the app closed before every reply was stored");
@@ -109,6 +119,8 @@ fn on_event(handle: &AppHandle, event: RunEvent) {
             if let Some(left) = app.remove_stored() {
                 desktop::reveal_last(&left);
             }
+            // A new version is started by this process, which may wait until that runs.
+            answering.iter().for_each(|answering| answering.release());
         }
         _ => {}
     }

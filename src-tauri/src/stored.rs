@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use foretoken_models::disk_use;
+use foretoken_models::{Library, disk_use};
 use foretoken_protocol::Stored;
 
 use crate::keychain::{KEYCHAIN, SecretStore};
@@ -13,16 +13,21 @@ use crate::places::Places;
 
 /// How much there is. Looks at every file.
 pub(crate) fn measure(places: &Places) -> Stored {
-    let library = places.location.folder();
     let folders = folders(places);
-    let around = folders.iter().any(|folder| library.starts_with(folder));
-    let model_bytes = disk_use(&library);
     let all: u64 = folders.iter().map(|folder| disk_use(folder)).sum();
+    let (mut within, mut model_bytes) = (0, 0);
+    for library in libraries(places) {
+        let bytes = disk_use(&library);
+        model_bytes += bytes;
+        if folders.iter().any(|folder| library.starts_with(folder)) {
+            within += bytes;
+        }
+    }
     Stored {
-        bytes: if around { all.saturating_sub(model_bytes) } else { all },
+        bytes: all.saturating_sub(within),
         model_bytes,
         folders: folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect(),
-        library: library.to_string_lossy().into_owned(),
+        library: places.location.folder().to_string_lossy().into_owned(),
     }
 }
 
@@ -30,55 +35,87 @@ pub(crate) fn measure(places: &Places) -> Stored {
 /// left, and returned with the reason.
 pub(crate) fn remove(places: &Places, models: bool) -> Vec<(PathBuf, io::Error)> {
     let mut left = Vec::new();
-    let library = places.location.folder();
-    if models
-        && let Ok(library) = places.location.open()
-        && let Err(error) = library.clone().remove_all()
-    {
-        left.push((library.root().to_owned(), io::Error::other(error)));
+    let (libraries, folders) = (libraries(places), folders(places));
+    if models {
+        for library in &libraries {
+            let removed = Library::open(library).and_then(Library::remove_all);
+            if let Err(error) = removed {
+                left.push((library.clone(), io::Error::other(error)));
+            }
+        }
     }
     for secret in KEYCHAIN {
         // Where there is no keychain, nothing is in it.
         let _ = secret.remove();
     }
-    for folder in folders(places) {
-        empty(&folder, (!models).then_some(&*library), &mut left);
+    let stay = if models { Vec::new() } else { libraries };
+    for folder in folders {
+        empty(&folder, &stay, &mut left);
+    }
+    for link in links(places) {
+        if let Err(error) = fs::remove_file(&link) {
+            left.push((link, error));
+        }
     }
     left
 }
 
-/// Removes what is in a folder, and the folder, but for one that is to stay in it.
-fn empty(folder: &Path, stays: Option<&Path>, left: &mut Vec<(PathBuf, io::Error)>) {
-    if !stays.is_some_and(|stays| stays.starts_with(folder) && stays.exists()) {
-        let removed = match fs::symlink_metadata(folder) {
-            Ok(found) if found.is_dir() => fs::remove_dir_all(folder),
-            Ok(_) => fs::remove_file(folder),
-            Err(error) => Err(error),
-        };
-        if let Err(error) = removed.or_else(|error| match error.kind() {
-            ErrorKind::NotFound => Ok(()),
-            _ => Err(error),
-        }) {
-            left.push((folder.to_owned(), error));
+/// Removes what is in a folder, and the folder, but for those that are to stay in it.
+fn empty(folder: &Path, stay: &[PathBuf], left: &mut Vec<(PathBuf, io::Error)>) {
+    if stay.iter().any(|stays| stays == folder) {
+        return;
+    }
+    if stay.iter().any(|stays| stays.starts_with(folder)) {
+        match fs::read_dir(folder) {
+            Ok(entries) => entries.flatten().for_each(|entry| empty(&entry.path(), stay, left)),
+            Err(error) => left.push((folder.to_owned(), error)),
         }
         return;
     }
-    if stays == Some(folder) {
-        return;
-    }
-    match fs::read_dir(folder) {
-        Ok(entries) => entries.flatten().for_each(|entry| empty(&entry.path(), stays, left)),
-        Err(error) => left.push((folder.to_owned(), error)),
+    let removed = match fs::symlink_metadata(folder) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(folder),
+        Ok(_) => fs::remove_file(folder),
+        Err(error) => Err(error),
+    };
+    if let Err(error) = removed
+        && error.kind() != ErrorKind::NotFound
+    {
+        left.push((folder.to_owned(), error));
     }
 }
 
-/// The folders and files that are the app's alone, and those that the system keeps for it; each once.
+/// The libraries that are the person's: the one that is used, and the first, which may have been left with models in
+/// it. By their true paths, where they are connected.
+fn libraries(places: &Places) -> Vec<PathBuf> {
+    let used = places.location.folder();
+    let first = Some(places.location.first_folder()).filter(|first| Library::open(first).is_ok());
+    let all: BTreeSet<PathBuf> = first
+        .into_iter()
+        .map(Path::to_owned)
+        .chain([used])
+        .map(|folder| folder.canonicalize().unwrap_or(folder))
+        .collect();
+    // One that was never made is none; one whose disk is away is.
+    all.into_iter().filter(|folder| folder.exists() || folder != places.location.first_folder()).collect()
+}
+
+/// The folders and files that are the app's alone, and those that the system keeps for it; each once, by its true path.
 fn folders(places: &Places) -> Vec<PathBuf> {
+    let all: BTreeSet<PathBuf> =
+        named(places).into_iter().filter_map(|path| path.canonicalize().ok()).collect();
+    let is_below = |path: &PathBuf| all.iter().any(|other| other != path && path.starts_with(other));
+    all.iter().filter(|path| !is_below(path)).cloned().collect()
+}
+
+/// Those of them that are links to a place elsewhere where nothing is any more.
+fn links(places: &Places) -> Vec<PathBuf> {
+    named(places).into_iter().filter(|path| path.is_symlink() && !path.exists()).collect()
+}
+
+fn named(places: &Places) -> BTreeSet<PathBuf> {
     let of = |file: &Path| file.parent().unwrap_or(file).to_owned();
     let own = [of(&places.settings), places.data.clone(), places.cache.clone(), of(&places.log)];
-    let all: BTreeSet<PathBuf> = own.into_iter().chain(of_the_system()).collect();
-    let is_below = |path: &PathBuf| all.iter().any(|other| other != path && path.starts_with(other));
-    all.iter().filter(|path| path.exists() && !is_below(path)).cloned().collect()
+    own.into_iter().chain(of_the_system()).collect()
 }
 
 /// What macOS and its webview keep for an app by its identifier.
@@ -103,7 +140,7 @@ fn of_the_system() -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_models::{Library, Location};
+    use foretoken_models::Location;
     use tempfile::TempDir;
 
     use super::*;
@@ -156,6 +193,43 @@ mod tests {
         }
         assert!(remove(&places, true).is_empty());
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn models_of_the_library_before_stay_too_and_so_do_those_on_a_disk_that_is_away() {
+        let home = tempfile::tempdir().unwrap();
+        let disk = tempfile::tempdir().unwrap();
+        let places = places(&home);
+        let first = places.location.open().unwrap();
+        fill(&places, &first);
+        let second = Library::create(&disk.path().join("models")).unwrap();
+        places.location.choose(&second).unwrap();
+        assert!(measure(&places).model_bytes >= 6 * 4096, "{:?}", measure(&places));
+        assert!(remove(&places, false).is_empty());
+        assert!(first.root().join("a--model/model.safetensors").exists());
+
+        places.location.choose(&second).unwrap();
+        fs::rename(second.root(), disk.path().join("away")).unwrap();
+        let left = remove(&places, true);
+        assert!(matches!(&left[..], [(path, _)] if path == second.root()), "{left:?}");
+        assert!(!first.root().exists());
+    }
+
+    #[test]
+    fn a_folder_that_lies_elsewhere_is_removed_with_the_link_to_it() {
+        let home = tempfile::tempdir().unwrap();
+        let disk = tempfile::tempdir().unwrap();
+        let places = places(&home);
+        let elsewhere = disk.path().join("data");
+        fs::create_dir(&elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &places.data).unwrap();
+        fill(&places, &places.location.open().unwrap());
+        assert!(remove(&places, false).is_empty());
+        assert!(elsewhere.join("models/a--model/model.safetensors").exists());
+        assert!(!elsewhere.join("chats.sqlite").exists());
+        assert!(remove(&places, true).is_empty());
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+        assert!(!elsewhere.exists());
     }
 
     #[test]

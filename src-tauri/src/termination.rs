@@ -1,6 +1,6 @@
-//! Being asked by macOS before the app ends: by *Quit* in the Dock's menu, by a log-out, by another program. It asks the
-//! delegate of `NSApplication`, which the window library makes and gives no method for that. This is the shell's only
-//! unsafe code.
+//! Being asked by macOS before the app ends: by *Quit* in the Dock's menu, by a log-out, by another program. It asks
+//! the delegate of `NSApplication`, which the window library makes and gives no method for that. This is the shell's
+//! only unsafe code.
 
 #![allow(unsafe_code)]
 

@@ -13,7 +13,7 @@ use crate::support::native_window::NativeWindow;
 use crate::support::notifications::Notifications;
 use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
-use crate::support::webdriver::keys::{ARROW_DOWN, ARROW_RIGHT, CONTROL, ENTER};
+use crate::support::webdriver::keys::{ARROW_DOWN, ARROW_RIGHT, CONTROL, ENTER, ESCAPE};
 use crate::support::window::Window;
 
 /// A word that no program says by itself.
@@ -59,7 +59,16 @@ fn preferences_hold_at_once_and_after_a_start() {
     window.click("reply-footer");
     window.click("fold-time");
     window.wait_until("it unfolds", || is_unfolded(&window, "fold-time"));
+    window.press(&[CONTROL], 'k');
+    window.wait_until("the palette is open", || window.focus() == "palette-field");
+    window.type_text("updates");
+    window.wait_until("a build that names no server looks for none", || {
+        window.script("return document.activeElement.value", json!([])) == json!("updates")
+            && !window.texts("palette-choice").iter().any(|choice| choice.contains("updates"))
+    });
+    window.press(&[], ESCAPE);
     window.open_settings("general");
+    assert!(!window.text("settings-general").contains("Updates"));
     let usual = width(&window);
     window.click("notifications");
     window.click("open-replies");

@@ -19,7 +19,7 @@ pub(crate) async fn check_for_update(app: State<'_, Arc<App>>, handle: AppHandle
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn install_update(app: State<'_, Arc<App>>, handle: AppHandle) -> Result<(), ErrorReport> {
-    app.updates.install(&handle);
+    app.updates.install(&handle, crate::quit::restart);
     Ok(())
 }
 

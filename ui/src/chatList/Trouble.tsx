@@ -18,7 +18,7 @@ export function Trouble({ trouble: { error, backups } }: { trouble: ChatsTrouble
           newest && (
             <button
               type="button"
-              className="button primary"
+              className={error.code === "chats_newer" ? "button" : "button primary"}
               data-testid="restore-chats"
               onClick={restoreChats}
             >
@@ -42,6 +42,7 @@ export function Trouble({ trouble: { error, backups } }: { trouble: ChatsTrouble
 const MOMENT = new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
   month: "long",
+  year: "numeric",
   hour: "2-digit",
   minute: "2-digit",
 });

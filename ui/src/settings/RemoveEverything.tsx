@@ -45,20 +45,25 @@ interface Props {
 
 function Question({ stored, open, onClose }: Props) {
   const [models, setModels] = useState(false);
-  const remove = () => {
+  const close = () => {
+    // Whoever asks again says it again.
+    setModels(false);
     onClose();
+  };
+  const remove = () => {
+    close();
     attempt(() => shell.removeStored(models));
   };
   return (
     <Sheet
       open={open}
-      onClose={onClose}
+      onClose={close}
       title="Remove everything?"
       testId="remove-sheet"
       foot={
         <>
           <span className="spring" />
-          <button type="button" className="button" data-testid="remove-cancel" onClick={onClose}>
+          <button type="button" className="button" data-testid="remove-cancel" onClick={close}>
             Cancel
           </button>
           <button type="button" className="button danger" data-testid="remove-now" onClick={remove}>

@@ -51,9 +51,13 @@ pub fn backups(path: &Path) -> Vec<ChatsBackup> {
     ENDINGS.iter().filter_map(|ending| about(&beside(path, ending))).collect()
 }
 
-/// The copies that can take the place of the chats at `path`, the newest first: backups, and what was copied before a
-/// newer version of the app changed the layout. Those whose layout is newer than any that is known here are left out.
+/// The copies that can take the place of the chats at `path`, the best first: the backups of damaged ones; of chats
+/// that a newer version of the app has written, what it copied before it changed the layout, and backups from before
+/// that.
 pub fn restorable(path: &Path) -> Vec<ChatsBackup> {
+    if !is_newer(path) {
+        return backups(path);
+    }
     let before_changes = (1..=schema::MIGRATIONS.len()).map(|layout| format!("layout-{layout}"));
     let endings = ENDINGS.iter().map(|&ending| ending.to_owned()).chain(before_changes);
     let copies = endings.map(|ending| beside(path, &ending)).filter(|copy| is_known(copy));
@@ -148,10 +152,10 @@ fn sound_copy(backup: &Path, place: &Path) -> Result<TempPath, ChatsError> {
     copy_unnamed(&db, place).map_err(|fault| fault.at(backup))
 }
 
-/// Keeps a database that cannot be read here and its write-ahead log under a free name, which it returns if there was a database. The
-/// log is moved, and first: a database without its log is only older, but a log that stayed beside the backup would
-/// damage that. The database is linked or copied, so that it also stays in its place until the backup replaces it: a
-/// crash in between does not leave the app without chats.
+/// Keeps a database that cannot be read here, and its write-ahead log, under a free name, which it returns if there was
+/// a database. The log is moved, and first: a database without its log is only older, but a log that stayed beside the
+/// backup would damage that. The database is linked or copied, so that it also stays in its place until the backup
+/// replaces it: a crash in between does not leave the app without chats.
 fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
     let with = |path: &Path, ending: &str| {
         let mut name = OsString::from(path);

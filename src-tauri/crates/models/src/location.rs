@@ -47,6 +47,11 @@ impl Location {
         }
     }
 
+    /// The folder of the library until another was chosen.
+    pub fn first_folder(&self) -> &Path {
+        &self.default
+    }
+
     /// The library. The first time it is made in its first place; a folder that was chosen is never made again.
     pub fn open(&self) -> Result<Library, LibraryError> {
         let folder = self.folder();

@@ -1,5 +1,5 @@
-//! A disk that is really full: a small file system of its own. On Linux it is in memory and needs the right to mount one;
-//! a Mac has anybody mount an image.
+//! A disk that is really full: a small file system of its own. On Linux it is in memory and needs the right to mount
+//! one; a Mac has anybody mount an image.
 #![cfg(unix)]
 
 mod common;

@@ -41,7 +41,7 @@ const UNIT_TESTS: Step = ("Unit tests of the crates", |workspace| {
 /// What one wants to hear every few minutes.
 const OFTEN: [Step; 8] = [FORMATTING, LAYERS, WIDTHS, PAGE, PAGE_TESTS, LINTS, DOCUMENTATION, UNIT_TESTS];
 
-const ALL: [Step; 17] = [
+const ALL: [Step; 16] = [
     FORMATTING,
     LAYERS,
     WIDTHS,
@@ -59,9 +59,6 @@ const ALL: [Step; 17] = [
     ("Build", |workspace| cargo(workspace, &["build", "--locked", "--workspace", "--bins", "--tests"])),
     // Of the programs that the tests have: one of them installs it.
     ("Bundle", package),
-    ("Documentation tests", |workspace| {
-        cargo(workspace, &["test", "--locked", "--workspace", "--doc", "--quiet"])
-    }),
     ("Tests", |workspace| cargo(workspace, &["nextest", "run", "--locked", "--workspace"])),
 ];
 
@@ -158,6 +155,25 @@ fn vulnerabilities(_workspace: &Workspace) -> Result<Outcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// They would be tests, which no step here runs.
+    #[test]
+    fn doc_comments_have_no_examples() {
+        let workspace = Workspace::locate();
+        let sources = process::read(workspace.command("git").args(["ls-files", "*.rs"])).unwrap();
+        assert!(sources.lines().count() > 100, "{sources}");
+        for name in sources.lines() {
+            let text = fs::read_to_string(workspace.root().join(name)).unwrap_or_default();
+            let comments = text.lines().filter_map(|line| {
+                let line = line.trim_start();
+                line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))
+            });
+            let fences = comments.filter_map(|comment| comment.trim().strip_prefix("```"));
+            for (index, language) in fences.enumerate() {
+                assert!(index % 2 == 1 || language == "text", "{name}: {language:?}");
+            }
+        }
+    }
 
     #[test]
     fn what_was_skipped_is_named_at_the_end() {

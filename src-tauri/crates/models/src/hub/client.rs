@@ -3,6 +3,7 @@
 //! that are either final or worth a retry.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -272,7 +273,7 @@ impl Hub {
         for _ in 0..MAX_REDIRECTS {
             let own = self.owns(&url);
             let mut request = self.http.get(url.clone());
-            let token = if own { self.token().await } else { None };
+            let token = if own && is_private(&url) { self.token().await } else { None };
             let with_token = token.is_some();
             if let Some(Token(value)) = token {
                 request = request.header(AUTHORIZATION, value);
@@ -415,4 +416,10 @@ pub(super) fn host(url: &Url) -> String {
 
 pub(super) fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
+}
+/// Whether nobody on the way can read what is sent to an address: a token goes nowhere else.
+fn is_private(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let is_here = host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+    url.scheme() == "https" || is_here
 }

@@ -74,6 +74,9 @@ fn check(workspace: &Workspace, names: &Names, tag: Option<&str>) -> Result<()> 
     if let Some(why) = tag.and_then(|tag| tag_fault(tag, &version, &changelog)) {
         return Err(Error::Release { why });
     }
+    if let Some(why) = names.fault() {
+        return Err(Error::Release { why });
+    }
     let missing = names.missing();
     if !missing.is_empty() {
         eprintln!("Nothing is published: src-tauri/release.toml has no {}", missing.join(", "));

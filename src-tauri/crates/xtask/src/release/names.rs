@@ -4,6 +4,7 @@ use std::fs;
 
 use serde::Deserialize;
 
+use super::updates;
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
@@ -42,6 +43,17 @@ impl Names {
             .then(|| format!("https://github.com/{}/releases/download/v{version}/{file}", self.repository))
     }
 
+    /// Why apps of a release that is made under these names could never find the next one; `None` if they can, or look
+    /// for none.
+    pub(super) fn fault(&self) -> Option<String> {
+        let Updates { endpoint, public_key } = &self.updates;
+        if !endpoint.is_empty() && (!endpoint.starts_with("https://") || endpoint.contains("{{")) {
+            return Some(format!("updates.endpoint is {endpoint:?}, and should be one https:// address"));
+        }
+        let key = (!public_key.is_empty()).then(|| updates::read_public_key(public_key));
+        key?.err().map(|why| format!("updates.public_key is no minisign key in base64: {why}"))
+    }
+
     /// What a published release needs and is not named yet.
     pub(super) fn missing(&self) -> Vec<&'static str> {
         let names = [
@@ -68,5 +80,15 @@ mod tests {
         let address = names.address("1.2.3", "a.dmg").unwrap();
         assert_eq!(address, "https://github.com/somebody/foretoken/releases/download/v1.2.3/a.dmg");
         assert_eq!(Names::default().address("1.2.3", "a.dmg"), None);
+        assert_eq!(names.fault(), None);
+        for (endpoint, public_key, part) in [
+            ("http://example.org/latest.json", "", "https://"),
+            ("https://example.org/{{target}}", "", "https://"),
+            ("", "no key", "updates.public_key"),
+        ] {
+            let (endpoint, public_key) = (endpoint.to_owned(), public_key.to_owned());
+            names.updates = Updates { endpoint, public_key };
+            assert!(names.fault().unwrap().contains(part));
+        }
     }
 }

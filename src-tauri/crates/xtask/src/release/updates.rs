@@ -59,13 +59,16 @@ pub(super) fn verify(archive: &Path, signature: &str, public_key: &str) -> Resul
         why: format!("apps would refuse {}, signed for updates.public_key: {why}", archive.display()),
     };
     let bytes = fs::read(archive).map_err(Error::file(archive))?;
-    let public_key =
-        text(public_key).and_then(|key| PublicKey::decode(&key).map_err(|error| error.to_string()));
+    let public_key = read_public_key(public_key);
     let signature =
         text(signature).and_then(|text| Signature::decode(&text).map_err(|error| error.to_string()));
     let public_key = public_key.map_err(refused)?;
     let signature = signature.map_err(refused)?;
     public_key.verify(&bytes, &signature, false).map_err(|error| refused(error.to_string()))
+}
+
+pub(super) fn read_public_key(encoded: &str) -> std::result::Result<PublicKey, String> {
+    text(encoded).and_then(|key| PublicKey::decode(&key).map_err(|error| error.to_string()))
 }
 
 fn text(encoded: &str) -> std::result::Result<String, String> {

@@ -84,7 +84,8 @@ pub(super) fn install_for(
 ) -> Result<()> {
     let quiet = ["--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"];
     let mut pip = workspace.command(interpreter(workspace)?);
-    pip.args(["-m", "pip", "install"]).args(quiet).arg("--target").arg(folder);
+    // What a test imports is compiled then, and most of it never is.
+    pip.args(["-m", "pip", "install", "--no-compile"]).args(quiet).arg("--target").arg(folder);
     if let Some(platform) = platform {
         // No Python loads them, so that of the system may be older than they ask for.
         pip.args([

@@ -19,11 +19,16 @@ const PLACES: Record<PlaceKind, { name: string; words: string }> = {
 export function DataPage() {
   const places = useStore((state) => state.places) ?? [];
   const { keep_read: keepRead } = useStore((state) => state.preferences);
+  const looks = useStore(
+    ({ updates, preferences }) =>
+      !["off", "barred"].includes(updates.state) && preferences.check_for_updates !== "never",
+  );
   useEffect(() => void loadPlaces(), []);
   return (
     <Page title="Privacy and data" testId="settings-data">
       <p className="part-note">
-        Everything stays on {HERE}. Only searches and downloads of models go to Hugging Face.
+        Everything stays on {HERE}. Only searches and downloads of models go to Hugging Face
+        {looks && ", and the look for new versions to where they are published"}.
       </p>
       <Group>
         <Row name="All chats" words="One JSON file holds everything and can be imported again">

@@ -54,7 +54,7 @@ function Updates() {
     <Group name="Updates">
       <SelectRow
         name="Look for new versions"
-        words="Asks the server that has them which one is the newest, and tells it nothing. You are asked before one is installed"
+        words="Asks the server that has them which one is the newest. You are asked before one is installed"
         value={check}
         options={CHECKS}
         testId="check-for-updates"
@@ -79,12 +79,12 @@ function found(updates: UpdateState): string {
   switch (updates.state) {
     case "idle":
       return updates.checked === null
-        ? "It was never looked for one"
-        : `None was there on ${new Date(updates.checked).toLocaleDateString()}`;
+        ? "Not looked yet"
+        : `You have the newest one, as of ${new Date(updates.checked).toLocaleDateString()}`;
     case "failed":
       return updates.error.message;
     case "checking":
-      return "It is being looked for one";
+      return "Looking…";
     case "off":
     case "barred":
       return "";

@@ -78,8 +78,7 @@ fn about(copy: &Path) -> Option<ChatsBackup> {
 
 /// Whether a database has a layout that is known here.
 fn is_known(database: &Path) -> bool {
-    let db = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY);
-    db.is_ok_and(|db| schema::layout(&db, database).is_ok())
+    open_untouched(database).is_ok_and(|db| schema::layout(&db, database).is_ok())
 }
 
 /// Puts the newest sound one of [`restorable`] in the place of the chats at `path`, which nobody may have open. The
@@ -185,8 +184,21 @@ fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
 
 /// Whether a database has a layout that only a newer version of the app knows.
 fn is_newer(database: &Path) -> bool {
-    let db = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY);
-    db.is_ok_and(|db| matches!(schema::layout(&db, database), Err(ChatsError::Newer { .. })))
+    open_untouched(database)
+        .is_ok_and(|db| matches!(schema::layout(&db, database), Err(ChatsError::Newer { .. })))
+}
+
+/// Opens a database to read what it is, and leaves no file beside it.
+fn open_untouched(database: &Path) -> rusqlite::Result<Connection> {
+    let mut log = OsString::from(database);
+    log.push("-wal");
+    if Path::new(&log).exists() {
+        return Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    }
+    // Even to read, SQLite makes the log that is not there, unless the file is said to be changed by nobody.
+    let name = database.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(format!("file:{name}?immutable=1"), flags)
 }
 
 fn refused(path: &Path, error: std::io::Error) -> ChatsError {

@@ -57,10 +57,8 @@ async fn a_proxy_carries_the_whole_model() {
     // `printf person:word | base64`.
     let known = |head: &Vec<String>| header(head, "proxy-authorization") == Some("Basic cGVyc29uOndvcmQ=");
     assert!(seen.iter().all(known), "{seen:?}");
-    for head in &seen {
-        let to_the_hub = head[0].contains("http://hub.invalid/");
-        assert_eq!(header(head, "authorization").is_some(), to_the_hub, "{head:?}");
-    }
+    let readable = "the token went where whoever is on the way can read it";
+    assert!(seen.iter().all(|head| header(head, "authorization").is_none()), "{readable}: {seen:?}");
     assert!(seen.iter().any(|head| head[0].contains("/blobs/")));
     let printed = [output.stdout, output.stderr].concat();
     assert!(!String::from_utf8(printed).unwrap().contains(TOKEN));

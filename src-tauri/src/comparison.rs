@@ -65,7 +65,7 @@ impl Comparisons {
             EngineState::Starting | EngineState::Loading { .. } => return Err(not_ready()),
         };
         let (messages, settings) = self.compared(source).await?;
-        let question = messages.last().map(|message| message.content().to_owned()).unwrap_or_default();
+        let question = messages.last().map(|message| message.content().into_owned()).unwrap_or_default();
         let sampling = Sampling {
             seed: settings.sampling.seed.or_else(|| Some(Sampling::random_seed())),
             ..settings.sampling

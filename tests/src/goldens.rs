@@ -57,6 +57,11 @@ impl Goldens {
         Some(serde_json::from_value(tokens).unwrap())
     }
 
+    /// What is no tensor.
+    pub fn json(&self) -> &Value {
+        &self.json
+    }
+
     /// A tensor of floats, row-major.
     pub fn floats(&self, name: &str) -> Vec<f32> {
         self.tensors[name].to_vec().unwrap()

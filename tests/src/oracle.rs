@@ -96,6 +96,13 @@ pub fn write_preset(preset: &str, out: &Path, options: &[&str]) {
     run("make_checkpoint.py", [preset.to_owned(), out].into_iter().chain(options));
 }
 
+/// Writes a random checkpoint with a vision tower that answers to its input.
+pub fn write_vision(preset: &str, out: &Path, options: &[&str]) {
+    let out = out.display().to_string();
+    let options = options.iter().map(|option| option.to_string());
+    run("make_vision_checkpoint.py", [preset.to_owned(), out].into_iter().chain(options));
+}
+
 /// Logits of mlx-lm for `ids`, f32 `[T, V]`, by the names given to model folders.
 pub fn mlx_lm_logits(ids: &[u32], models: &[(String, PathBuf)]) -> HashMap<String, Array> {
     let dir = tempfile::tempdir().unwrap();

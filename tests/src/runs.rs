@@ -23,6 +23,7 @@ pub fn greedy(prompt: &[u32], max_tokens: usize) -> RowSpec {
         constraint: None,
         priority: Priority::default(),
         prediction: Arc::default(),
+        pictures: Vec::new(),
         known_drafts: None,
         widths: 1..=usize::MAX,
         remember: None,

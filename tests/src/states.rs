@@ -3,7 +3,7 @@
 use std::fmt;
 
 use foretoken_engine::cache::RowKv;
-use foretoken_engine::decode::{Batch, DraftPlan, RowSpec};
+use foretoken_engine::decode::{Batch, DraftPlan, PromptPicture, RowSpec};
 use foretoken_engine::mlx::{Array, Dtype};
 use foretoken_engine::model::Qwen;
 
@@ -96,7 +96,12 @@ pub fn states(batch: &Batch) -> Vec<RowState> {
 
 /// The state of a row that has read all of `context` but its last token, and nothing else.
 pub fn fresh(model: &Qwen, context: &[u32]) -> RowState {
-    let spec: RowSpec = greedy(context, 1);
+    fresh_with(model, context, &[])
+}
+
+/// [`fresh`] of a row with these pictures.
+pub fn fresh_with(model: &Qwen, context: &[u32], pictures: &[PromptPicture]) -> RowState {
+    let spec = RowSpec { pictures: pictures.to_vec(), ..greedy(context, 1) };
     let mut batch = Batch::default();
     batch.join(read(model, 0, &spec)).unwrap();
     states(&batch).remove(0)
@@ -126,7 +131,8 @@ pub fn together(
             replies[advance.row as usize].add(&advance);
         }
         for (row, state) in batch.rows().iter().zip(states(&batch)) {
-            let difference = Difference::between(&state, &fresh(model, row.context()));
+            let pictures = &specs[row.id as usize].pictures;
+            let difference = Difference::between(&state, &fresh_with(model, row.context(), pictures));
             assert!(difference.most() < F32_ROUNDING, "row {} in step {step}: {difference:?}", row.id);
         }
         check(step, &batch);

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use foretoken_protocol::{
     ChatMessage, DraftModelInfo, ErrorReport, Event, FinishReason, Input, KvPrecision, ModelInfo, MtpState,
-    Part, PositionStats, ReplyStats, Request, RequestId, Sampling, TokenLogprob, TokenLogprobs, TokenText,
+    Part, PictureInput, PositionStats, ReplyStats, Request, RequestId, Sampling, TokenLogprob, TokenLogprobs,
+    TokenText,
 };
 use serde::Deserialize;
 
@@ -111,6 +112,7 @@ impl Engine {
             thinking: true,
             tools: true,
             json_calls,
+            pictures: PictureInput::default(),
             fingerprint: "c0ffee00".into(),
             weight_bytes: 1,
             kv_precision,
@@ -198,7 +200,11 @@ fn question(input: &Input) -> String {
     match input {
         Input::Chat(chat) => {
             let users = |message: &&ChatMessage| matches!(message, ChatMessage::User { .. });
-            chat.messages.iter().rfind(users).map(|message| message.content().to_owned()).unwrap_or_default()
+            chat.messages
+                .iter()
+                .rfind(users)
+                .map(|message| message.content().into_owned())
+                .unwrap_or_default()
         }
         Input::Text { text, .. } => text.clone(),
         Input::Ids { ids } => format!("{ids:?}"),

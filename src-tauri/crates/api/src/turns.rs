@@ -1,7 +1,7 @@
 //! The turns of a chat, made to fit what chat templates of the family take: one system message at most, and that first;
 //! a user message somewhere; behind an answer's calls their results, in the order of the calls.
 
-use foretoken_protocol::{ChatMessage, FunctionCall, PartialReply, ToolCall};
+use foretoken_protocol::{ChatMessage, Content, FunctionCall, PartialReply, ToolCall};
 use serde_json::{Map, Value, json};
 
 use crate::error::ApiError;
@@ -160,7 +160,7 @@ impl Turns {
                 self.warn(NO_RESULT);
                 MISSING.to_owned()
             });
-            self.messages.push(ChatMessage::Tool { content });
+            self.messages.push(ChatMessage::Tool { content: content.into() });
         }
         for text in std::mem::take(&mut self.notes) {
             if let Some(ChatMessage::Tool { content }) = self.messages.last_mut() {
@@ -174,7 +174,7 @@ fn note(text: &str) -> String {
     format!("<system-note>\n{text}\n</system-note>")
 }
 
-fn add_note(content: &mut String, text: &str) {
+fn add_note(content: &mut Content, text: &str) {
     content.push_str("\n\n");
     content.push_str(&note(text));
 }

@@ -7,12 +7,12 @@ use std::fmt;
 use std::fs;
 use std::path::{self, Component, Path};
 
-use foretoken_protocol::{KvPrecision, ModelInfo, MtpState};
+use foretoken_protocol::{KvPrecision, ModelInfo, MtpState, PictureInput};
 use serde::Serialize;
 
 use crate::checkpoint::{
     CheckpointError, Config, DraftConfig, DraftLayout, HiddenMode, Index, LayerKind, Layout, Metadata,
-    Purpose, SkipReason, Skipped, sampling_defaults,
+    PictureSettings, Purpose, SkipReason, Skipped, VisionPlan, sampling_defaults,
 };
 use crate::memory::{DraftHead, DraftMemory, MemoryEstimate};
 use crate::mlx;
@@ -53,6 +53,8 @@ pub struct Inspection {
     pub mtp: MtpState,
     /// Which output of the trunk the MTP head reads; `None` without a head.
     pub hidden_mode: Option<HiddenMode>,
+    /// Whether it sees pictures.
+    pub pictures: PictureInput,
     /// Longest context the model was made for, in tokens.
     pub context_length: u32,
     /// What it takes to run.
@@ -143,6 +145,7 @@ pub fn inspect_drafted(
         full_attention_layers: config.count(LayerKind::FullAttention),
         hidden_size: config.hidden_size,
         vocab_size: config.vocab_size,
+        pictures: picture_input(&layout),
         context_length: config.max_position_embeddings,
         memory: MemoryEstimate::of(&config, &layout, draft, context.into()),
         skipped: skipped_groups(&layout.skipped),
@@ -172,12 +175,23 @@ pub fn model_info(
         thinking,
         tools: false,
         json_calls: false,
+        pictures: picture_input(layout),
         fingerprint: String::new(),
         weight_bytes: layout.weight_bytes().saturating_add(copy),
         kv_precision: layout.kv_precision,
         draft_model: None,
         notes: layout.notes.clone(),
     })
+}
+
+fn picture_input(layout: &Layout) -> PictureInput {
+    match &layout.vision {
+        VisionPlan::Present(tower) => {
+            let PictureSettings { least_pixels, most_pixels, .. } = tower.dims.pictures;
+            PictureInput::Available { least_pixels, most_pixels, tower_bytes: tower.weight_bytes() }
+        }
+        VisionPlan::Unavailable(reason) => PictureInput::Unavailable { reason: reason.clone() },
+    }
 }
 
 /// The name people know a model by: its folder's, seen through the layout of the Hugging Face cache
@@ -255,6 +269,16 @@ impl fmt::Display for Inspection {
             MtpState::Stripped => "declared, but its tensors are gone".into(),
             MtpState::Unusable => "there is one, but it cannot be used".into(),
         };
+        let pictures = match &self.pictures {
+            PictureInput::Available { most_pixels, tower_bytes, .. } => {
+                format!(
+                    "up to {} pixels; its vision tower takes {}",
+                    count(*most_pixels),
+                    bytes(*tower_bytes)
+                )
+            }
+            PictureInput::Unavailable { reason } => format!("none: {reason}"),
+        };
         let mut rows = vec![
             ("parameters", parameters),
             ("weights", format!("{}, {} in {} {files}", self.format, bytes(memory.weights), self.files)),
@@ -266,6 +290,7 @@ impl fmt::Display for Inspection {
                 ),
             ),
             ("MTP head", mtp),
+            ("pictures", pictures),
             ("context", format!("{} tokens", self.context_length)),
             ("memory", format!("{} at {} tokens", bytes(memory.total), memory.context)),
             ("", format!("{} weights", bytes(memory.weights))),
@@ -306,7 +331,7 @@ type LabelledRow = (&'static str, String);
 fn skipped_row(group: &SkippedGroup) -> LabelledRow {
     let tensors = if group.tensors == 1 { "tensor" } else { "tensors" };
     let why = match group.reason {
-        SkipReason::Vision => "the vision tower",
+        SkipReason::Vision => "a vision tower that cannot be used",
         SkipReason::TiedHead => "the embedding is the output head",
         SkipReason::Derived => "it follows from the config",
         SkipReason::UnusedHead => "an MTP head that cannot be used",

@@ -1,10 +1,13 @@
 //! What a model makes of a known text: every logit, for comparing implementations and measuring conversions.
 
+use std::ops::Range;
+
 use foretoken_protocol::KvPrecision;
 
+use crate::cache::{DeltaState, RowCache};
 use crate::error::EngineError;
 use crate::mlx::{self, Array, Dtype, Result};
-use crate::model::{Packed, Phase, Qwen};
+use crate::model::{Hidden, ImageSpan, Phase, Placed, Qwen};
 
 /// Tokens per forward pass.
 pub const CHUNK: usize = 512;
@@ -18,28 +21,31 @@ pub struct Score {
     pub hidden: Array,
     /// The MTP head's, `[T − 1, V]`: row t from hidden state t and token t + 1.
     pub mtp_logits: Option<Array>,
+    /// Its keys and values.
+    pub row: RowCache,
+    /// Its recurrent states.
+    pub states: Vec<DeltaState>,
 }
 
 /// Reads `ids` from an empty state, `chunk` tokens at a time.
 pub fn score(model: &Qwen, ids: &[u32], chunk: usize) -> std::result::Result<Score, EngineError> {
-    let mut row = model.empty_row();
-    let mut states = model.empty_states(1)?;
+    score_with_pictures(model, ids, &[], chunk)
+}
+
+/// [`score`] of a text with pictures in it.
+pub fn score_with_pictures(
+    model: &Qwen,
+    ids: &[u32],
+    pictures: &[Placed],
+    chunk: usize,
+) -> std::result::Result<Score, EngineError> {
+    let mut reading = Reading::new(model, model.kv_precision, ids, pictures)?;
     let (mut logits, mut hidden, mut mtp_logits) = (Vec::new(), Vec::new(), Vec::new());
     for start in (0..ids.len()).step_by(chunk) {
-        let part = &ids[start..ids.len().min(start + chunk)];
-        let packed = Packed::new(&[(start, part.len())])?;
-        let tokens = Array::from_slice(part, &[part.len() as i32])?;
-        let out = model.forward(&tokens, &packed, &mut [&mut row], &mut states, Phase::Prefill)?;
+        let (out, guessed) = reading.read(start..ids.len().min(start + chunk))?;
         logits.push(model.logits(&out.normed)?.astype(Dtype::Float32)?);
         hidden.push(out.normed.astype(Dtype::Float32)?);
-
-        let next = &ids[start + 1..ids.len().min(start + chunk + 1)];
-        if let (Some(head), Some(cache), false) = (&model.mtp, &mut row.head, next.is_empty()) {
-            let count = next.len() as i32;
-            let packed = Packed::new(&[(start, next.len())])?;
-            let next = model.embed_tokens.forward(&Array::from_slice(next, &[count])?)?;
-            let before = out.for_mtp.slice_axis(0, 0, count)?;
-            let guessed = head.forward(&before, &next, &packed, std::iter::once(cache))?;
+        if let Some(guessed) = guessed {
             mtp_logits.push(model.logits(&guessed)?.astype(Dtype::Float32)?);
         }
         mlx::eval(logits.iter().chain(&hidden).chain(&mtp_logits))?;
@@ -49,7 +55,47 @@ pub fn score(model: &Qwen, ids: &[u32], chunk: usize) -> std::result::Result<Sco
         logits: join(&logits)?,
         hidden: join(&hidden)?,
         mtp_logits: if mtp_logits.is_empty() { None } else { Some(join(&mtp_logits)?) },
+        row: reading.row,
+        states: reading.states,
     })
+}
+
+/// A text that is read from an empty state.
+struct Reading<'a> {
+    model: &'a Qwen,
+    ids: &'a [u32],
+    pictures: &'a [Placed],
+    spans: Vec<ImageSpan>,
+    row: RowCache,
+    states: Vec<DeltaState>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(model: &'a Qwen, kv: KvPrecision, ids: &'a [u32], pictures: &'a [Placed]) -> Result<Self> {
+        let spans = pictures.iter().map(|(span, _)| *span).collect();
+        let (row, states) = (model.empty_row_with(kv), model.empty_states(1)?);
+        Ok(Self { model, ids, pictures, spans, row, states })
+    }
+
+    /// Reads on: what the model puts out for these tokens, and what its head makes of them and the token behind each,
+    /// where there is one.
+    fn read(&mut self, range: Range<usize>) -> Result<(Hidden, Option<Array>)> {
+        let Self { model, ids, pictures, spans, row, states } = self;
+        let x = model.embed(ids, range.clone(), pictures)?;
+        let packed = model.packed(spans, range.clone())?;
+        let out = model.forward_embedded(x, &packed, &mut [&mut *row], states, Phase::Prefill)?;
+        let next = range.start + 1..ids.len().min(range.end + 1);
+        let guessed = match (&model.mtp, &mut row.head) {
+            (Some(head), Some(cache)) if !next.is_empty() => {
+                let packed = model.packed(spans, range.start..next.end - 1)?;
+                let before = out.for_mtp.slice_axis(0, 0, next.len() as i32)?;
+                let next = model.embed(ids, next, pictures)?;
+                Some(head.forward(&before, &next, &packed, std::iter::once(cache))?)
+            }
+            _ => None,
+        };
+        Ok((out, guessed))
+    }
 }
 
 /// How well a model predicts a text, and its MTP head what the model predicts.
@@ -77,20 +123,29 @@ pub fn figures(model: &Qwen, ids: &[u32], chunk: usize) -> Result<Figures> {
 
 /// [`figures`] with keys and values kept in this precision, which the size of the model's heads must allow.
 pub fn figures_with(model: &Qwen, kv: KvPrecision, ids: &[u32], chunk: usize) -> Result<Figures> {
-    let mut row = model.empty_row_with(kv);
-    let mut states = model.empty_states(1)?;
-    let mut sum = 0.0;
+    figures_with_pictures(model, kv, ids, &[], chunk)
+}
+
+/// [`figures_with`] of a text with pictures in it, whose own tokens nothing predicts.
+pub fn figures_with_pictures(
+    model: &Qwen,
+    kv: KvPrecision,
+    ids: &[u32],
+    pictures: &[Placed],
+    chunk: usize,
+) -> Result<Figures> {
+    let mut reading = Reading::new(model, kv, ids, pictures)?;
+    let is_text = |index: usize| !pictures.iter().any(|(span, _)| span.range().contains(&index));
+    let (mut sum, mut predicted) = (0.0, 0);
     // What the model chooses after each token, and what the head chooses one token earlier.
     let (mut choices, mut guesses): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
     for start in (0..ids.len()).step_by(chunk) {
-        let part = &ids[start..ids.len().min(start + chunk)];
-        let packed = Packed::new(&[(start, part.len())])?;
-        let tokens = Array::from_slice(part, &[part.len() as i32])?;
-        let out = model.forward(&tokens, &packed, &mut [&mut row], &mut states, Phase::Prefill)?;
+        let end = ids.len().min(start + chunk);
+        let (out, guessed) = reading.read(start..end)?;
         let logits = model.logits(&out.normed)?.astype(Dtype::Float32)?;
         choices.extend(mlx::argmax_axis(&logits, 1)?.to_vec::<u32>()?);
 
-        let next = &ids[start + 1..ids.len().min(start + chunk + 1)];
+        let next = &ids[start + 1..ids.len().min(end + 1)];
         if next.is_empty() {
             continue;
         }
@@ -98,19 +153,21 @@ pub fn figures_with(model: &Qwen, kv: KvPrecision, ids: &[u32], chunk: usize) ->
         let next_column = Array::from_slice(next, &[count, 1])?;
         let logits = logits.slice_axis(0, 0, count)?;
         let nll = mlx::logsumexp(&logits, -1)?.subtract(&mlx::take_along_axis(&logits, &next_column, 1)?)?;
-        sum += nll.to_vec::<f32>()?.iter().map(|&x| f64::from(x)).sum::<f64>();
-        if let (Some(head), Some(cache)) = (&model.mtp, &mut row.head) {
-            let packed = Packed::new(&[(start, next.len())])?;
-            let embedded = model.embed_tokens.forward(&Array::from_slice(next, &[count])?)?;
-            let before = out.for_mtp.slice_axis(0, 0, count)?;
-            let guessed = head.forward(&before, &embedded, &packed, std::iter::once(cache))?;
+        for (_, nll) in (start + 1..).zip(nll.to_vec::<f32>()?).filter(|(index, _)| is_text(*index)) {
+            (sum, predicted) = (sum + f64::from(nll), predicted + 1);
+        }
+        if let Some(guessed) = guessed {
             guesses.extend(mlx::argmax_axis(&model.logits(&guessed)?, 1)?.to_vec::<u32>()?);
         }
     }
-    let same = guesses.iter().zip(choices.iter().skip(1)).filter(|(guess, choice)| guess == choice).count();
-    let predicted = ids.len().saturating_sub(1);
+    // The head guesses the token two behind its pair.
+    let compared = (2..).zip(guesses.iter().zip(choices.iter().skip(1))).filter(|(index, _)| is_text(*index));
+    let (mut same, mut all) = (0, 0);
+    for (_, (guess, choice)) in compared {
+        (same, all) = (same + usize::from(guess == choice), all + 1);
+    }
     Ok(Figures {
-        mean_nll: (predicted > 0).then(|| sum / predicted as f64),
-        mtp_acceptance: (!guesses.is_empty()).then(|| same as f64 / guesses.len() as f64),
+        mean_nll: (predicted > 0).then(|| sum / f64::from(predicted)),
+        mtp_acceptance: (all > 0).then(|| same as f64 / f64::from(all)),
     })
 }

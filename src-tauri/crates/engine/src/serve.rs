@@ -28,7 +28,7 @@ use crate::constrain::Compiled;
 use crate::error::EngineError;
 use crate::learned::Learned;
 use crate::session::{Calls, Prepared, Progress, Reply, ReplyRequest, Session};
-use crate::text::{Prompter, TextError};
+use crate::text::{Prompter, TextError, TokenPrompt};
 use crate::{device_check, machine, mlx};
 
 /// How often the numbers under a reply are sent.
@@ -108,7 +108,7 @@ enum InboxMessage {
     /// A request for a reply has its prompt.
     Prepared(Ticket, PreparedPrompt),
     /// A chat's next prompt begins with these tokens of the model that was loaded so long ago.
-    NextTurn(Generation, Vec<u32>, Option<u64>),
+    NextTurn(Generation, TokenPrompt, Option<u64>),
     /// Standard input has ended.
     End,
 }
@@ -178,11 +178,11 @@ impl Server {
             }
             let writing = self.session.as_ref().is_some_and(|session| !session.is_idle());
             let busy = writing || !self.preparing.is_empty();
-            if let Some((generation, ids, remember)) = self.inbox.next_turn.take()
+            if let Some((generation, prompt, remember)) = self.inbox.next_turn.take()
                 && let Some(session) =
                     self.session.as_mut().filter(|_| !busy && generation == self.generation)
             {
-                session.read_ahead(ids, remember);
+                session.read_ahead(prompt, remember);
             }
             let ahead = !busy && self.session.as_ref().is_some_and(Session::reads_ahead);
             if busy && self.inbox.closed {
@@ -625,7 +625,7 @@ struct Inbox {
     /// Prompts that have been made.
     prepared: Vec<(Ticket, PreparedPrompt)>,
     /// What the next prompt of the chat that was answered last begins with.
-    next_turn: Option<(Generation, Vec<u32>, Option<u64>)>,
+    next_turn: Option<(Generation, TokenPrompt, Option<u64>)>,
     /// Whether the last wait ended because nothing happened.
     timed_out: bool,
     closed: bool,
@@ -703,8 +703,8 @@ impl Inbox {
                 return self.counted.push((id, counted));
             }
             InboxMessage::Prepared(ticket, prompt) => return self.prepared.push((ticket, prompt)),
-            InboxMessage::NextTurn(generation, ids, remember) => {
-                return self.next_turn = Some((generation, ids, remember));
+            InboxMessage::NextTurn(generation, prompt, remember) => {
+                return self.next_turn = Some((generation, prompt, remember));
             }
             InboxMessage::End => return self.closed = true,
         };

@@ -2,6 +2,7 @@
 
 mod exact;
 mod replies;
+mod sight;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,17 +16,20 @@ use foretoken_protocol::{
 };
 
 use crate::cache::DiskTier;
-use crate::checkpoint::{CheckpointError, Config, DraftConfig, DraftLayout, Files, Index, Layout, Metadata};
+use crate::checkpoint::{
+    CheckpointError, Config, DraftConfig, DraftLayout, Files, Index, Layout, Metadata, VisionPlan,
+};
 use crate::constrain::Compiler;
 use crate::decode::{Calibration, Limits, Policy, PolicyState, RowSpec, Scheduler};
 use crate::error::EngineError;
 use crate::inspect::{model_info, model_name};
 use crate::memory::MemoryBudget;
 use crate::mlx::{self, kernels};
-use crate::model::{BatchInvariance, DraftModel, LoadError, LoadProgress, Qwen};
+use crate::model::{BatchInvariance, DraftModel, LoadError, LoadProgress, Placed, Qwen};
 use crate::text::{ChatTemplate, MESSAGE_START, Prompter, Tokenizer, stop_ids};
-pub use crate::text::{PLAIN_TEXT, TokenPrompt};
+pub use crate::text::{PLAIN_TEXT, TokenPicture, TokenPrompt};
 pub use replies::{Calls, Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
+use sight::Sight;
 
 /// What a model is asked whose drafts nobody knows.
 const CALIBRATION_QUESTION: &str = "Tell me something about the sea.";
@@ -46,6 +50,7 @@ pub struct Session {
     writing: replies::Writing,
     /// In which steps the device gives this model's tokens the same bits.
     invariance: BatchInvariance,
+    sight: Sight,
     /// Held from the first reply until [`Session::rest`]: whoever pauses for an hour gets the memory for other
     /// programs.
     residency: Option<mlx::Residency>,
@@ -82,7 +87,11 @@ impl Prepared {
         info.json_calls = template.call_form() == Some(CallForm::Json);
         info.fingerprint = format!("{:08x}", metadata.fingerprint()?);
         let own_notes = info.notes.len();
-        let prompter = Prompter::new(tokenizer, template);
+        let picture_token = match &layout.vision {
+            VisionPlan::Present(tower) => Ok(tower.dims.image_token),
+            VisionPlan::Unavailable(reason) => Err(reason.as_str()),
+        };
+        let prompter = Prompter::new(tokenizer, template).with_pictures(picture_token);
         Ok(Self { config, layout, draft_model: None, info, own_notes, prompter, stop_ids, xtc_exempt })
     }
 
@@ -180,6 +189,7 @@ impl Prepared {
             scheduler,
             writing,
             invariance,
+            sight: Sight::new(config, layout),
             residency: None,
         })
     }
@@ -267,6 +277,11 @@ impl Session {
         Ok(self.prompter.prompt_with_tools(messages, tools, thinking)?)
     }
 
+    /// The vectors that a prompt's pictures go in with.
+    pub fn look(&mut self, pictures: &[TokenPicture]) -> Result<Vec<Placed>, EngineError> {
+        self.sight.look(&mut self.model, pictures)
+    }
+
     /// Where messages begin in a prompt.
     pub fn message_starts(&self, ids: &[u32]) -> Vec<usize> {
         (0..ids.len()).filter(|&position| Some(ids[position]) == self.message_start).collect()
@@ -279,14 +294,17 @@ impl Session {
 
     /// Begins to read what a prompt may begin with, if no reply is in the making; [`Self::read_on`] goes on with it.
     /// `remember`: whose it is, where it is kept on disk too.
-    pub fn read_ahead(&mut self, ids: Vec<u32>, remember: Option<u64>) {
+    pub fn read_ahead(&mut self, prompt: TokenPrompt, remember: Option<u64>) {
+        let TokenPrompt { ids, pictures, .. } = prompt;
         if ids.len() >= self.info.context_length as usize || self.check_ids(&ids).is_err() {
             return;
         }
+        let Ok(pictures) = self.sight.look_up(&mut self.model, pictures) else { return };
         let spec = RowSpec {
             message_starts: self.message_starts(&ids),
             reply_from: ids.len(),
             prompt: ids,
+            pictures,
             sampling: Sampling::default(),
             seed: 0,
             xtc_exempt: Vec::new(),

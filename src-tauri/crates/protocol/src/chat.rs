@@ -1,6 +1,9 @@
 //! What a reply is written behind, as the engine gets it: a chat, in which tools may be called, a text or tokens. The
 //! parts of a reply, and the beginning of a reply to be continued.
 
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -29,8 +32,8 @@ pub enum ChatMessage {
     },
     /// What the person writes.
     User {
-        /// Its text.
-        content: String,
+        /// What it says.
+        content: Content,
     },
     /// What the model writes.
     Assistant {
@@ -46,8 +49,8 @@ pub enum ChatMessage {
     },
     /// The result of a call; results stand in the order of the calls.
     Tool {
-        /// Its text.
-        content: String,
+        /// What it says.
+        content: Content,
     },
 }
 
@@ -57,7 +60,7 @@ impl ChatMessage {
         let content = content.into();
         match role {
             Role::System => Self::System { content },
-            Role::User => Self::User { content },
+            Role::User => Self::User { content: content.into() },
             Role::Assistant => Self::Assistant { content, reasoning_content: None, tool_calls: Vec::new() },
         }
     }
@@ -77,14 +80,98 @@ impl ChatMessage {
         Self::new(Role::Assistant, content)
     }
 
-    /// Its text.
-    pub fn content(&self) -> &str {
+    /// Its text, without pictures.
+    pub fn content(&self) -> Cow<'_, str> {
         match self {
-            Self::System { content }
-            | Self::User { content }
-            | Self::Assistant { content, .. }
-            | Self::Tool { content } => content,
+            Self::System { content } | Self::Assistant { content, .. } => content.into(),
+            Self::User { content } | Self::Tool { content } => content.text(),
         }
+    }
+
+    /// Its pictures, in order.
+    pub fn pictures(&self) -> impl Iterator<Item = &Path> {
+        let content = match self {
+            Self::User { content } | Self::Tool { content } => Some(content),
+            Self::System { .. } | Self::Assistant { .. } => None,
+        };
+        content.into_iter().flat_map(Content::pictures)
+    }
+}
+
+/// What a message says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Content {
+    /// A text.
+    Text(String),
+    /// Texts and pictures, in order.
+    Parts(Vec<ContentPart>),
+}
+
+/// A part of what a message says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ContentPart {
+    /// A text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A picture.
+    Image {
+        /// The file of its pixels, which `foretoken-engine picture` has made.
+        pixels: PathBuf,
+    },
+}
+
+impl Content {
+    /// Its texts, without what is between them.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => text.into(),
+            Self::Parts(parts) => {
+                let text = |part: &ContentPart| match part {
+                    ContentPart::Text { text } => Some(text.clone()),
+                    ContentPart::Image { .. } => None,
+                };
+                parts.iter().filter_map(text).collect::<String>().into()
+            }
+        }
+    }
+
+    /// Adds text at its end.
+    pub fn push_str(&mut self, more: &str) {
+        match self {
+            Self::Text(text) => text.push_str(more),
+            Self::Parts(parts) => match parts.last_mut() {
+                Some(ContentPart::Text { text }) => text.push_str(more),
+                _ => parts.push(ContentPart::Text { text: more.to_owned() }),
+            },
+        }
+    }
+
+    /// Its pictures, in order.
+    pub fn pictures(&self) -> impl Iterator<Item = &Path> {
+        let parts = match self {
+            Self::Text(_) => &[][..],
+            Self::Parts(parts) => parts,
+        };
+        parts.iter().filter_map(|part| match part {
+            ContentPart::Image { pixels } => Some(pixels.as_path()),
+            ContentPart::Text { .. } => None,
+        })
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
     }
 }
 

@@ -34,7 +34,8 @@ pub use bridge::{
     ModelEntry, ReplyEvent, Sent, Snapshot, Surroundings,
 };
 pub use chat::{
-    ChatInput, ChatMessage, FunctionCall, Input, Part, PartialReply, Role, TemplateOptions, ToolCall,
+    ChatInput, ChatMessage, Content, ContentPart, FunctionCall, Input, Part, PartialReply, Role,
+    TemplateOptions, ToolCall,
 };
 pub use chats::{
     Attachment, Beginning, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary,
@@ -61,7 +62,7 @@ pub use local_api::{
     TokenPlace,
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
-pub use model::{DraftModelInfo, ModelInfo, MtpState};
+pub use model::{DraftModelInfo, ModelInfo, MtpState, PictureInput};
 pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, SettingsPage};
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{

@@ -54,6 +54,9 @@ pub struct ModelInfo {
     /// Whether it writes the arguments of calls as JSON, and not each between tags.
     #[serde(default)]
     pub json_calls: bool,
+    /// Whether it sees pictures.
+    #[serde(default)]
+    pub pictures: PictureInput,
     /// Memory that the loaded weights take, a draft model's included.
     pub weight_bytes: u64,
     /// Tells its weights from others that go by the same name: hexadecimal digits of samples of them.
@@ -66,6 +69,32 @@ pub struct ModelInfo {
     pub draft_model: Option<Box<DraftModelInfo>>,
     /// What is odd about the checkpoint though it loads, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// Whether a model sees pictures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum PictureInput {
+    /// It does.
+    Available {
+        /// The fewest pixels of a picture as it is shown to the model; smaller ones are enlarged.
+        least_pixels: u64,
+        /// The most.
+        most_pixels: u64,
+        /// Memory that its vision tower takes, from the first picture on.
+        tower_bytes: u64,
+    },
+    /// It does not.
+    Unavailable {
+        /// Why, in a sentence or two.
+        reason: String,
+    },
+}
+
+impl Default for PictureInput {
+    fn default() -> Self {
+        Self::Unavailable { reason: "This model reads text alone.".into() }
+    }
 }
 
 /// A draft model that is loaded beside the model that it guesses ahead for.

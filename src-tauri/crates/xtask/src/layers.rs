@@ -41,7 +41,8 @@ const LAYERS: Layers = Layers {
         ("prefixes", &[]),
         ("chats", &["protocol"]),
         ("models", &["protocol"]),
-        ("engine", &["calls", "prefixes", "protocol"]),
+        ("pictures", &[]),
+        ("engine", &["calls", "pictures", "prefixes", "protocol"]),
         ("host", &["protocol"]),
         ("api", &["calls", "host", "models", "protocol"]),
         ("test-hub", &[]),
@@ -70,7 +71,7 @@ const LAYERS: Layers = Layers {
                 ),
                 ("convert", &["checkpoint", "error", "machine", "mlx", "model"]),
                 ("learned", &["decode", "machine", "mlx"]),
-                ("score", &["error", "mlx", "model"]),
+                ("score", &["cache", "error", "mlx", "model"]),
                 (
                     "session",
                     &[

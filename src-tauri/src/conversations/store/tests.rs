@@ -81,7 +81,7 @@ fn replies_without_an_answer_are_left_out_of_the_conversation() {
     let texts: Vec<String> = conversation(&store, last.unwrap())
         .unwrap()
         .into_iter()
-        .map(|message| message.content().to_owned())
+        .map(|message| message.content().into_owned())
         .collect();
     assert_eq!(texts, ["Before \"One.\"", "One.", "Before \"\"", "Before \"Three.\"", "Three."]);
 }

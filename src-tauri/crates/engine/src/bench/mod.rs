@@ -442,6 +442,7 @@ impl<'a> Bench<'a> {
             constraint: None,
             priority: Priority::default(),
             prediction: Arc::default(),
+            pictures: Vec::new(),
             known_drafts: self.known_drafts.clone(),
             widths: 1..=usize::MAX,
             remember: None,

@@ -100,6 +100,7 @@ fn request(prompt: Vec<u32>, message_starts: Vec<usize>) -> RowSpec {
         constraint: None,
         priority: Priority::default(),
         prediction: Arc::default(),
+        pictures: Vec::new(),
         known_drafts: None,
         widths: 1..=usize::MAX,
         remember: None,

@@ -13,9 +13,10 @@ use super::dims::{AttentionDims, LinearDims, MoeDims};
 use super::draft_kind::draft_architecture;
 use super::json::{Keys, MAX_SIZE, Object, excerpt, invalid};
 use super::kinds::{FloatType, LayerKind, MlpKind, SUPPORTED_ARCHITECTURES};
-use super::metadata::{Files, Metadata};
+use super::metadata::{Files, Metadata, PREPROCESSOR};
 use super::names::classify;
 use super::quantization::Quantization;
+use super::vision::{PictureSettings, VisionDims};
 
 /// The model type of an MTP head that was exported without its model.
 pub(super) const HEAD_ARCHITECTURE: &str = "qwen3_5_mtp";
@@ -60,6 +61,8 @@ pub struct Config {
     pub dtype: Option<FloatType>,
     /// Quantization of the weights.
     pub quantization: Option<Quantization>,
+    /// The vision tower that the config declares, or why that cannot be understood; its tensors may be absent.
+    pub vision: Option<Result<VisionDims, ErrorReport>>,
 }
 
 impl Config {
@@ -70,13 +73,24 @@ impl Config {
 
     /// Reads the config of a model.
     pub fn of(metadata: &Metadata) -> Result<Self, CheckpointError> {
-        match metadata.object("config.json")? {
-            Some(config) => Self::parse(&config),
-            None => Err(CheckpointError::NotAModelFolder {
+        let Some(config) = metadata.object("config.json")? else {
+            return Err(CheckpointError::NotAModelFolder {
                 path: metadata.folder.clone(),
                 problem: "has no config.json",
-            }),
+            });
+        };
+        let mut config = Self::parse(&config)?;
+        if let Some(Ok(vision)) = &mut config.vision {
+            match metadata
+                .object(PREPROCESSOR)
+                .and_then(|file| file.as_ref().map(PictureSettings::parse).transpose())
+            {
+                Ok(Some(pictures)) => vision.pictures = pictures,
+                Ok(None) => {}
+                Err(error) => config.vision = Some(Err(error.into())),
+            }
         }
+        Ok(config)
     }
 
     /// Checks a config, nested (`text_config`) or flat.
@@ -101,6 +115,8 @@ impl Config {
             false => keys.optional_size("intermediate_size")?,
         };
         let attention = AttentionDims::parse(&keys, hidden_size)?;
+        let vision =
+            VisionDims::parse(&root, &keys, &attention, hidden_size).map_err(ErrorReport::from).transpose();
         let context = keys.size("max_position_embeddings")? as u32;
         let mtp_layers = match keys.integer("mtp_num_hidden_layers", 0, MAX_LAYERS)? {
             Some(layers) => layers,
@@ -130,6 +146,7 @@ impl Config {
             attention,
             dtype: float_type(&keys)?,
             quantization: Quantization::parse(&keys, classify)?,
+            vision,
         })
     }
 

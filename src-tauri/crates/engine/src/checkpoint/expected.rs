@@ -5,6 +5,7 @@ use super::config::Config;
 use super::dims::{AttentionDims, MoeDims};
 use super::json::invalid;
 use super::kinds::{LayerKind, MlpKind};
+use super::vision::{CHANNELS, FRAMES, MERGE, PATCH, VisionDims};
 
 /// What a tensor is to the model, which decides how it may be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,9 @@ pub(super) enum Role {
     Conv,
     /// A small parameter of the recurrence, used as it is stored: often float32 beside bfloat16 weights.
     Recurrence,
+    /// The kernel of a vision tower's patches, `[out, channel, frame, row, column]`; conversions to MLX put the channel
+    /// last.
+    PatchKernel,
     /// Any other parameter, used in the compute type.
     Parameter,
 }
@@ -57,6 +61,39 @@ pub(super) fn mtp_head(config: &Config, mlp: MlpKind) -> Result<Vec<Slot>, Check
         slots.norm(norm, hidden, "hidden_size");
     }
     Ok(slots.0)
+}
+
+/// Lists every tensor of a vision tower.
+pub(super) fn vision_tower(dims: &VisionDims) -> Vec<Slot> {
+    let (hidden, inner) = (dims.hidden_size, dims.intermediate_size);
+    let width = "vision_config.hidden_size";
+    let mut slots = Slots::default();
+    slots.push(
+        "visual.patch_embed.proj.weight".into(),
+        vec![hidden, CHANNELS, FRAMES, PATCH, PATCH],
+        Role::PatchKernel,
+        "vision_config.hidden_size, in_channels, temporal_patch_size and twice patch_size",
+    );
+    slots.parameter("visual.patch_embed.proj.bias", &[hidden], width);
+    let positions = [dims.position_side * dims.position_side, hidden];
+    slots.matrix("visual.pos_embed", positions, "vision_config.num_position_embeddings, hidden_size");
+    for block in 0..dims.depth {
+        let path = format!("visual.blocks.{block}");
+        for norm in ["norm1", "norm2"] {
+            slots.layer_norm(&format!("{path}.{norm}"), hidden);
+        }
+        slots.biased(&format!("{path}.attn.qkv"), [3 * hidden, hidden], width);
+        slots.biased(&format!("{path}.attn.proj"), [hidden, hidden], width);
+        let up = "vision_config.intermediate_size, hidden_size";
+        slots.biased(&format!("{path}.mlp.linear_fc1"), [inner, hidden], up);
+        slots.biased(&format!("{path}.mlp.linear_fc2"), [hidden, inner], up);
+    }
+    slots.layer_norm("visual.merger.norm", hidden);
+    let together = MERGE * MERGE * hidden;
+    let because = "vision_config.hidden_size, spatial_merge_size, out_hidden_size";
+    slots.biased("visual.merger.linear_fc1", [together, together], because);
+    slots.biased("visual.merger.linear_fc2", [dims.out_hidden_size, together], because);
+    slots.0
 }
 
 /// A list of tensors that grows.
@@ -173,6 +210,18 @@ impl Slots {
 
     pub(super) fn matrix(&mut self, path: &str, shape: [usize; 2], because: &str) {
         self.push(path.into(), shape.into(), Role::Matrix, because);
+    }
+
+    /// A matrix with a bias for each of its rows.
+    fn biased(&mut self, path: &str, shape: [usize; 2], because: &str) {
+        self.matrix(path, shape, because);
+        self.parameter(&format!("{path}.bias"), &shape[..1], because);
+    }
+
+    fn layer_norm(&mut self, path: &str, size: usize) {
+        for part in ["weight", "bias"] {
+            self.parameter(&format!("{path}.{part}"), &[size], "vision_config.hidden_size");
+        }
     }
 
     pub(super) fn norm(&mut self, name: &str, size: usize, because: &str) {

@@ -85,7 +85,7 @@ impl Index {
                 continue;
             }
             match classify(&tensor) {
-                Name::Vision | Name::Derived => {}
+                Name::Visual(_) | Name::Derived => {}
                 Name::Text(name) if is_mtp(&name) => {
                     heads.entry(shard).or_insert(tensor);
                 }

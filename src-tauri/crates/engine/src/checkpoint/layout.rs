@@ -20,6 +20,7 @@ use super::norms::{self, Trunk};
 use super::plan::{Purpose, Skipped, TensorPlan, Weight, WeightKind};
 use super::planner::{CheckpointPart, Planned};
 use super::sort::{Sorted, TextTensors, check_layers};
+use super::vision::{self, VisionPlan};
 use crate::mlx;
 
 /// Which tensors to read from where, and what to make of each. Made from headers, and norms where nothing else tells
@@ -46,6 +47,8 @@ pub struct Layout {
     pub draft_vocabulary: Option<DraftVocabulary>,
     /// Bytes of the weights of the draft model that is loaded beside the model; 0 without one.
     pub draft_model_bytes: u64,
+    /// The vision tower, or why the model cannot see.
+    pub vision: VisionPlan,
     /// What is in the files but not loaded, sorted by name.
     pub skipped: Vec<Skipped>,
     /// What is odd about the checkpoint though it loads, a sentence each.
@@ -136,6 +139,7 @@ impl Layout {
             weights.extend(head.planned.weights);
             parameters = u64::saturating_add(parameters, head.planned.parameters);
         }
+        let vision = vision::plan(config, compute, &mut sorted);
         let mut skipped = sorted.skipped;
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(Self {
@@ -149,6 +153,7 @@ impl Layout {
             mtp,
             draft_vocabulary: None,
             draft_model_bytes: 0,
+            vision,
             skipped,
             notes,
             parameters,

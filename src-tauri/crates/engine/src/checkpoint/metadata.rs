@@ -20,8 +20,10 @@ const HEADER_LIMIT: u64 = 32 << 20;
 /// The most bytes that all headers of a model have together.
 const HEADERS_LIMIT: u64 = 128 << 20;
 const CONFIG: &str = "config.json";
+/// How pictures are prepared for a model.
+pub(super) const PREPROCESSOR: &str = "preprocessor_config.json";
 /// What is read whole.
-const TEXTS: [&str; 3] = [CONFIG, "model.safetensors.index.json", "manifest.json"];
+const TEXTS: [&str; 4] = [CONFIG, PREPROCESSOR, "model.safetensors.index.json", "manifest.json"];
 /// Folders in which tools put an MTP head, beside the model's own files.
 const HEAD_FOLDERS: [&str; 2] = ["mtp", "optiq"];
 /// Bytes in which a tensor file says how long its header is.

@@ -36,6 +36,7 @@ mod sort;
 #[cfg(test)]
 mod tests;
 mod values;
+mod vision;
 
 pub use config::Config;
 pub use declaration::HeadDeclaration;
@@ -51,3 +52,4 @@ pub use metadata::{FileHeader, Files, Metadata};
 pub(crate) use names::{is_mtp, mlx_name};
 pub use plan::{Purpose, Rows, Run, SkipReason, Skipped, Source, TensorPlan, Transform, Weight, WeightKind};
 pub use quantization::{QuantSpec, Quantization};
+pub use vision::{MERGE, PATCH, PictureSettings, TowerPlan, VisionDims, VisionPlan};

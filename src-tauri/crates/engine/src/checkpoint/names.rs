@@ -6,8 +6,8 @@
 pub(super) enum Name {
     /// A part of the language model, by its canonical name: `layers.0.mlp.up_proj.weight`, `mtp.fc.weight`.
     Text(String),
-    /// A part of the vision tower, which text needs nothing of.
-    Vision,
+    /// A part of the vision tower, by its canonical name: `visual.blocks.0.attn.qkv.weight`.
+    Visual(String),
     /// A table that follows from the config.
     Derived,
     /// Anything else.
@@ -25,7 +25,10 @@ pub(super) enum Style {
     Bare,
 }
 
-const VISION: [&str; 4] = ["model.visual.", "vision_tower.", "model.vision_tower.", "visual."];
+const VISION: [&str; 5] =
+    ["model.visual.", "vision_tower.", "model.vision_tower.", "model.language_model.visual.", "visual."];
+/// Tables of positions that a tower's files may hold, and that follow from its sizes.
+const VISION_DERIVED: [&str; 2] = ["position_ids", "rotary_pos_emb.inv_freq"];
 /// Longest first, so that the first match is the whole prefix; and whether the trunk's tensors are under it.
 const PREFIXES: [(&str, bool); 5] = [
     ("language_model.model.", true),
@@ -42,8 +45,9 @@ const DERIVED: &str = "rotary_emb.inv_freq";
 
 /// Tells what a tensor or module is from its name in a file or config.
 pub(super) fn classify(raw: &str) -> Name {
-    if VISION.iter().any(|prefix| raw.starts_with(prefix)) {
-        return Name::Vision;
+    if let Some(part) = VISION.iter().find_map(|prefix| raw.strip_prefix(prefix)) {
+        let is_derived = VISION_DERIVED.iter().any(|table| part.ends_with(table));
+        return if is_derived { Name::Derived } else { Name::Visual(format!("visual.{part}")) };
     }
     let Some((rest, has_trunk)) = PREFIXES
         .iter()
@@ -103,7 +107,9 @@ pub(super) fn style(raw: &str) -> Style {
 /// The name that conversions to MLX give to a tensor or module: `language_model.model.layers.0.mlp.gate`.
 pub(crate) fn mlx_name(canonical: &str) -> String {
     let head = canonical.split('.').next().unwrap_or_default();
-    if BESIDE_TRUNK.contains(&head) {
+    if let Some(part) = canonical.strip_prefix("visual.") {
+        format!("vision_tower.{part}")
+    } else if BESIDE_TRUNK.contains(&head) {
         format!("language_model.{canonical}")
     } else {
         format!("language_model.model.{canonical}")
@@ -167,8 +173,15 @@ mod tests {
 
     #[test]
     fn vision_and_strangers_are_told_apart() {
-        assert_eq!(classify("model.visual.blocks.0.norm1.weight"), Name::Vision);
-        assert_eq!(classify("vision_tower.patch_embed.proj.weight"), Name::Vision);
+        let visual = "visual.blocks.0.norm1.weight";
+        for raw in
+            ["model.visual", "vision_tower", "model.vision_tower", "model.language_model.visual", "visual"]
+        {
+            let raw = format!("{raw}.blocks.0.norm1.weight");
+            assert_eq!(classify(&raw), Name::Visual(visual.into()), "{raw}");
+        }
+        assert_eq!(mlx_name(visual), "vision_tower.blocks.0.norm1.weight");
+        assert_eq!(classify("model.visual.rotary_pos_emb.inv_freq"), Name::Derived);
         for raw in [
             "",
             ".",

@@ -17,6 +17,9 @@ pub enum Transform {
     AddOne,
     /// Swaps the last two axes: a convolution kernel `[C, 1, K]` becomes `[C, K, 1]`.
     ConvTranspose,
+    /// Moves the last axis behind the first: a kernel `[out, frame, row, column, channel]` becomes `[out, channel,
+    /// frame, row, column]`.
+    ChannelsFirst,
 }
 
 /// Which rows of a stored tensor are meant. Rows are counted over all axes but the last.
@@ -120,9 +123,13 @@ impl TensorPlan {
     /// The shape it is loaded in.
     pub fn loaded_shape(&self) -> Vec<usize> {
         let mut shape = self.shape.clone();
-        if self.transform == Transform::ConvTranspose {
-            let last = shape.len() - 1;
-            shape.swap(last - 1, last);
+        match self.transform {
+            Transform::None | Transform::AddOne => {}
+            Transform::ConvTranspose => {
+                let last = shape.len() - 1;
+                shape.swap(last - 1, last);
+            }
+            Transform::ChannelsFirst => shape[1..].rotate_right(1),
         }
         shape
     }
@@ -160,7 +167,7 @@ pub struct Weight {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
-    /// It belongs to the vision tower.
+    /// It belongs to a vision tower that cannot be used.
     Vision,
     /// It is an output head beside an embedding that is the output head already.
     TiedHead,

@@ -81,6 +81,14 @@ impl Planner<'_> {
             (Role::Conv, &[channels, kernel, _]) if raw => {
                 self.take(slot, &[channels, 1, kernel], Types::Float, Transform::ConvTranspose)
             }
+            (Role::PatchKernel, &[out, channels, frames, rows, columns]) => {
+                let last = [out, frames, rows, columns, channels];
+                let stored = self.stored.get(&slot.name).map(|(_, info)| &info.shape[..]);
+                match stored == Some(&last) {
+                    true => self.take(slot, &last, Types::Float, Transform::ChannelsFirst),
+                    false => self.take(slot, &slot.shape, Types::Float, Transform::None),
+                }
+            }
             (Role::Recurrence, shape) => self.take(slot, shape, Types::Precise, Transform::None),
             (_, shape) => self.take(slot, shape, Types::Float, Transform::None),
         }

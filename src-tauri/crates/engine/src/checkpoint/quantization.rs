@@ -149,7 +149,7 @@ impl Quantization {
         let default = QuantSpec::parse(key, object)?;
         let mut overrides = BTreeMap::new();
         for (path, value) in object {
-            let Name::Text(module) = classify(path) else { continue };
+            let (Name::Text(module) | Name::Visual(module)) = classify(path) else { continue };
             let spec = match value {
                 Value::Object(entry) => Some(QuantSpec::parse(&format!("{key}.{path}"), entry)?),
                 Value::Bool(true) => Some(default),

@@ -9,7 +9,7 @@ use super::kinds::{LayerKind, MlpKind};
 use super::names::{Name, is_mtp, tensor_name, trunk_layer};
 use super::plan::{SkipReason, Skipped};
 
-/// Tensors of the language model by canonical name, with their names in the files.
+/// Tensors of a part of the model by canonical name, with their names in the files.
 pub(super) type TextTensors<'a> = BTreeMap<String, (&'a str, &'a TensorInfo)>;
 
 /// The tensors of some files, told apart.
@@ -19,6 +19,9 @@ pub(super) struct Sorted<'a> {
     pub(super) head: TextTensors<'a>,
     /// Why the head cannot be told: one of its tensors is there twice.
     pub(super) head_twice: Option<CheckpointError>,
+    pub(super) vision: TextTensors<'a>,
+    /// Why the vision tower cannot be told.
+    pub(super) vision_twice: Option<CheckpointError>,
     pub(super) skipped: Vec<Skipped>,
 }
 
@@ -30,18 +33,19 @@ impl<'a> Sorted<'a> {
             let reason = match classify(raw) {
                 Name::Text(name) => {
                     let name = tensor_name(name);
-                    let part = if is_mtp(&name) { &mut sorted.head } else { &mut sorted.trunk };
-                    if let Some((_, other)) = part.insert(name.clone(), (raw, info)) {
-                        let (first, second) = (other.file.clone(), info.file.clone());
-                        let twice = CheckpointError::DuplicateTensor { name: name.clone(), first, second };
-                        if !is_mtp(&name) {
-                            return Err(twice);
-                        }
-                        sorted.head_twice.get_or_insert(twice);
+                    if is_mtp(&name) {
+                        let twice = insert(&mut sorted.head, name, raw, info).err();
+                        sorted.head_twice = sorted.head_twice.or(twice);
+                    } else {
+                        insert(&mut sorted.trunk, name, raw, info)?;
                     }
                     continue;
                 }
-                Name::Vision => SkipReason::Vision,
+                Name::Visual(name) => {
+                    let twice = insert(&mut sorted.vision, name, raw, info).err();
+                    sorted.vision_twice = sorted.vision_twice.or(twice);
+                    continue;
+                }
                 Name::Derived => SkipReason::Derived,
                 Name::Unknown => {
                     let (name, file) = (raw.clone(), info.file.clone());
@@ -67,6 +71,22 @@ impl<'a> Sorted<'a> {
             bytes: info.bytes,
             reason,
         }));
+    }
+}
+
+/// Puts a tensor where its name says, which is an error where another one is.
+fn insert<'a>(
+    part: &mut TextTensors<'a>,
+    name: String,
+    raw: &'a str,
+    info: &'a TensorInfo,
+) -> Result<(), CheckpointError> {
+    match part.insert(name.clone(), (raw, info)) {
+        None => Ok(()),
+        Some((_, other)) => {
+            let (first, second) = (other.file.clone(), info.file.clone());
+            Err(CheckpointError::DuplicateTensor { name, first, second })
+        }
     }
 }
 

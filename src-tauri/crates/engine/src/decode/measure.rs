@@ -101,6 +101,7 @@ impl<'a> Meter<'a> {
             constraint: None,
             priority: Priority::default(),
             prediction: Arc::default(),
+            pictures: Vec::new(),
             known_drafts: None,
             widths: 1..=usize::MAX,
             remember: None,

@@ -3,6 +3,7 @@
 mod batch;
 mod chunk_ends;
 mod drafters;
+mod features;
 mod footprint;
 mod lookup;
 mod measure;
@@ -28,7 +29,7 @@ pub use policy::{Chat, Policy, PolicyState, RowOutcome, RowView, StepView};
 pub use prefill_task::PrefillTask;
 pub use row::{Advance, CacheLost, Row};
 pub use scheduler::{Limits, RowError, Scheduler, SchedulerEvent};
-pub use spec::{KnownDrafts, RowId, RowSpec};
+pub use spec::{KnownDrafts, PromptPicture, RowId, RowSpec};
 pub use stats::Recorder;
 pub use step::{NextStep, StepFailed, StepTiming, Stepped};
 pub use swapped_row::SwappedRow;

@@ -1,13 +1,19 @@
 //! Chunked prefill of one row: its prompt goes through the model in chunks (see [`chunk_ends`]), and each chunk some
 //! layers at a time, so that other rows make decode steps in between.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use foretoken_pictures::Pixels;
+
 use super::chunk_ends::chunk_ends;
 use super::row::{CacheLost, Row};
-use super::spec::{RowId, RowSpec};
+use super::spec::{PromptPicture, RowId, RowSpec};
 use crate::cache::{DeltaState, DraftContext, Prefix, RowCache, StateSnapshot};
 use crate::memory::ChunkSizes;
 use crate::mlx::{self, Array, Result};
-use crate::model::{Hidden, LayerOutputs, Packed, Phase, Qwen};
+use crate::model::{Hidden, ImageSpan, LayerOutputs, Packed, Phase, Placed, Qwen, TowerPass, Vision};
 
 /// A row on its way into a batch, whose prompt is read by itself, chunk by chunk, and each chunk some layers at a time.
 /// Only the prompt decides where chunks end, so only the prompt decides how its reading is rounded. A row whose step
@@ -22,6 +28,10 @@ pub struct PrefillTask {
     pub(super) states: Vec<DeltaState>,
     read: usize,
     chunk: Option<Chunk>,
+    /// The picture that is on its way through the vision tower, by its number in the row.
+    looking: Option<(usize, TowerPass)>,
+    /// What the tower has made of those pictures that are being read, `[n, H]` each, by number.
+    seen: BTreeMap<usize, Array>,
     /// Where chunks of the prompt end, see [`chunk_ends`].
     chunk_ends: Vec<usize>,
     /// The hidden state `[1, H]` of the last token read, for the head.
@@ -33,6 +43,8 @@ pub struct PrefillTask {
 struct Chunk {
     end: usize,
     packed: Packed,
+    /// What the tokens went in with, `[T, H]`: the MTP head reads it too.
+    embedded: Array,
     /// The output of the layers so far, `[T, H]`.
     x: Array,
     /// Index of the next layer.
@@ -64,7 +76,8 @@ impl PrefillTask {
 
     fn with_states(row: Row, states: Vec<DeltaState>) -> Self {
         let chunk_ends = chunk_ends(&row.spec.message_starts, row.committed(), ChunkSizes::on(mlx::device()));
-        Self { row, states, read: 0, chunk: None, chunk_ends, last: None }
+        let (looking, seen) = (None, BTreeMap::new());
+        Self { row, states, read: 0, chunk: None, looking, seen, chunk_ends, last: None }
     }
 
     /// The row without what was read: its tokens alone.
@@ -106,10 +119,50 @@ impl PrefillTask {
         &self.row.spec
     }
 
+    /// The picture that must be looked at before its next chunk is read.
+    pub fn unseen(&self) -> Option<&PromptPicture> {
+        Some(&self.row.spec.pictures[self.next_unseen()?])
+    }
+
+    fn next_unseen(&self) -> Option<usize> {
+        if self.chunk.is_some() || self.is_read() {
+            return None;
+        }
+        let overlapping = overlapping(&self.row.spans, &(self.read..self.chunk_end()));
+        overlapping.into_iter().find(|picture| !self.seen.contains_key(picture))
+    }
+
+    /// Looks on at that picture: some more blocks of the vision tower. Returns what the tower makes of it once it is
+    /// through, `[n, H]`.
+    pub fn look(&mut self, vision: &Vision, blocks: usize) -> Result<Option<Array>> {
+        let Some(picture) = self.next_unseen() else { return Ok(None) };
+        let (number, mut pass) = match self.looking.take() {
+            Some(looking) => looking,
+            None => {
+                let Pixels { rgb, width, height, .. } = &*self.row.spec.pictures[picture].pixels;
+                (picture, vision.tower.begin(rgb, *width, *height)?)
+            }
+        };
+        let features = vision.tower.advance(&mut pass, blocks)?;
+        match &features {
+            Some(features) => _ = self.seen.insert(number, features.clone()),
+            None => self.looking = Some((number, pass)),
+        }
+        Ok(features)
+    }
+
+    /// Spares it to look at that picture: `features` is what the tower made of it before.
+    pub fn recall(&mut self, features: Array) {
+        if let Some(picture) = self.next_unseen() {
+            self.looking = None;
+            self.seen.insert(picture, features);
+        }
+    }
+
     /// What the prefix cache may store of the row now: its tokens so far, its caches, a snapshot of its states, and
     /// whether prompts are likely to go on here, as they are behind the first message and at the last chunk end before
     /// the reply. `None` except at a chunk end, since prompts that begin alike are cut at the same places.
-    pub fn to_store(&self) -> Option<(&[u32], &RowCache, StateSnapshot, bool)> {
+    pub fn to_store(&self) -> Option<(Cow<'_, [u32]>, &RowCache, StateSnapshot, bool)> {
         if self.chunk.is_some() || !self.chunk_ends.contains(&self.read) {
             return None;
         }
@@ -117,18 +170,23 @@ impl PrefillTask {
         let first = self.chunk_ends.iter().find(|end| message_starts.contains(end));
         let likely = first == Some(&self.read) || self.chunk_ends.last() == Some(&self.read);
         let snapshot = StateSnapshot { states: self.states.clone(), hidden: self.last.clone() };
-        Some((&self.row.ctx[..self.read], &self.row.cache, snapshot, likely))
+        Some((self.row.spec.keys(&self.row.ctx[..self.read]), &self.row.cache, snapshot, likely))
     }
 
     /// Runs the chunk through up to `layers` more layers, at least one, and waits for them. Returns how many layers
-    /// were run.
+    /// were run. Pictures in it that were not looked at before are looked at first.
     pub fn advance(&mut self, model: &Qwen, layers: usize) -> Result<usize> {
         if self.is_read() {
             return Ok(0);
         }
         let mut chunk = match self.chunk.take() {
             Some(chunk) => chunk,
-            None => self.begin_chunk(model)?,
+            None => {
+                while let (Some(_), Some(vision)) = (self.next_unseen(), &model.vision) {
+                    self.look(vision, vision.tower.depth().max(1))?;
+                }
+                self.begin_chunk(model)?
+            }
         };
         let begin = chunk.layer;
         chunk.layer = model.layers.len().min(begin + layers.max(1));
@@ -157,10 +215,12 @@ impl PrefillTask {
     }
 
     fn begin_chunk(&self, model: &Qwen) -> Result<Chunk> {
-        let (done, end) = (self.read, self.chunk_end());
-        let ids = Array::from_slice(&self.row.ctx[done..end], &[(end - done) as i32])?;
-        let packed = Packed::new(&[(done, end - done)])?;
-        Ok(Chunk { end, packed, x: model.embed_tokens.forward(&ids)?, layer: 0, taps: Vec::new() })
+        let range = self.read..self.chunk_end();
+        let placed: Vec<Placed> =
+            self.seen.iter().map(|(&picture, seen)| (self.row.spans[picture], seen.clone())).collect();
+        let packed = model.packed(&self.row.spans, range.clone())?;
+        let embedded = model.embed(&self.row.ctx, range.clone(), &placed)?;
+        Ok(Chunk { end: range.end, packed, x: embedded.clone(), embedded, layer: 0, taps: Vec::new() })
     }
 
     fn end_chunk(&mut self, model: &Qwen, chunk: Chunk) -> Result<()> {
@@ -182,10 +242,9 @@ impl PrefillTask {
             if first < end {
                 let before = hidden.slice_axis(0, 0, len - 1)?;
                 let before: Vec<&Array> = self.last.iter().chain((len > 1).then_some(&before)).collect();
-                let next = Array::from_slice(&self.row.ctx[first..end], &[(end - first) as i32])?;
-                let packed = Packed::new(&[(first - 1, end - first)])?;
-                let before = mlx::concatenate(&before, 0)?;
-                head.append(&before, &model.embed_tokens.forward(&next)?, &packed, std::iter::once(cache))?;
+                let packed = model.packed(&self.row.spans, first - 1..end - 1)?;
+                let next = chunk.embedded.slice_axis(0, (first - begin) as i32, len)?;
+                head.append(&mlx::concatenate(&before, 0)?, &next, &packed, std::iter::once(cache))?;
             }
             // A copy: a view would keep the whole chunk alive.
             let last = hidden.slice_axis(0, len - 1, len)?.contiguous()?;
@@ -194,6 +253,8 @@ impl PrefillTask {
         }
         mlx::eval(self.arrays())?;
         self.read = end;
+        let spans = &self.row.spans;
+        self.seen.retain(|&picture, _| spans[picture].range().end > end);
         self.push_last_pair();
         Ok(())
     }
@@ -211,4 +272,10 @@ impl PrefillTask {
     fn arrays(&self) -> impl Iterator<Item = &Array> {
         self.row.cache.arrays().chain(self.states.iter().flat_map(DeltaState::arrays))
     }
+}
+
+/// The numbers of the pictures some of whose tokens are in a range.
+fn overlapping(spans: &[ImageSpan], range: &Range<usize>) -> Vec<usize> {
+    let is_in = |span: &ImageSpan| span.range().start < range.end && range.start < span.range().end;
+    (0..spans.len()).filter(|&picture| is_in(&spans[picture])).collect()
 }

@@ -1,6 +1,7 @@
 //! One sequence being decoded: what was asked of it, its tokens and KV caches, and the pairs of hidden state and token
 //! that the MTP head has not read yet. `Row::commit` accepts or rejects the drafts of a step and rolls the caches back.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use foretoken_protocol::FinishReason;
@@ -12,7 +13,7 @@ use super::spec::{RowId, RowSpec};
 use crate::cache::{RowCache, RowKv, SpillError};
 use crate::constrain::{ConstraintState, Mask};
 use crate::mlx::{self, Array, Result};
-use crate::model::{DraftError, DraftModel, Hidden, Packed, Qwen};
+use crate::model::{DraftError, DraftModel, Grid, Hidden, ImageSpan, Packed, Position, Qwen};
 use crate::sample::{History, Logprobs, SamplePosition, Sampler, Seen, penalised};
 
 /// Tokens of its reply for which a row gets room in its caches before it begins: no more than buffers have in excess
@@ -27,6 +28,8 @@ pub struct Row {
     pub(super) spec: RowSpec,
     /// Prompt ++ emitted: the only history. Only `commit` appends to it. Its last token has not been fed yet.
     pub(super) ctx: Vec<u32>,
+    /// Where its pictures are.
+    pub(super) spans: Vec<ImageSpan>,
     pub(super) cache: RowCache,
     pub(super) pending: Pending,
     /// What the model put out for committed tokens that the draft model has not read yet, `[n, taps · H]` each.
@@ -82,6 +85,7 @@ impl Row {
             usable: usize::MAX,
             allowed: usize::MAX,
             text: TextIndex::of(spec.prediction.clone()),
+            spans: spec.pictures.iter().map(|picture| picture.span).collect(),
             spec,
             cache: RowCache::default(),
             pending: Pending::default(),
@@ -131,6 +135,16 @@ impl Row {
     /// Tokens in the caches: all but the last, which the next step feeds.
     pub fn committed(&self) -> usize {
         self.ctx.len() - 1
+    }
+
+    /// What the token at an index is rotated by.
+    pub(super) fn position(&self, index: usize) -> Position {
+        Grid { spans: &self.spans }.position(index)
+    }
+
+    /// Its tokens, as beginnings of prompts are told apart by: those of a picture say which one it is.
+    pub fn keys(&self) -> Cow<'_, [u32]> {
+        self.spec.keys(&self.ctx)
     }
 
     /// Positions that it gets room for in its caches before it begins.
@@ -245,13 +259,14 @@ impl Row {
     /// Lets the MTP head read all pending pairs but the newest, keys and values only; the newest stays pending, to
     /// draft from.
     pub(super) fn read_pending(&mut self, model: &Qwen) -> Result<()> {
+        let position = self.position(self.cache.head.as_ref().map_or(0, RowKv::len));
         let (Some(head), Some(cache)) = (&model.mtp, &mut self.cache.head) else { return Ok(()) };
         let Some(count) = self.pending.len().checked_sub(1) else { return Ok(()) };
         let pending = std::mem::take(&mut self.pending);
         let hidden = mlx::concatenate(&pending.hidden.iter().collect::<Vec<_>>(), 0)?;
         if count > 0 {
             let next = Array::from_slice(&pending.next[..count], &[count as i32])?;
-            let packed = Packed::new(&[(cache.len(), count)])?;
+            let packed = Packed::new(&[(position, count)])?;
             let read = hidden.slice_axis(0, 0, count as i32)?;
             head.append(&read, &model.embed_tokens.forward(&next)?, &packed, std::iter::once(cache))?;
         }
@@ -510,6 +525,7 @@ mod tests {
                 message_starts: Vec::new(),
                 drafts: true,
                 logprobs: None,
+                pictures: Vec::new(),
                 constraint: None,
                 priority: Priority::default(),
                 prediction: Arc::default(),

@@ -1,11 +1,15 @@
 //! What is asked of a row: prompt, sampling, limits, and for tests its drafts.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use foretoken_protocol::{Priority, Sampling};
 
+use foretoken_pictures::Pixels;
+
 use crate::constrain::Constraint;
+use crate::model::ImageSpan;
 
 /// Names a row of a batch.
 pub type RowId = u64;
@@ -15,6 +19,8 @@ pub type RowId = u64;
 pub struct RowSpec {
     /// The prompt's tokens, at least one.
     pub prompt: Vec<u32>,
+    /// The pictures among them, in order.
+    pub pictures: Vec<PromptPicture>,
     /// Index in the prompt at which the reply begins that is continued; the prompt's length for a new reply.
     pub reply_from: usize,
     /// How tokens are drawn.
@@ -49,6 +55,33 @@ pub struct RowSpec {
     pub prediction: Arc<[u32]>,
     /// Drafts to use in place of the head's, for measuring and testing.
     pub known_drafts: Option<KnownDrafts>,
+}
+
+/// A picture in a prompt.
+#[derive(Debug, Clone)]
+pub struct PromptPicture {
+    /// Where its tokens are.
+    pub span: ImageSpan,
+    /// Tells it from all others, and from every token of the vocabulary.
+    pub key: u32,
+    /// What is to be seen.
+    pub pixels: Arc<Pixels>,
+}
+
+impl RowSpec {
+    /// The tokens of a row with this prompt, as beginnings of prompts are told apart by: those of a picture, which are
+    /// all alike, say which one it is.
+    pub fn keys<'a>(&self, tokens: &'a [u32]) -> Cow<'a, [u32]> {
+        if self.pictures.is_empty() {
+            return Cow::Borrowed(tokens);
+        }
+        let mut keys = tokens.to_vec();
+        for PromptPicture { span, key, .. } in &self.pictures {
+            let range = span.range();
+            keys[range.start.min(tokens.len())..range.end.min(tokens.len())].fill(*key);
+        }
+        Cow::Owned(keys)
+    }
 }
 
 /// A known continuation that stands in for what the MTP head would have drafted, right with a given rate. The head

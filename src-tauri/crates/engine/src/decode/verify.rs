@@ -9,7 +9,7 @@ use super::row::{Advance, Row, Verdict};
 use super::spec::RowId;
 use super::verify_graph::VerifyGraph;
 use crate::mlx::{self, Array, Dtype, Result};
-use crate::model::{Hidden, Packed, Phase, Qwen};
+use crate::model::{Hidden, Packed, Phase, Position, Qwen};
 use crate::sample::{Logprobs, Restriction, SamplePosition, restricted, sample};
 
 impl Batch {
@@ -45,8 +45,8 @@ impl Batch {
         ahead: usize,
         phase: Phase<'_>,
     ) -> Result<VerifyGraph> {
-        let span = |(b, row): (usize, &Row)| (row.committed() + ahead, drafted.width(b));
-        let spans: Vec<(usize, usize)> = self.rows.iter().enumerate().map(span).collect();
+        let span = |(b, row): (usize, &Row)| (row.position(row.committed() + ahead), drafted.width(b));
+        let spans: Vec<(Position, usize)> = self.rows.iter().enumerate().map(span).collect();
         let packed = Packed::new(&spans)?;
         let mut caches: Vec<_> = self.rows.iter_mut().map(|row| &mut row.cache).collect();
         let hidden = model.forward(tokens, &packed, &mut caches, &mut self.states, phase)?;

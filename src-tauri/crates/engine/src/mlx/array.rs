@@ -35,6 +35,7 @@ pub trait Element: mlx_rs::ArrayElement + Copy {}
 impl Element for f32 {}
 impl Element for i32 {}
 impl Element for u32 {}
+impl Element for u8 {}
 impl Element for bool {}
 
 impl Array {

@@ -23,9 +23,9 @@ pub use error::MlxError;
 pub use graph::{dispatches, metal_graph, primitives};
 pub use ops::{
     Frequencies, Gather, Mask, Pairing, QuantMode, arange, argmax_axis, argpartition, argsort, broadcast_to,
-    concatenate, conv1d, cumsum, dequantize, gather_mm, gather_qmm, group_size, logsumexp, quantize,
-    quantized_matmul, quantized_weighted_rows, rms_norm, rope, scaled_dot_product_attention, softmax, stack,
-    take, take_along_axis, take_rows, tri, where_,
+    concatenate, conv1d, cumsum, dequantize, gather_mm, gather_qmm, group_size, layer_norm, logsumexp,
+    quantize, quantized_matmul, quantized_weighted_rows, rms_norm, rope, scaled_dot_product_attention,
+    softmax, stack, take, take_along_axis, take_rows, tri, where_,
 };
 pub use runtime::{
     DeviceKind, Residency, active_memory, async_eval, clear_cache, device, eval, load_safetensors,

@@ -130,6 +130,8 @@ unary! {
     negative => mlx_negative;
     /// tanh x.
     tanh => mlx_tanh;
+    /// The error function, 2/√π ∫₀ˣ exp(−t²) dt.
+    erf => mlx_erf;
     /// Whether each element is neither infinite nor NaN.
     is_finite => mlx_isfinite;
 }
@@ -443,6 +445,16 @@ pub fn rms_norm(x: &Array, weight: Option<&Array>, eps: f32) -> Result<Array> {
     }
     let weight = weight.map_or_else(null, Array::raw);
     Array::build("rms_norm", |res, s| unsafe { mlx_sys::mlx_fast_rms_norm(res, x.raw(), weight, eps, s) })
+}
+
+/// (x − mean) / √(variance + eps) ⊙ weight + bias over the last axis.
+pub fn layer_norm(x: &Array, weight: &Array, bias: &Array, eps: f32) -> Result<Array> {
+    if is_for_metal() {
+        return one_kernel(&[x], x.shape());
+    }
+    Array::build("layer_norm", |res, s| unsafe {
+        mlx_sys::mlx_fast_layer_norm(res, x.raw(), weight.raw(), bias.raw(), eps, s)
+    })
 }
 
 /// Rotary position embedding of the first `dims` entries.

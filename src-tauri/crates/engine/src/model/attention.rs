@@ -232,6 +232,7 @@ fn attend_directly(q: &Array, k: &QuantizedHeads, v: &QuantizedHeads, scale: f32
 
 #[cfg(test)]
 mod tests {
+    use super::super::packed::Position;
     use super::*;
     use crate::checkpoint::RopeScaling;
 
@@ -253,11 +254,11 @@ mod tests {
         let (x, mut cache) = (matrix(&[5, 16], 5), RowKv::default());
         let cut = if split { 3 } else { 0 };
         if split {
-            let packed = Packed::new(&[(0, 3)]).unwrap();
+            let packed = Packed::new(&[(Position(0), 3)]).unwrap();
             let x = x.slice_axis(0, 0, cut).unwrap();
             attention.append(&x, &packed, std::iter::once(&mut cache)).unwrap();
         }
-        let packed = Packed::new(&[(cut as usize, 5 - cut as usize)]).unwrap();
+        let packed = Packed::new(&[(Position(cut as usize), 5 - cut as usize)]).unwrap();
         let x = x.slice_axis(0, cut, 5).unwrap();
         let y = attention.forward(&x, &packed, std::iter::once(&mut cache)).unwrap();
         y.slice_axis(0, 3 - cut, 5 - cut).unwrap().to_vec().unwrap()
@@ -293,12 +294,12 @@ mod tests {
         // Two rows, of which the first has read three positions and the second one.
         let lens = [3, 1];
         let mut caches = [RowKv::default(), RowKv::default()];
-        let read = Packed::new(&[(0, 3), (0, 1)]).unwrap();
+        let read = Packed::new(&[(Position(0), 3), (Position(0), 1)]).unwrap();
         attention.append(&x.slice_axis(0, 0, 4).unwrap(), &read, caches.iter_mut()).unwrap();
         let mut guesses = [Guesses::default(), Guesses::default()];
         let mut appended = caches.clone();
         for step in 0..3 {
-            let packed = Packed::new(&lens.map(|len| (len + step, 1))).unwrap();
+            let packed = Packed::new(&lens.map(|len| (Position(len + step), 1))).unwrap();
             let begin = 4 + 2 * step as i32;
             let x = x.slice_axis(0, begin, begin + 2).unwrap();
             let got = attention.forward_guess(&x, &packed, caches.iter().zip(&mut guesses)).unwrap();

@@ -73,6 +73,7 @@ impl Builder<'_> {
             draft_spec,
             mtp,
             draft: None,
+            vision: None,
             hidden_mode: layout.hidden_mode,
             eps: config.rms_norm_eps,
             add_norm: None,

@@ -72,7 +72,7 @@ impl Heads {
         [q, k, v]: [&Array; 3],
         packed: &Packed,
     ) -> Result<(Array, Array)> {
-        if let Some(kernel) = &self.kernel {
+        if let (Some(kernel), None) = (&self.kernel, packed.rotation()) {
             let [q, kv] = kernel.run([q, k, v], packed.padded_positions()?)?;
             return Ok((q, kv));
         }
@@ -93,7 +93,10 @@ impl Heads {
         let AttentionDims { head_dim, eps, .. } = self.dims;
         let x = x.reshape(&[x.dim(0), -1, head_dim])?;
         let x = mlx::rms_norm(&x, None, eps)?.multiply(weight)?;
-        self.rope.rotate(&x.expand_dims(2)?, packed.positions())
+        match packed.rotation() {
+            None => self.rope.rotate(&x.expand_dims(2)?, packed.positions()),
+            Some(rotation) => rotation.rotate(&x.expand_dims(2)?),
+        }
     }
 
     /// The most query positions that MLX's fused attention for few queries takes: by their number, and by query heads

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use foretoken_protocol::KvPrecision;
 
-use super::packed::Packed;
+use super::packed::{Packed, Position};
 use super::qwen::{Mixer, Qwen};
 use super::{Attention, DeltaNet};
 use crate::cache::RowKv;
@@ -174,7 +174,7 @@ impl Qwen {
         for (tried, context) in CONTEXTS {
             for attention in &attentions {
                 let mut cache = RowKv::new(self.kv_precision);
-                let before = Packed::new(&[(0, tried)])?;
+                let before = Packed::new(&[(Position(0), tried)])?;
                 attention.append(&tokens.many(tried)?, &before, std::iter::once(&mut cache))?;
                 mlx::eval(cache.buffers())?;
                 found.narrow(|width| tokens.behind(attention, width, &mut cache))?;
@@ -220,20 +220,20 @@ impl Tokens {
     }
 
     fn through_delta(&self, delta: &DeltaNet, width: usize) -> Result<Trial> {
-        let run = |x: &Array, rows: &[(usize, usize)]| {
+        let run = |x: &Array, rows: &[(Position, usize)]| {
             let mut state = delta.empty_state(rows.len() as i32)?;
             bits(&delta.step(x, &Packed::new(rows)?, &mut state, &vec![0; rows.len()])?)
         };
         Ok(Trial {
-            equal: run(&self.equal(width)?, &vec![(0, 1); width])?,
-            row: run(&self.different(width)?, &[(0, width)])?,
+            equal: run(&self.equal(width)?, &vec![(Position(0), 1); width])?,
+            row: run(&self.different(width)?, &[(Position(0), width)])?,
         })
     }
 
     /// In rows of their own, which have nothing yet.
     fn beside_each_other(&self, attention: &Attention, width: usize, kv: KvPrecision) -> Result<Trial> {
         let mut caches: Vec<RowKv> = (0..width).map(|_| RowKv::new(kv)).collect();
-        let packed = Packed::new(&vec![(0, 1); width])?;
+        let packed = Packed::new(&vec![(Position(0), 1); width])?;
         let equal = bits(&attention.forward(&self.equal(width)?, &packed, caches.iter_mut())?)?;
         Ok(Trial { equal, row: Vec::new() })
     }
@@ -241,7 +241,7 @@ impl Tokens {
     /// Behind what `cache` holds.
     fn behind(&self, attention: &Attention, width: usize, cache: &mut RowKv) -> Result<Trial> {
         let context = cache.len();
-        let packed = Packed::new(&[(context, width)])?;
+        let packed = Packed::new(&[(Position(context), width)])?;
         let row = attention.forward(&self.different(width)?, &packed, std::iter::once(&mut *cache))?;
         let row = bits(&row)?;
         cache.rewind(context);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use super::kernel_part::KernelPart;
-use super::packed::Packed;
+use super::packed::{Packed, Position};
 use super::qwen::{Mixer, Qwen};
 use super::{Attention, DeltaNet, FeedForward};
 use crate::cache::RowKv;
@@ -140,13 +140,13 @@ impl Check {
             let mut state = layer.empty_state(2)?;
             let mut outputs = Vec::new();
             for (step, (lens, committed)) in [([3, 1], [0, 0]), ([1, 4], [2, 1])].into_iter().enumerate() {
-                let packed = Packed::new(&lens.map(|len| (0, len)))?;
+                let packed = Packed::new(&lens.map(|len| (Position(0), len)))?;
                 let x = self.noise(packed.lens().iter().sum(), step as u32)?;
                 outputs.push(layer.step(&x, &packed, &mut state, &committed)?);
             }
             let (ragged, ragged_tail) = state.resolve(&[1, 3])?;
             let mut state = layer.empty_state(1)?;
-            let packed = Packed::new(&[(0, 5)])?;
+            let packed = Packed::new(&[(Position(0), 5)])?;
             outputs.push(layer.prefill(&self.noise(5, 7)?, &packed, &mut state)?);
             let (end, end_tail) = state.resolve(&[0])?;
             Ok([outputs, vec![ragged, ragged_tail, end, end_tail]])
@@ -163,9 +163,9 @@ impl Check {
         }
         let run = |layer: &Attention| -> Result<Vec<Array>, MlxError> {
             let mut caches = [RowKv::default(), RowKv::default()];
-            let first = Packed::new(&[(0, 3)])?;
+            let first = Packed::new(&[(Position(0), 3)])?;
             let before = layer.forward(&self.noise(3, 1)?, &first, caches.iter_mut().take(1))?;
-            let packed = Packed::new(&[(3, 1), (0, 2)])?;
+            let packed = Packed::new(&[(Position(3), 1), (Position(0), 2)])?;
             Ok(vec![before, layer.forward(&self.noise(3, 2)?, &packed, caches.iter_mut())?])
         };
         self.compare("outputs", &run(kernels)?, &run(operations)?)

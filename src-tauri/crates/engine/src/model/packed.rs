@@ -3,9 +3,14 @@
 
 use std::cell::OnceCell;
 
+use super::rope::Rotation;
 use crate::cache::PackedTape;
 use crate::mlx::kernels::{GdnPlan, GdnRow, LEAST_ELEMENTS};
 use crate::mlx::{self, Array, Dtype, Result};
+
+/// What a token's queries and keys are rotated by. Not its index in its row: behind a picture it is smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position(pub usize);
 
 /// How the tokens of several rows lie in one `[T, …]`: row after row, `lens[b]` tokens each, nothing padded.
 #[derive(Debug)]
@@ -18,6 +23,8 @@ pub struct Packed {
     /// `positions` padded for kernels; made when the first asks.
     padded_positions: OnceCell<Array>,
     ragged: Option<Ragged>,
+    /// How queries and keys turn where a position has more than one part.
+    rotation: Option<Rotation>,
     /// Made by the first layer that asks.
     gdn_plan: OnceCell<GdnPlan>,
 }
@@ -33,10 +40,10 @@ struct Ragged {
 
 impl Packed {
     /// `rows`: the first position and the number of tokens of each row; every row has at least one token.
-    pub fn new(rows: &[(usize, usize)]) -> Result<Self> {
+    pub fn new(rows: &[(Position, usize)]) -> Result<Self> {
         let lens: Vec<i32> = rows.iter().map(|&(_, len)| len as i32).collect();
         let positions: Vec<i32> =
-            rows.iter().flat_map(|&(start, len)| (start..start + len).map(|p| p as i32)).collect();
+            rows.iter().flat_map(|&(Position(start), len)| (start..start + len).map(|p| p as i32)).collect();
         let width = lens.iter().copied().max().unwrap_or(0);
         let ragged =
             if lens.iter().all(|&len| len == width) { None } else { Some(Ragged::new(&lens, width)?) };
@@ -46,8 +53,19 @@ impl Packed {
             row_positions: positions,
             padded_positions: OnceCell::new(),
             ragged,
+            rotation: None,
             gdn_plan: OnceCell::new(),
         })
+    }
+
+    /// The same with tokens that turn by this instead of by their positions, as those of pictures do.
+    pub fn with_rotation(self, rotation: Rotation) -> Self {
+        Self { rotation: Some(rotation), ..self }
+    }
+
+    /// How its tokens turn, where that is not by their positions.
+    pub fn rotation(&self) -> Option<&Rotation> {
+        self.rotation.as_ref()
     }
 
     /// Rows.
@@ -165,8 +183,8 @@ mod tests {
     #[test]
     fn rows_of_any_lengths_come_back_as_they_went() {
         for lens in [vec![3], vec![2, 2, 2], vec![1, 4, 2], vec![5, 1]] {
-            let rows: Vec<(usize, usize)> =
-                lens.iter().enumerate().map(|(row, &len)| (10 * row, len)).collect();
+            let rows: Vec<(Position, usize)> =
+                lens.iter().enumerate().map(|(row, &len)| (Position(10 * row), len)).collect();
             let packed = Packed::new(&rows).unwrap();
             let total: usize = lens.iter().sum();
             let x = tokens(total as i32);
@@ -176,7 +194,8 @@ mod tests {
             assert_eq!(packed.pack(&padded).unwrap().to_vec::<f32>().unwrap(), x.to_vec::<f32>().unwrap());
             let parts = packed.split(&x).unwrap();
             assert_eq!(parts.iter().map(|part| part.dim(0) as usize).collect::<Vec<_>>(), lens);
-            let positions: Vec<i32> = rows.iter().flat_map(|&(s, n)| (s..s + n).map(|p| p as i32)).collect();
+            let positions: Vec<i32> =
+                rows.iter().flat_map(|&(Position(s), n)| (s..s + n).map(|p| p as i32)).collect();
             assert_eq!(packed.positions().to_vec::<i32>().unwrap(), positions);
         }
     }

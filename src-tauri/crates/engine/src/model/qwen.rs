@@ -9,7 +9,7 @@ use super::kernel_part::KernelPart;
 use super::linear::Linear;
 use super::matrix::Embedding;
 use super::packed::Packed;
-use super::{Attention, DeltaNet, DraftLmHead, DraftModel, FeedForward, MtpHead};
+use super::{Attention, DeltaNet, DraftLmHead, DraftModel, FeedForward, MtpHead, Vision};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, QuantSpec};
 use crate::memory::RowMemory;
@@ -93,6 +93,8 @@ pub struct Qwen {
     pub mtp: Option<MtpHead>,
     /// The draft model that belongs to it, where one was loaded.
     pub draft: Option<DraftModel>,
+    /// What it sees with, once it was loaded.
+    pub vision: Option<Vision>,
     /// Which hidden state the MTP head reads.
     pub hidden_mode: HiddenMode,
     /// Added to the mean square in norms.
@@ -145,7 +147,19 @@ impl Qwen {
         states: &mut [DeltaState],
         phase: Phase<'_>,
     ) -> Result<Hidden> {
-        let (x, mut outputs) = (self.embed_tokens.forward(ids)?, LayerOutputs::default());
+        self.forward_embedded(self.embed_tokens.forward(ids)?, packed, rows, states, phase)
+    }
+
+    /// The same from the vectors `[T, H]` that the tokens go in with.
+    pub fn forward_embedded(
+        &self,
+        x: Array,
+        packed: &Packed,
+        rows: &mut [&mut RowCache],
+        states: &mut [DeltaState],
+        phase: Phase<'_>,
+    ) -> Result<Hidden> {
+        let mut outputs = LayerOutputs::default();
         let x = self.run_layers(x, 0..self.layers.len(), packed, rows, states, phase, &mut outputs)?;
         self.hidden(x, outputs)
     }

@@ -65,6 +65,38 @@ impl Rope {
         mlx::rope(x, self.dims, self.pairing, &self.frequencies, offset)
     }
 
+    /// How the tokens of pictures turn, each of which has a position in time, one by its row and one by its column:
+    /// three `streams` of T. `section`: how many pairs turn by each; those by rows and columns are interleaved with the
+    /// others (`apply_interleaved_mrope` of Hugging Face transformers).
+    ///
+    /// Cosines and sines come from the operation that rotates text, or keys of pictures and queries of text would be off
+    /// in different ways.
+    pub fn rotation(&self, streams: &[Vec<i32>; 3], section: [usize; 3]) -> Result<Rotation> {
+        let (tokens, pairs) = (streams[0].len() as i32, self.dims / 2);
+        let unit: Vec<f32> = (0..self.dims).map(|entry| if entry < pairs { 1.0 } else { 0.0 }).collect();
+        let unit =
+            mlx::broadcast_to(&Array::from_slice(&unit, &[1, 1, 1, self.dims])?, &[tokens, 1, 1, self.dims])?;
+        let stream_of = |pair: usize| match pair % 3 {
+            stream @ (1 | 2) if pair < 3 * section[stream] => stream,
+            _ => 0,
+        };
+        let mut turned: Option<Array> = None;
+        for (which, stream) in streams.iter().enumerate() {
+            let own = self.clone().with_pairing(Pairing::Halves);
+            let by_stream = own.rotate(&unit, &Array::from_slice(stream, &[tokens])?)?;
+            let is_own: Vec<bool> =
+                (0..2 * pairs as usize).map(|entry| stream_of(entry % pairs as usize) == which).collect();
+            turned = Some(match turned {
+                None => by_stream,
+                Some(others) => mlx::where_(&Array::from_slice(&is_own, &[self.dims])?, &by_stream, &others)?,
+            });
+        }
+        let turned = turned.expect("three streams");
+        let (cos, sin) = (turned.slice_axis(3, 0, pairs)?, turned.slice_axis(3, pairs, self.dims)?);
+        mlx::eval([&cos, &sin])?;
+        Ok(Rotation { cos, sin })
+    }
+
     /// How many entries are rotated, and by how many radians a token each pair of halves turns, f32 `[dims / 2]`;
     /// `None` where neighbours are pairs.
     pub fn inverse_periods(&self) -> Result<Option<(i32, Array)>> {
@@ -88,6 +120,29 @@ impl Rope {
             Frequencies::Base(_) => Vec::new(),
             Frequencies::Periods(periods) => vec![periods],
         }
+    }
+}
+
+/// The rotation of tokens whose positions have several parts: cosines and sines for each token and pair of halves, f32
+/// `[T, 1, 1, dims / 2]`.
+#[derive(Debug, Clone)]
+pub struct Rotation {
+    cos: Array,
+    sin: Array,
+}
+
+impl Rotation {
+    /// Rotates x `[T, heads, 1, D]`, in f32.
+    pub fn rotate(&self, x: &Array) -> Result<Array> {
+        let pairs = self.cos.dim(3);
+        let part = |begin, end| x.slice_axis(3, begin, end)?.astype(Dtype::Float32);
+        let (a, b) = (part(0, pairs)?, part(pairs, 2 * pairs)?);
+        let turned = [
+            a.multiply(&self.cos)?.subtract(&b.multiply(&self.sin)?)?.astype(x.dtype())?,
+            b.multiply(&self.cos)?.add(&a.multiply(&self.sin)?)?.astype(x.dtype())?,
+            x.slice_axis(3, 2 * pairs, x.dim(3))?,
+        ];
+        mlx::concatenate(&turned.iter().filter(|part| part.size() > 0).collect::<Vec<_>>(), 3)
     }
 }
 

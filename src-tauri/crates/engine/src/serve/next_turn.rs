@@ -58,9 +58,9 @@ impl Server {
         // Without the thread the next turn takes a little longer.
         let _ = thread::Builder::new().name("next turn".into()).spawn(move || {
             if machine::may_spend_energy()
-                && let Ok(Some(ids)) = prompter.next_turn(&chat, &answer, thinking, start)
+                && let Ok(Some(prompt)) = prompter.next_turn(&chat, &answer, thinking, start)
             {
-                let _ = found.send(InboxMessage::NextTurn(generation, ids, remember));
+                let _ = found.send(InboxMessage::NextTurn(generation, prompt, remember));
             }
         });
     }

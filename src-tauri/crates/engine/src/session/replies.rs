@@ -173,6 +173,7 @@ impl Session {
         if prediction.is_some() {
             recorder.count_predicted();
         }
+        let pictures = self.sight.look_up(&mut self.model, prompt.pictures)?;
         let room = self.info.context_length as usize - prompt.ids.len();
         let begin = prompt.ids.iter().rposition(|&id| Some(id) == self.message_start);
         let turn = prompt.chat.zip(begin.map(|begin| prompt.ids[begin + 1..].to_vec()));
@@ -183,6 +184,7 @@ impl Session {
         let spec = RowSpec {
             message_starts: self.message_starts(&prompt.ids),
             prompt: prompt.ids,
+            pictures,
             reply_from: prompt.reply_from,
             sampling: settings.sampling,
             seed,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use foretoken_calls::ToolsError;
+use foretoken_pictures::PixelsError;
 use foretoken_protocol::ErrorReport;
 
 /// What can go wrong between text and token ids.
@@ -68,6 +69,23 @@ pub enum TextError {
     /// There are tools, but the chat template writes calls of them otherwise than `CallParser` reads them.
     #[error("The chat template of this model writes calls of tools in a form that is not understood.")]
     TemplateWithOtherCalls,
+    /// There are pictures, but the model sees none.
+    #[error("There are pictures in this chat, which this model cannot see. {reason}")]
+    SeesNoPictures {
+        /// Why, in a sentence or two.
+        reason: String,
+    },
+    /// The chat template has not put a place for each picture into the prompt.
+    #[error("The chat template of this model has places for {places} of the chat's {pictures} pictures.")]
+    TemplateWithoutPictures {
+        /// Pictures in the chat.
+        pictures: usize,
+        /// Places in the prompt.
+        places: usize,
+    },
+    /// The pixels of a picture cannot be used.
+    #[error(transparent)]
+    Picture(#[from] PixelsError),
     /// A JSON file of the checkpoint cannot be used.
     #[error("{} cannot be read: {reason}.", path.display())]
     FileUnreadable {
@@ -104,6 +122,9 @@ impl TextError {
             Self::TemplateWithoutTools => "template_without_tools",
             Self::TemplateWithOtherCalls => "template_with_other_calls",
             Self::FileUnreadable { .. } => "file_unreadable",
+            Self::SeesNoPictures { .. } => "sees_no_pictures",
+            Self::TemplateWithoutPictures { .. } => "template_without_pictures",
+            Self::Picture(_) => "pixels_unusable",
             Self::Tools(_) => "invalid_tools",
             Self::NoFillIn => "no_fill_in",
             Self::EmptyStopText => "empty_stop_text",
@@ -135,6 +156,11 @@ impl TextError {
             Self::TemplateWithOtherCalls => {
                 "Leave the tools out, or choose a model whose template writes calls as <function=NAME> or as JSON."
             }
+            Self::SeesNoPictures { .. } => "Choose a model that sees, or ask without pictures.",
+            Self::TemplateWithoutPictures { .. } => {
+                "Put pictures into messages of people, or choose a model whose template has a place for them."
+            }
+            Self::Picture(_) => "Attach the picture again.",
             Self::Tools(error) => error.hint(),
             Self::NoFillIn => "Ask without a suffix, or choose a model for code.",
             Self::EmptyStopText => "Leave it out, or write the text that should end the reply.",

@@ -43,6 +43,7 @@ impl ChatKey {
     fn with(self, message: &ChatMessage) -> Self {
         let mut hasher = DefaultHasher::new();
         (self.0, mem::discriminant(message), message.content().trim()).hash(&mut hasher);
+        message.pictures().for_each(|picture| picture.hash(&mut hasher));
         if let ChatMessage::Assistant { tool_calls, .. } = message {
             for ToolCall::Function { function: FunctionCall { name, arguments } } in tool_calls {
                 name.hash(&mut hasher);

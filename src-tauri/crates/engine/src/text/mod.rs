@@ -20,7 +20,7 @@ mod tokenizer;
 
 pub use error::TextError;
 pub use kept::{ChatKey, KeptReplies};
-pub use prompt::{MESSAGE_START, PLAIN_TEXT, Prompter, TokenPrompt};
+pub use prompt::{MESSAGE_START, PLAIN_TEXT, Prompter, TokenPicture, TokenPrompt};
 pub use reply::{ReplyEnd, ReplyText};
 pub use stop::{StopMatcher, StopOutcome};
 pub use stop_ids::stop_ids;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use foretoken_calls::{CallForm, Tools};
+use foretoken_pictures::Pixels;
 use foretoken_protocol::{ChatInput, ChatMessage, Input, Part, PartialReply, TemplateOptions};
 use serde_json::Value;
 
@@ -22,6 +23,8 @@ pub const MESSAGE_START: &str = "<|im_start|>";
 pub struct TokenPrompt {
     /// Its tokens.
     pub ids: Vec<u32>,
+    /// The pictures in it, in order.
+    pub pictures: Vec<TokenPicture>,
     /// The part of the reply, thinking or answer, with which the model begins to write.
     pub start: ReplyStart,
     /// Index in `ids` at which the reply begins that is to be continued; their number for a new reply.
@@ -34,6 +37,25 @@ pub struct TokenPrompt {
     pub tools: Vec<String>,
 }
 
+/// A picture in a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenPicture {
+    /// The index of its first token; it has one for each 32 × 32 pixels.
+    pub begin: usize,
+    /// What is to be seen.
+    pub pixels: Arc<Pixels>,
+}
+
+/// Rows, and columns, of pixels that become one token.
+const TOKEN_SIDE: usize = 32;
+
+impl TokenPicture {
+    /// Rows and columns of tokens.
+    pub fn grid(&self) -> [usize; 2] {
+        [self.pixels.height / TOKEN_SIDE, self.pixels.width / TOKEN_SIDE]
+    }
+}
+
 /// A plain text: no thinking, no template.
 pub const PLAIN_TEXT: ReplyStart = ReplyStart { part: Part::Answer, resumed: true };
 
@@ -44,7 +66,7 @@ impl TokenPrompt {
     /// Tokens that are to be gone on with.
     pub fn plain(ids: Vec<u32>) -> Self {
         let (reply_from, stop_ids, tools) = (ids.len(), Vec::new(), Vec::new());
-        Self { reply_from, ids, start: PLAIN_TEXT, stop_ids, chat: None, tools }
+        Self { reply_from, ids, pictures: Vec::new(), start: PLAIN_TEXT, stop_ids, chat: None, tools }
     }
 }
 
@@ -54,12 +76,20 @@ pub struct Prompter {
     tokenizer: Tokenizer,
     template: Arc<ChatTemplate>,
     kept: KeptReplies,
+    /// The token that stands for pictures, or why there can be none.
+    picture_token: Result<u32, Arc<str>>,
 }
 
 impl Prompter {
     /// For a model with this tokenizer and this template.
     pub fn new(tokenizer: Tokenizer, template: ChatTemplate) -> Self {
-        Self { tokenizer, template: Arc::new(template), kept: KeptReplies::default() }
+        let picture_token = Err("This model reads text alone.".into());
+        Self { tokenizer, template: Arc::new(template), kept: KeptReplies::default(), picture_token }
+    }
+
+    /// The same for a model in whose prompts this token stands for pictures, or which sees none; why, in a sentence.
+    pub fn with_pictures(self, picture_token: Result<u32, &str>) -> Self {
+        Self { picture_token: picture_token.map_err(Arc::from), ..self }
     }
 
     /// The model's tokenizer.
@@ -104,18 +134,19 @@ impl Prompter {
         answer: &str,
         thinking: bool,
         message_start: u32,
-    ) -> Result<Option<Vec<u32>>, TextError> {
+    ) -> Result<Option<TokenPrompt>, TextError> {
         let turn = |question: &str| {
             let mut messages = chat.messages.clone();
             messages.extend([ChatMessage::assistant(answer), ChatMessage::user(question)]);
             self.encoded(&messages, &Tools::new(chat.tools.clone())?, None, thinking, &chat.template)
         };
-        let (mut ids, other) = (turn("?")?.ids, turn("and")?.ids);
-        let common = ids.iter().zip(&other).take_while(|(a, b)| a == b).count();
-        let begin = ids[..common].iter().rposition(|&id| id == message_start);
+        let (mut prompt, other) = (turn("?")?, turn("and")?.ids);
+        let common = prompt.ids.iter().zip(&other).take_while(|(a, b)| a == b).count();
+        let begin = prompt.ids[..common].iter().rposition(|&id| id == message_start);
         Ok(begin.map(|begin| {
-            ids.truncate(begin + 1);
-            ids
+            prompt.ids.truncate(begin + 1);
+            prompt.pictures.retain(|picture| picture.begin < begin);
+            prompt
         }))
     }
 
@@ -158,10 +189,15 @@ impl Prompter {
         thinking: bool,
         options: &TemplateOptions,
     ) -> Result<TokenPrompt, TextError> {
+        let pictures = self.pictures(messages)?;
         let prompt = Prompt::render(self, messages, tools, resume, thinking, options)?;
-        let (ids, reply_from) = prompt.encode(&self.tokenizer, &self.kept)?;
+        let encoded =
+            prompt.encode(&self.tokenizer, &self.kept, self.picture_token.as_ref().ok().copied())?;
+        let Encoded { ids, reply_from, places } = encoded;
+        let (ids, reply_from, pictures) = with_pictures(ids, reply_from, &places, pictures)?;
         Ok(TokenPrompt {
             ids,
+            pictures,
             start: prompt.start,
             reply_from,
             stop_ids: Vec::new(),
@@ -169,6 +205,51 @@ impl Prompter {
             tools: tools.names().map(str::to_owned).collect(),
         })
     }
+}
+
+impl Prompter {
+    /// The pictures of a chat, in order.
+    fn pictures(&self, messages: &[ChatMessage]) -> Result<Vec<Arc<Pixels>>, TextError> {
+        let mut paths = messages.iter().flat_map(ChatMessage::pictures).peekable();
+        if let (Err(reason), Some(_)) = (&self.picture_token, paths.peek()) {
+            return Err(TextError::SeesNoPictures { reason: reason.to_string() });
+        }
+        paths.map(|path| Ok(Arc::new(Pixels::read(path)?))).collect()
+    }
+}
+
+/// Makes room for each picture where the template has put its token, at `places` of the ids: as many tokens as it has.
+fn with_pictures(
+    ids: Vec<u32>,
+    reply_from: usize,
+    places: &[usize],
+    pictures: Vec<Arc<Pixels>>,
+) -> Result<(Vec<u32>, usize, Vec<TokenPicture>), TextError> {
+    if places.len() != pictures.len() {
+        return Err(TextError::TemplateWithoutPictures { pictures: pictures.len(), places: places.len() });
+    }
+    let (mut all, mut placed, mut end) = (Vec::with_capacity(ids.len()), Vec::new(), 0);
+    for (&place, pixels) in places.iter().zip(pictures) {
+        all.extend_from_slice(&ids[end..place]);
+        let picture = TokenPicture { begin: all.len(), pixels };
+        let [rows, columns] = picture.grid();
+        all.resize(all.len() + rows * columns, ids[place]);
+        placed.push(picture);
+        end = place + 1;
+    }
+    all.extend_from_slice(&ids[end..]);
+    let grown = all.len() - ids.len();
+    Ok((all, reply_from + grown, placed))
+}
+
+/// A prompt as tokens.
+struct Encoded {
+    ids: Vec<u32>,
+    /// The index at which the reply begins.
+    reply_from: usize,
+    /// Where the template has put the token that stands for pictures. What looks like it in the texts of people is
+    /// text, and what the model wrote is what it wrote.
+    places: Vec<usize>,
 }
 
 /// A prompt as a text.
@@ -284,10 +365,15 @@ impl Prompt {
         Self { text, controls, reply_from, start, answered: Vec::new() }
     }
 
-    /// Its ids, and the index among them at which the reply begins. Turns that were kept have the ids that they were
-    /// written with.
-    fn encode(&self, tokenizer: &Tokenizer, kept: &KeptReplies) -> Result<(Vec<u32>, usize), TextError> {
-        let (mut ids, mut reply_from) = (Vec::new(), None);
+    /// Its ids. Turns that were kept have those that they were written with. `picture`: the token that stands for
+    /// pictures.
+    fn encode(
+        &self,
+        tokenizer: &Tokenizer,
+        kept: &KeptReplies,
+        picture: Option<u32>,
+    ) -> Result<Encoded, TextError> {
+        let (mut ids, mut reply_from, mut places) = (Vec::new(), None, Vec::new());
         let (mut begin, mut at) = (0, 0);
         let all = self.text.len();
         let kept = self.kept_turns(kept);
@@ -306,6 +392,9 @@ impl Prompt {
             if self.reply_from <= range.start {
                 reply_from = reply_from.or(Some(ids.len()));
             }
+            if control.is_some() && control == picture {
+                places.push(ids.len());
+            }
             ids.extend(control);
             (begin, at) = (range.end, at + 1);
             if let Some((_, end, own)) = kept.iter().find(|(first, ..)| *first == at) {
@@ -314,7 +403,7 @@ impl Prompt {
             }
         }
         let end = ids.len();
-        Ok((ids, reply_from.unwrap_or(end)))
+        Ok(Encoded { ids, reply_from: reply_from.unwrap_or(end), places })
     }
 
     /// The model's turns that were kept: the index of the first control token in each, that of the one which ends it,

@@ -4,7 +4,7 @@ use super::{Drafted, Drafter, DrafterKind};
 use crate::cache::RowKv;
 use crate::decode::batch::Batch;
 use crate::mlx::{self, Array, Result};
-use crate::model::{Guesses, MtpHead, Packed, Qwen};
+use crate::model::{Guesses, MtpHead, Packed, Position, Qwen};
 
 /// The number of pending pairs at which a row that does not draft has the MTP head read them.
 const MAX_PENDING: usize = 64;
@@ -78,8 +78,11 @@ impl Batch {
         hidden: &Array,
         next: &Array,
     ) -> Result<Array> {
-        let start = |&b: &usize| self.rows[b].cache.head.as_ref().map_or(0, |kv| kv.len());
-        let spans: Vec<(usize, usize)> = rows.iter().map(start).zip(lens.iter().copied()).collect();
+        let start = |&b: &usize| {
+            let row = &self.rows[b];
+            row.position(row.cache.head.as_ref().map_or(0, RowKv::len))
+        };
+        let spans: Vec<(Position, usize)> = rows.iter().map(start).zip(lens.iter().copied()).collect();
         let packed = Packed::new(&spans)?;
         let next = model.embed_tokens.forward(next)?;
         let caches = self
@@ -112,7 +115,7 @@ impl Batch {
         next: &Array,
     ) -> Result<Array> {
         let cached = |b: usize| self.rows[b].cache.head.as_ref();
-        let start = |&b: &usize| cached(b).map_or(0, RowKv::len) + guesses[b].len();
+        let start = |&b: &usize| self.rows[b].position(cached(b).map_or(0, RowKv::len) + guesses[b].len());
         let packed = Packed::new(&rows.iter().map(|b| (start(b), 1)).collect::<Vec<_>>())?;
         let guesses = guesses.iter_mut().enumerate().filter(|(b, _)| rows.contains(b));
         let caches = guesses.filter_map(|(b, guesses)| Some((cached(b)?, guesses)));

@@ -32,7 +32,7 @@ impl Scheduler {
         if !self.is_idle() || self.limits.prefix_cache_bytes == 0 || needed > self.limits.memory {
             return;
         }
-        let prefix = self.find_prefix(&spec, &spec.prompt);
+        let prefix = self.find_prefix(&spec, &spec.keys(&spec.prompt));
         self.rebalance(needed);
         // Its name is nobody's: it never becomes a row of the batch.
         let row = Row::new(0, spec);
@@ -61,6 +61,11 @@ impl Scheduler {
     /// Reads on for a moment: some layers over a chunk of tokens, at least one. Fails only where the device has.
     pub fn read_on(&mut self, model: &Qwen) -> mlx::Result<()> {
         let Some(Ahead { mut task, mut layer_time, bytes }) = self.ahead.take() else { return Ok(()) };
+        if let (Some(_), Some(vision)) = (task.unseen(), &model.vision) {
+            let looked = self.look(vision, &mut task, false);
+            self.ahead = Some(Ahead { task, layer_time, bytes });
+            return looked.or_else(|error| self.end_reading_ahead(error));
+        }
         let (tokens, before) = (task.chunk_tokens(), task.progress().0);
         let layers = (self.throttle.layers(layer_time, tokens, false) / SHARE_OF_STALL).max(1);
         let _span = tracing::debug_span!("read ahead", tokens, layers).entered();
@@ -70,11 +75,7 @@ impl Scheduler {
                 let took = begin.elapsed();
                 self.throttle.record_prefill(&mut layer_time, layers, tokens, took, false);
             }
-            Err(error) => {
-                tracing::debug!("reading ahead ends: {error}");
-                self.stop_reading_ahead();
-                return if error.is_device_fault() { Err(error) } else { Ok(()) };
-            }
+            Err(error) => return self.end_reading_ahead(error),
         }
         if task.progress().0 != before {
             self.cache_prompt(&task);
@@ -87,6 +88,12 @@ impl Scheduler {
             self.ahead = Some(Ahead { task, layer_time, bytes });
         }
         Ok(())
+    }
+
+    fn end_reading_ahead(&mut self, error: mlx::MlxError) -> mlx::Result<()> {
+        tracing::debug!("reading ahead ends: {error}");
+        self.stop_reading_ahead();
+        if error.is_device_fault() { Err(error) } else { Ok(()) }
     }
 
     /// Gives back what reading ahead holds, but for what is in the prefix cache.

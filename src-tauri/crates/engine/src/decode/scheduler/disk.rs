@@ -44,9 +44,11 @@ impl Scheduler {
         read.or(found)
     }
 
-    /// Has what memory has of these tokens kept on disk, where that was asked for.
+    /// Has what memory has of these tokens kept on disk, where that was asked for. Not behind pictures, which have other
+    /// keys in the next process.
     pub(super) fn remember(&mut self, spec: &RowSpec, tokens: &[u32]) {
-        if let (Some(disk), Some(owner)) = (&mut self.disk, spec.remember) {
+        let sees = spec.pictures.first().is_some_and(|picture| picture.span.begin < tokens.len());
+        if let (Some(disk), Some(owner), false) = (&mut self.disk, spec.remember, sees) {
             disk.keep(tokens, owner);
         }
     }
@@ -54,7 +56,7 @@ impl Scheduler {
     /// Removes a row's tokens from disk, where what is there may be unusable.
     pub(super) fn forget_on_disk(&mut self, row: &Row) {
         if let Some(disk) = &mut self.disk {
-            disk.forget(row.context());
+            disk.forget(&row.keys());
         }
     }
 }

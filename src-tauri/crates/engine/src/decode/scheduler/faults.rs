@@ -25,7 +25,7 @@ impl Scheduler {
     /// Removes a row's tokens from the prefix cache, where what it has of them is unusable or may be, and queues the
     /// row to be read from its first token.
     pub(super) fn distrust(&mut self, row: Row) {
-        self.prefixes.forget(row.context());
+        self.prefixes.forget(&row.keys());
         if let Some(request) = self.requests.get_mut(&row.id) {
             request.lookup = PrefixLookup::Bypassed;
         }
@@ -91,7 +91,7 @@ impl Scheduler {
             self.forget_on_disk(&row);
             return self.distrust(row);
         }
-        self.prefixes.forget(row.context());
+        self.prefixes.forget(&row.keys());
         if is_wanted {
             self.fail(row.id, error, events);
         }

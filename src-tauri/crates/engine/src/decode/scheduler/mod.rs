@@ -21,6 +21,7 @@ use foretoken_protocol::{Counters, Drafting};
 use indexmap::IndexMap;
 
 use super::batch::Batch;
+use super::features::FeatureCache;
 use super::footprint::{Footprint, TooLarge};
 use super::policy::{Policy, PolicyState};
 use super::prefill_throttle::PrefillThrottle;
@@ -78,6 +79,8 @@ pub struct Scheduler {
     prefixes: PrefixStore,
     /// Its disk tier, if it has one.
     disk: Option<DiskTier>,
+    /// What the vision tower made of the last pictures.
+    features: FeatureCache,
     /// What is read while nobody asks for anything.
     ahead: Option<Ahead>,
     /// Layers of prompts run so far.
@@ -103,6 +106,7 @@ impl Scheduler {
             leaving: Vec::new(),
             prefixes: PrefixStore::default(),
             disk: None,
+            features: FeatureCache::default(),
             ahead: None,
             layers_run: 0,
             counters: Counters::default(),

@@ -13,7 +13,7 @@ use crate::decode::row::Row;
 use crate::decode::spec::RowId;
 use crate::memory::PREFILL_CHUNK;
 use crate::mlx;
-use crate::model::Qwen;
+use crate::model::{Qwen, Vision};
 
 /// Prompts that are prefilled by turns: two, so that a short one need not wait for the end of a long one.
 pub(super) const MAX_PREFILLS: usize = 2;
@@ -27,7 +27,7 @@ impl Scheduler {
             PrefixLookup::Bypassed => None,
             PrefixLookup::Allowed | PrefixLookup::Hit => {
                 self.counters.prefix_lookups += u64::from(self.limits.prefix_cache_bytes > 0);
-                self.find_prefix(&row.spec, row.context())
+                self.find_prefix(&row.spec, &row.keys())
             }
         };
         self.rebalance(bytes);
@@ -65,6 +65,12 @@ impl Scheduler {
         let decoding = !self.batch.rows().is_empty();
         let tokens = prefill.task.chunk_tokens();
         let before = prefill.task.progress();
+        if let (Some(_), Some(vision)) = (prefill.task.unseen(), &model.vision) {
+            return match self.look(vision, &mut prefill.task, decoding) {
+                Ok(()) => self.set_stage(id, Stage::Prefilling(prefill)),
+                Err(error) => self.fail(id, error, events),
+            };
+        }
         if !prefill.task.is_read() {
             let layers = self.throttle.layers(prefill.layer_time, tokens, decoding);
             if layers == 0 {
@@ -108,6 +114,33 @@ impl Scheduler {
         }
     }
 
+    /// Looks on at a picture for as long as rows may be held up; not at all where it has been seen lately.
+    pub(super) fn look(
+        &mut self,
+        vision: &Vision,
+        task: &mut PrefillTask,
+        decoding: bool,
+    ) -> mlx::Result<()> {
+        let Some(key) = task.unseen().map(|picture| picture.key) else { return Ok(()) };
+        if let Some(features) = self.features.get(key) {
+            task.recall(features);
+            return Ok(());
+        }
+        let Some(allowed) = self.throttle.allowed(decoding) else { return Ok(()) };
+        let begin = Instant::now();
+        loop {
+            if let Some(features) = task.look(vision, 1)? {
+                self.features.put(key, features);
+                break;
+            }
+            if begin.elapsed() >= allowed {
+                break;
+            }
+        }
+        self.throttle.record_swap(begin.elapsed(), decoding);
+        Ok(())
+    }
+
     /// Takes the prompt whose turn it is out of its request.
     fn take_prefill(&mut self) -> Option<(RowId, Prefill)> {
         let turn = |request: &Request| match &request.stage {
@@ -134,8 +167,8 @@ impl Scheduler {
         if self.prefixes.budget() > 0
             && let Some((tokens, cache, snapshot, likely)) = task.to_store()
         {
-            match self.prefixes.insert(tokens, cache, &snapshot, likely) {
-                Ok(()) if likely => self.remember(task.spec(), tokens),
+            match self.prefixes.insert(&tokens, cache, &snapshot, likely) {
+                Ok(()) if likely => self.remember(task.spec(), &tokens),
                 Ok(()) => {}
                 Err(error) => tracing::warn!("a prompt could not be cached: {error}"),
             }

@@ -155,10 +155,10 @@ impl Scheduler {
         }
         let kept = row.read_rest(model).and_then(|()| {
             let snapshot = StateSnapshot { states: states.clone(), hidden: row.last_hidden().cloned() };
-            self.prefixes.insert(&row.context()[..row.committed()], row.cache(), &snapshot, true)
+            self.prefixes.insert(&row.keys()[..row.committed()], row.cache(), &snapshot, true)
         });
         match kept {
-            Ok(()) => self.remember(&row.spec, &row.context()[..row.committed()]),
+            Ok(()) => self.remember(&row.spec, &row.keys()[..row.committed()]),
             Err(error) => tracing::warn!("a reply could not be cached: {error}"),
         }
     }

@@ -44,6 +44,7 @@ fn spec(prompt: &[u32]) -> RowSpec {
         constraint: None,
         priority: Priority::default(),
         prediction: Arc::default(),
+        pictures: Vec::new(),
         known_drafts: None,
         widths: 1..=usize::MAX,
         remember: None,

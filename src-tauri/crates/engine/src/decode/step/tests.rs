@@ -45,6 +45,7 @@ fn batch_of(model: &Qwen, drafts: bool, stop_ids: &[u32]) -> Batch {
             constraint: None,
             priority: Priority::default(),
             prediction: Arc::default(),
+            pictures: Vec::new(),
             known_drafts: None,
             widths: 1..=usize::MAX,
             remember: None,

@@ -1,7 +1,7 @@
 //! The network of a draft model: reads what the target computed for committed tokens, and guesses a block behind them.
 
 use super::super::linear::Linear;
-use super::super::packed::Packed;
+use super::super::packed::{Packed, Position};
 use super::attention::Seen;
 use super::block::DraftBlock;
 use super::error::DraftError;
@@ -92,7 +92,7 @@ impl DraftModel {
             return Ok(());
         }
         let unread = features.slice_axis(0, overlap as i32, count as i32)?;
-        let packed = Packed::new(&[(context.end(), count - overlap)])?;
+        let packed = Packed::new(&[(Position(context.end()), count - overlap)])?;
         Ok(context.append(&self.keys_values(&unread, &packed)?)?)
     }
 
@@ -168,7 +168,8 @@ impl DraftModel {
         spans: &[(usize, usize)],
         rows: &mut [&mut DraftRow<'_>],
     ) -> Result<Array> {
-        let packed = Packed::new(spans)?;
+        let placed: Vec<_> = spans.iter().map(|&(begin, places)| (Position(begin), places)).collect();
+        let packed = Packed::new(&placed)?;
         // What the places of each row see, by what a layer lets them see.
         let mut seen: Vec<(Visibility, Vec<Seen>)> = Vec::new();
         for (index, layer) in self.layers.iter().enumerate() {

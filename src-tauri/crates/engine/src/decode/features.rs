@@ -1,0 +1,50 @@
+//! What the vision tower made of the last pictures: a chat shows the same ones turn by turn.
+
+use indexmap::IndexMap;
+
+use crate::mlx::Array;
+
+/// The most bytes that are kept: a picture of a megapixel takes 2 to 10 MB.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Features of pictures `[n, H]` by their keys; over its size, those used longest ago are dropped.
+#[derive(Debug, Default)]
+pub(super) struct FeatureCache(IndexMap<u32, Array>);
+
+impl FeatureCache {
+    /// What is known of a picture.
+    pub(super) fn get(&mut self, key: u32) -> Option<Array> {
+        let features = self.0.shift_remove(&key)?;
+        self.0.insert(key, features.clone());
+        Some(features)
+    }
+
+    /// Keeps what a picture gave.
+    pub(super) fn put(&mut self, key: u32, features: Array) {
+        self.0.insert(key, features);
+        while self.0.values().map(Array::nbytes).sum::<usize>() > MOST_BYTES
+            && self.0.shift_remove_index(0).is_some()
+        {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mlx::{Dtype, broadcast_to};
+
+    #[test]
+    fn what_was_used_longest_ago_goes_first() {
+        let zeros = |megabytes: i32| {
+            let zero = Array::scalar(0.0, Dtype::Float32).unwrap();
+            broadcast_to(&zero, &[megabytes, 1 << 18]).unwrap()
+        };
+        let mut cache = FeatureCache::default();
+        (1..=3).for_each(|key| cache.put(key, zeros(20)));
+        assert!(cache.get(1).is_some());
+        cache.put(4, zeros(20));
+        assert!(cache.get(2).is_none() && cache.get(1).is_some() && cache.get(3).is_some());
+        cache.put(5, zeros(65));
+        assert!((1..=5).all(|key| cache.get(key).is_none()), "one that is too large is not kept");
+    }
+}

@@ -1,0 +1,73 @@
+//! What a session sees with: reads the vision tower with the first picture, and names pictures for the prefix cache.
+
+use std::collections::HashMap;
+
+use crate::checkpoint::{Config, Layout};
+use crate::decode::PromptPicture;
+use crate::error::EngineError;
+use crate::model::{ImageSpan, Placed, Qwen, Vision};
+use crate::text::TokenPicture;
+
+/// What is known of pictures.
+#[derive(Debug)]
+pub(super) struct Sight {
+    config: Config,
+    layout: Layout,
+    /// The numbers of the pictures so far, by digest, width and height.
+    known: HashMap<([u8; 32], usize, usize), u32>,
+}
+
+impl Sight {
+    pub(super) fn new(config: Config, layout: Layout) -> Self {
+        Self { config, layout, known: HashMap::new() }
+    }
+
+    /// Makes a prompt's pictures ready for its row. The first ones have the model's tower read.
+    pub(super) fn look_up(
+        &mut self,
+        model: &mut Qwen,
+        pictures: Vec<TokenPicture>,
+    ) -> Result<Vec<PromptPicture>, EngineError> {
+        if !pictures.is_empty() {
+            self.open(model)?;
+        }
+        Ok(pictures.into_iter().map(|picture| self.named(picture)).collect())
+    }
+
+    /// The vectors of a prompt's pictures.
+    pub(super) fn look(
+        &mut self,
+        model: &mut Qwen,
+        pictures: &[TokenPicture],
+    ) -> Result<Vec<Placed>, EngineError> {
+        if !pictures.is_empty() {
+            self.open(model)?;
+        }
+        let Some(vision) = &model.vision else { return Ok(Vec::new()) };
+        let placed = |picture: &TokenPicture| {
+            let pixels = &picture.pixels;
+            Ok((span(picture), vision.tower.forward(&pixels.rgb, pixels.width, pixels.height)?))
+        };
+        pictures.iter().map(placed).collect()
+    }
+
+    fn open(&self, model: &mut Qwen) -> Result<(), EngineError> {
+        if let (None, Some(tower)) = (&model.vision, self.layout.vision.tower()) {
+            model.vision = Some(Vision::load(&self.config, tower, self.layout.compute)?);
+        }
+        Ok(())
+    }
+
+    fn named(&mut self, picture: TokenPicture) -> PromptPicture {
+        let (next, pixels) = (self.known.len(), &picture.pixels);
+        // Behind all tokens of the vocabulary, so that no token is taken for a picture.
+        let number = self.known.entry((pixels.digest, pixels.width, pixels.height)).or_insert(next as u32);
+        let key = self.config.vocab_size as u32 + *number;
+        PromptPicture { span: span(&picture), key, pixels: picture.pixels }
+    }
+}
+
+fn span(picture: &TokenPicture) -> ImageSpan {
+    let [rows, columns] = picture.grid();
+    ImageSpan { begin: picture.begin, rows, columns }
+}

@@ -1,0 +1,3 @@
+//! Pictures for models.
+mod pixels;
+pub use pixels::{Pixels, PixelsError};

@@ -45,7 +45,9 @@ fn run(scheduler: &mut Scheduler, model: &Qwen, specs: &[(RowSpec, Drafting)]) -
                     outcome.tokens.entry(advance.row).or_default().extend(advance.tokens);
                 }
                 SchedulerEvent::Failed { row, error } => _ = outcome.failed.insert(row, error),
-                SchedulerEvent::Waiting { .. } | SchedulerEvent::Prefilling { .. } => {}
+                SchedulerEvent::Waiting { .. }
+                | SchedulerEvent::Prefilling { .. }
+                | SchedulerEvent::Looked { .. } => {}
             }
         }
     }

@@ -63,7 +63,7 @@ impl<'a> Harness<'a> {
     fn pump(&mut self) {
         for event in self.scheduler.pump(self.model) {
             match event {
-                SchedulerEvent::Waiting { .. } => {}
+                SchedulerEvent::Waiting { .. } | SchedulerEvent::Looked { .. } => {}
                 SchedulerEvent::Prefilling { row, done, .. } => _ = self.cached.entry(row).or_insert(done),
                 SchedulerEvent::Advanced { advance, .. } => {
                     self.replies.entry(advance.row).or_default().add(&advance);

@@ -72,6 +72,7 @@ impl<'a> Harness<'a> {
                         self.finished.push(advance.row);
                     }
                 }
+                SchedulerEvent::Looked { .. } => {}
                 SchedulerEvent::Failed { row, error } => {
                     assert!(self.failed.insert(row, error.to_string()).is_none(), "{row} failed twice");
                 }

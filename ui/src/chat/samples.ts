@@ -40,6 +40,8 @@ export const replyStats = (more: Partial<ReplyStats> = {}): ReplyStats => ({
   sample_seconds: 0.5,
   host_seconds: 1,
   peak_memory_bytes: 1,
+  picture_tokens: 0,
+  tower_seconds: 0,
   chat_bytes: 1.4e9,
   shared_steps: 0,
   positions: [

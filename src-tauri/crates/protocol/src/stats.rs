@@ -165,6 +165,10 @@ pub struct ReplyStats {
     pub prompt_tokens: u32,
     /// Of those, how many were already in a cache.
     pub cached_tokens: u32,
+    /// Of those in the prompt, how many stand for pictures.
+    pub picture_tokens: u32,
+    /// Part of the time spent on the prompt in which pictures went through the vision tower.
+    pub tower_seconds: f64,
     /// Tokens that the model emitted, the stop token not counted.
     pub emitted: u32,
     /// Forward passes of the model that emitted them, the first token's included.

@@ -64,7 +64,9 @@ impl Bench<'_> {
                         }
                         SchedulerEvent::Advanced { .. } => first = Some(Instant::now()),
                         SchedulerEvent::Failed { error, .. } => return Err(error.into()),
-                        SchedulerEvent::Waiting { .. } | SchedulerEvent::Prefilling { .. } => {}
+                        SchedulerEvent::Waiting { .. }
+                        | SchedulerEvent::Prefilling { .. }
+                        | SchedulerEvent::Looked { .. } => {}
                     }
                 }
             }

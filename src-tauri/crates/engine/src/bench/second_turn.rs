@@ -122,7 +122,7 @@ fn first_token(
                 SchedulerEvent::Prefilling { done, .. } => _ = cached.get_or_insert(done),
                 SchedulerEvent::Advanced { .. } => return Ok((begin.elapsed(), cached.unwrap_or(0))),
                 SchedulerEvent::Failed { error, .. } => return Err(error.into()),
-                SchedulerEvent::Waiting { .. } => {}
+                SchedulerEvent::Waiting { .. } | SchedulerEvent::Looked { .. } => {}
             }
         }
     }

@@ -177,6 +177,16 @@ impl Recorder {
         }
     }
 
+    /// Records that so many tokens of the prompt stand for pictures.
+    pub fn sees(&mut self, picture_tokens: usize) {
+        self.stats.picture_tokens = picture_tokens as u32;
+    }
+
+    /// Records time in the vision tower.
+    pub fn looked(&mut self, took: Duration) {
+        self.stats.tower_seconds += took.as_secs_f64();
+    }
+
     /// Records that `done` of `total` tokens are read. After the first step that means an interruption: a preempted row
     /// comes back, or a row is read again.
     pub fn reads(&mut self, done: usize, total: usize) {

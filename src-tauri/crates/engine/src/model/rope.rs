@@ -191,6 +191,45 @@ impl RopeScaling {
 mod tests {
     use super::*;
 
+    /// Text and pictures turn alike: in f32 to the bit, in bf16 to its last place.
+    #[test]
+    fn streams_that_are_the_same_turn_as_one_position_does() {
+        let yarn = RopeScaling::new(4.0, 4096);
+        for rope in [Rope::new(64, 1e7), Rope::with_yarn(64, 1e6, &yarn).unwrap()] {
+            let positions: Vec<i32> = vec![0, 1, 2, 17, 1000, 4095, 30_000, 131_071, 199_999, 200_000];
+            let count = positions.len() as i32;
+            let values: Vec<f32> =
+                (0..count * 3 * 80).map(|i| ((i * 37) % 101) as f32 / 50.0 - 1.0).collect();
+            let x = Array::from_slice(&values, &[count, 3, 1, 80]).unwrap();
+            let offset = Array::from_slice(&positions, &[count]).unwrap();
+            let streams = [positions.clone(), positions.clone(), positions];
+            let rotation = rope.rotation(&streams, [11, 11, 10]).unwrap();
+            for (dtype, most) in [(Dtype::Float32, 0.0), (Dtype::Bfloat16, 2f32.powi(-7))] {
+                let x = x.astype(dtype).unwrap();
+                let values = |array: Array| array.astype(Dtype::Float32).unwrap().to_vec::<f32>().unwrap();
+                let (one, three) =
+                    (values(rope.rotate(&x, &offset).unwrap()), values(rotation.rotate(&x).unwrap()));
+                let off = one.iter().zip(&three).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!(off <= most, "{dtype:?}: {off}");
+            }
+        }
+    }
+
+    /// Rows turn the second pair of three, columns the third, time the first and what is left at the end.
+    #[test]
+    fn streams_are_interleaved() {
+        let rope = Rope::new(16, 1e4);
+        let turned = |streams: [i32; 3]| {
+            let ones = Array::from_slice(&[1.0f32; 16], &[1, 1, 1, 16]).unwrap();
+            let rotation = rope.rotation(&streams.map(|at| vec![at]), [3, 3, 2]).unwrap();
+            let values = rotation.rotate(&ones).unwrap().to_vec::<f32>().unwrap();
+            (0..8).filter(|&pair| (values[pair] - 1.0).abs() > 1e-6).collect::<Vec<_>>()
+        };
+        assert_eq!(turned([1, 0, 0]), [0, 3, 6]);
+        assert_eq!(turned([0, 1, 0]), [1, 4, 7]);
+        assert_eq!(turned([0, 0, 1]), [2, 5]);
+    }
+
     #[test]
     fn yarn_slows_pairs_as_its_reference_does() {
         // From NumPy in f32, after the formula in transformers 5.23.

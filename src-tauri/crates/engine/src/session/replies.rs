@@ -174,6 +174,7 @@ impl Session {
             recorder.count_predicted();
         }
         let pictures = self.sight.look_up(&mut self.model, prompt.pictures)?;
+        recorder.sees(pictures.iter().map(|picture| picture.span.range().len()).sum());
         let room = self.info.context_length as usize - prompt.ids.len();
         let begin = prompt.ids.iter().rposition(|&id| Some(id) == self.message_start);
         let turn = prompt.chat.zip(begin.map(|begin| prompt.ids[begin + 1..].to_vec()));
@@ -246,6 +247,11 @@ impl Session {
                         }
                     }
                     progress.push((row, Progress::Reading { done, total }));
+                }
+                SchedulerEvent::Looked { row, took } => {
+                    if let Some(writer) = self.writing.get_mut(&row) {
+                        writer.recorder.looked(took);
+                    }
                 }
                 SchedulerEvent::Advanced { advance, timing } => {
                     let row = advance.row;

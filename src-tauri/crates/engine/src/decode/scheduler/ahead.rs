@@ -64,7 +64,7 @@ impl Scheduler {
         if let (Some(_), Some(vision)) = (task.unseen(), &model.vision) {
             let looked = self.look(vision, &mut task, false);
             self.ahead = Some(Ahead { task, layer_time, bytes });
-            return looked.or_else(|error| self.end_reading_ahead(error));
+            return looked.map(|_| ()).or_else(|error| self.end_reading_ahead(error));
         }
         let (tokens, before) = (task.chunk_tokens(), task.progress().0);
         let layers = (self.throttle.layers(layer_time, tokens, false) / SHARE_OF_STALL).max(1);

@@ -1,5 +1,7 @@
 //! What the scheduler tells of its requests.
 
+use std::time::Duration;
+
 use thiserror::Error;
 
 use crate::decode::row::Advance;
@@ -26,6 +28,13 @@ pub enum SchedulerEvent {
         done: usize,
         /// Tokens to read.
         total: usize,
+    },
+    /// A picture in its prompt has gone some way through the vision tower.
+    Looked {
+        /// The request.
+        row: RowId,
+        /// For how long.
+        took: Duration,
     },
     /// A step has moved it forward, and ended it if the advance says so.
     Advanced {

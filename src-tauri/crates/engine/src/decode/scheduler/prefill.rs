@@ -1,7 +1,7 @@
 //! Chunked prefill between decode steps: at most [`MAX_PREFILLS`] prompts are read by turns, some layers at a time,
 //! from the end of what the prefix cache has of them.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tracing::Span;
 
@@ -67,7 +67,10 @@ impl Scheduler {
         let before = prefill.task.progress();
         if let (Some(_), Some(vision)) = (prefill.task.unseen(), &model.vision) {
             return match self.look(vision, &mut prefill.task, decoding) {
-                Ok(()) => self.set_stage(id, Stage::Prefilling(prefill)),
+                Ok(took) => {
+                    events.push(SchedulerEvent::Looked { row: id, took });
+                    self.set_stage(id, Stage::Prefilling(prefill));
+                }
                 Err(error) => self.fail(id, error, events),
             };
         }
@@ -114,19 +117,20 @@ impl Scheduler {
         }
     }
 
-    /// Looks on at a picture for as long as rows may be held up; not at all where it has been seen lately.
+    /// Looks on at a picture for as long as rows may be held up, and says for how long; not at all where it has been
+    /// seen lately.
     pub(super) fn look(
         &mut self,
         vision: &Vision,
         task: &mut PrefillTask,
         decoding: bool,
-    ) -> mlx::Result<()> {
-        let Some(key) = task.unseen().map(|picture| picture.key) else { return Ok(()) };
+    ) -> mlx::Result<Duration> {
+        let Some(key) = task.unseen().map(|picture| picture.key) else { return Ok(Duration::ZERO) };
         if let Some(features) = self.features.get(key) {
             task.recall(features);
-            return Ok(());
+            return Ok(Duration::ZERO);
         }
-        let Some(allowed) = self.throttle.allowed(decoding) else { return Ok(()) };
+        let Some(allowed) = self.throttle.allowed(decoding) else { return Ok(Duration::ZERO) };
         let begin = Instant::now();
         loop {
             if let Some(features) = task.look(vision, 1)? {
@@ -137,8 +141,9 @@ impl Scheduler {
                 break;
             }
         }
-        self.throttle.record_swap(begin.elapsed(), decoding);
-        Ok(())
+        let took = begin.elapsed();
+        self.throttle.record_swap(took, decoding);
+        Ok(took)
     }
 
     /// Takes the prompt whose turn it is out of its request.

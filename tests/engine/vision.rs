@@ -50,8 +50,7 @@ fn picture(name: &str) -> Arc<Pixels> {
     let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut rgb).unwrap();
     assert_eq!(info.color_type, png::ColorType::Rgb);
-    let (width, height) = (info.width as usize, info.height as usize);
-    Arc::new(Pixels { width, height, rgb, digest: [name.as_bytes()[0]; 32] })
+    Arc::new(Pixels::new(info.width, info.height, rgb))
 }
 
 /// The pictures of a prompt and where they are.
@@ -61,7 +60,8 @@ fn placed(goldens: &Goldens, prompt: &str) -> Vec<PromptPicture> {
     let begins = about["begins"].as_array().unwrap().iter().map(|begin| begin.as_u64().unwrap() as usize);
     let of = |(name, begin): (&str, usize)| {
         let pixels = picture(name);
-        let span = ImageSpan { begin, rows: pixels.height / 32, columns: pixels.width / 32 };
+        let [rows, columns] = [pixels.height, pixels.width].map(|side| side as usize / 32);
+        let span = ImageSpan { begin, rows, columns };
         PromptPicture { span, key: 1024 + u32::from(name.as_bytes()[0]), pixels }
     };
     names.zip(begins).map(of).collect()
@@ -69,9 +69,7 @@ fn placed(goldens: &Goldens, prompt: &str) -> Vec<PromptPicture> {
 
 fn features(model: &Qwen, pictures: &[PromptPicture]) -> Vec<Placed> {
     let tower = &model.vision.as_ref().unwrap().tower;
-    let of = |PromptPicture { span, pixels, .. }: &PromptPicture| {
-        (*span, tower.forward(&pixels.rgb, pixels.width, pixels.height).unwrap())
-    };
+    let of = |PromptPicture { span, pixels, .. }: &PromptPicture| (*span, tower.forward(pixels).unwrap());
     pictures.iter().map(of).collect()
 }
 
@@ -90,7 +88,7 @@ fn the_tower_agrees_block_by_block() {
     let tower = &model.vision.as_ref().unwrap().tower;
     for name in PICTURES {
         let pixels = picture(name);
-        let mut pass = tower.begin(&pixels.rgb, pixels.width, pixels.height).unwrap();
+        let mut pass = tower.begin(&pixels).unwrap();
         let compare = |what: &str, got: &Array| {
             let expected = goldens.floats(&format!("{name}_{what}"));
             let got: Vec<f32> = got.to_vec().unwrap();
@@ -108,7 +106,7 @@ fn the_tower_agrees_block_by_block() {
                 compare("merged", &merged);
             }
         }
-        let whole = tower.forward(&pixels.rgb, pixels.width, pixels.height).unwrap();
+        let whole = tower.forward(&pixels).unwrap();
         compare("merged", &whole);
     }
 }
@@ -188,7 +186,7 @@ fn towers_in_16_bits_are_as_close_as_their_types_allow() {
         for name in PICTURES {
             let pixels = picture(name);
             let tower = &model.vision.as_ref().unwrap().tower;
-            let features = tower.forward(&pixels.rgb, pixels.width, pixels.height).unwrap();
+            let features = tower.forward(&pixels).unwrap();
             let features = features.astype(mlx::Dtype::Float32).unwrap().to_vec::<f32>().unwrap();
             let off = relative_rms(&features, &goldens.floats(&format!("{name}_merged")));
             assert!(off < most, "{name} in {dtype}: {off}");
@@ -203,7 +201,7 @@ fn conversions_to_mlx_see_the_same() {
         let pixels = picture("a");
         let [raw, converted] = [&raw, &converted].map(|model| {
             let tower = &model.vision.as_ref().unwrap().tower;
-            let features = tower.forward(&pixels.rgb, pixels.width, pixels.height).unwrap();
+            let features = tower.forward(&pixels).unwrap();
             features.to_bytes().unwrap()
         });
         assert!(raw == converted, "{preset}");

@@ -466,6 +466,7 @@ mod tests {
             thinking: false,
             tools: false,
             json_calls: false,
+            pictures: foretoken_protocol::PictureInput::default(),
             fingerprint: String::new(),
             weight_bytes: 1,
             kv_precision: KvPrecision::Full,

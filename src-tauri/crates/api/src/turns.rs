@@ -201,7 +201,7 @@ mod tests {
         turns.result("x", "a", "A".into()).unwrap();
         turns.user("And?".into());
         let all = turns.finish("messages").unwrap();
-        let texts: Vec<&str> = all.messages.iter().map(ChatMessage::content).collect();
+        let texts: Vec<_> = all.messages.iter().map(ChatMessage::content).collect();
         let last = "[no result]\n\n<system-note>\nShort.\n</system-note>";
         assert_eq!(texts, ["Hi", "", "A", "B", last, "And?"]);
         assert!(matches!(all.messages[2], ChatMessage::Tool { .. }));
@@ -232,7 +232,7 @@ mod tests {
         turns.result("x", "a", "A".into()).unwrap();
         turns.result("x", "b", "B".into()).unwrap();
         let all = turns.finish("messages").unwrap();
-        let texts: Vec<&str> = all.messages.iter().map(ChatMessage::content).collect();
+        let texts: Vec<_> = all.messages.iter().map(ChatMessage::content).collect();
         assert_eq!(texts, ["Hi", "I look.", "A", "B"]);
         assert_eq!(all.warnings, Vec::<&str>::new());
     }

@@ -490,6 +490,7 @@ fn ready(weight_bytes: u64) -> EngineState {
             context_length: 4096,
             tools: false,
             json_calls: false,
+            pictures: foretoken_protocol::PictureInput::default(),
             fingerprint: String::new(),
             thinking: false,
             defaults: Sampling::default(),

@@ -5,8 +5,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use foretoken_pictures::Pixels;
-
 use super::chunk_ends::chunk_ends;
 use super::row::{CacheLost, Row};
 use super::spec::{PromptPicture, RowId, RowSpec};
@@ -138,10 +136,7 @@ impl PrefillTask {
         let Some(picture) = self.next_unseen() else { return Ok(None) };
         let (number, mut pass) = match self.looking.take() {
             Some(looking) => looking,
-            None => {
-                let Pixels { rgb, width, height, .. } = &*self.row.spec.pictures[picture].pixels;
-                (picture, vision.tower.begin(rgb, *width, *height)?)
-            }
+            None => (picture, vision.tower.begin(&self.row.spec.pictures[picture].pixels)?),
         };
         let features = vision.tower.advance(&mut pass, blocks)?;
         match &features {

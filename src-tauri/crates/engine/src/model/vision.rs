@@ -4,6 +4,8 @@
 
 use std::ops::{ControlFlow, Range};
 
+use foretoken_pictures::Pixels;
+
 use super::grid::{Grid, ImageSpan};
 use super::linear::Linear;
 use super::matrix::{Embedding, Matrix};
@@ -282,8 +284,9 @@ impl Tower {
         self.blocks.len()
     }
 
-    /// Begins with a picture of 8-bit RGB, row by row; both sides are multiples of 32.
-    pub fn begin(&self, rgb: &[u8], width: usize, height: usize) -> Result<TowerPass> {
+    /// Begins with a picture.
+    pub fn begin(&self, Pixels { rgb, width, height, .. }: &Pixels) -> Result<TowerPass> {
+        let (width, height) = (*width as usize, *height as usize);
         let grid = PatchGrid::new(height / PATCH, width / PATCH);
         let x = self.patch_embed.forward(&self.patches(rgb, width, height)?)?;
         let x = x.add(&self.positions(&grid)?)?;
@@ -313,8 +316,8 @@ impl Tower {
     }
 
     /// The vectors of a picture at once.
-    pub fn forward(&self, rgb: &[u8], width: usize, height: usize) -> Result<Array> {
-        let mut pass = self.begin(rgb, width, height)?;
+    pub fn forward(&self, pixels: &Pixels) -> Result<Array> {
+        let mut pass = self.begin(pixels)?;
         loop {
             if let Some(features) = self.advance(&mut pass, self.blocks.len().max(1))? {
                 return Ok(features);

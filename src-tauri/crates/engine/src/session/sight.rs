@@ -14,7 +14,7 @@ pub(super) struct Sight {
     config: Config,
     layout: Layout,
     /// The numbers of the pictures so far, by digest, width and height.
-    known: HashMap<([u8; 32], usize, usize), u32>,
+    known: HashMap<([u8; 32], u32, u32), u32>,
 }
 
 impl Sight {
@@ -44,10 +44,7 @@ impl Sight {
             self.open(model)?;
         }
         let Some(vision) = &model.vision else { return Ok(Vec::new()) };
-        let placed = |picture: &TokenPicture| {
-            let pixels = &picture.pixels;
-            Ok((span(picture), vision.tower.forward(&pixels.rgb, pixels.width, pixels.height)?))
-        };
+        let placed = |picture: &TokenPicture| Ok((span(picture), vision.tower.forward(&picture.pixels)?));
         pictures.iter().map(placed).collect()
     }
 

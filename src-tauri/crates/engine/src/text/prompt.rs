@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use foretoken_calls::{CallForm, Tools};
-use foretoken_pictures::Pixels;
+use foretoken_pictures::{FACTOR, Pixels};
 use foretoken_protocol::{ChatInput, ChatMessage, Input, Part, PartialReply, TemplateOptions};
 use serde_json::Value;
 
@@ -46,13 +46,10 @@ pub struct TokenPicture {
     pub pixels: Arc<Pixels>,
 }
 
-/// Rows, and columns, of pixels that become one token.
-const TOKEN_SIDE: usize = 32;
-
 impl TokenPicture {
     /// Rows and columns of tokens.
     pub fn grid(&self) -> [usize; 2] {
-        [self.pixels.height / TOKEN_SIDE, self.pixels.width / TOKEN_SIDE]
+        [self.pixels.height, self.pixels.width].map(|side| (side / FACTOR) as usize)
     }
 }
 

@@ -177,7 +177,7 @@ fn blocks_of_unknown_types_are_left_out_of_what_was_said_before() {
         json!({"messages": messages})
     };
     let (chat, asked) = chat(with(json!([result])));
-    let texts: Vec<&str> = chat.messages.iter().map(ChatMessage::content).collect();
+    let texts: Vec<_> = chat.messages.iter().map(ChatMessage::content).collect();
     assert_eq!(texts, ["One", "Yes", "One"]);
     let left_out = ["container_upload"].iter().chain(&kinds).chain(&["tool_reference", "search_result"]);
     assert_eq!(asked.ignored, left_out.map(|kind| format!("content:{kind}")).collect::<Vec<_>>());

@@ -37,7 +37,7 @@ fn a_text_and_items_become_turns() {
         {"type": "custom_tool_call_output", "call_id": "b", "output": "done"},
         {"type": "function_call_output", "call_id": "a", "output": [{"type": "input_text", "text": "text"}]},
     ]}));
-    let texts: Vec<&str> = long.messages.iter().map(ChatMessage::content).collect();
+    let texts: Vec<_> = long.messages.iter().map(ChatMessage::content).collect();
     assert_eq!(texts, ["Be brief.\n\nUse tools.", "Look.", "I look.", "text", "done"]);
     let ChatMessage::Assistant { reasoning_content, tool_calls, .. } = &long.messages[2] else { panic!() };
     assert_eq!(reasoning_content.as_deref(), Some("Hm"));

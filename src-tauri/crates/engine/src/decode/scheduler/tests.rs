@@ -89,6 +89,7 @@ fn written(model: &Qwen, scheduler: &mut Scheduler) -> (Vec<u32>, usize, usize) 
                     before = done;
                 }
                 SchedulerEvent::Waiting { .. } => {}
+                SchedulerEvent::Looked { .. } => {}
                 SchedulerEvent::Failed { error, .. } => panic!("{error}"),
             }
         }

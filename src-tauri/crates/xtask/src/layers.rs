@@ -41,7 +41,8 @@ const LAYERS: Layers = Layers {
         ("prefixes", &[]),
         ("chats", &["protocol"]),
         ("models", &["protocol"]),
-        ("engine", &["calls", "prefixes", "protocol"]),
+        ("pictures", &["protocol"]),
+        ("engine", &["calls", "pictures", "prefixes", "protocol"]),
         ("host", &["protocol"]),
         ("api", &["calls", "host", "models", "protocol"]),
         ("test-hub", &[]),
@@ -224,7 +225,7 @@ const LAYERS: Layers = Layers {
             ],
         ),
     ],
-    lines: &["engine", "chats", "host", "shell"],
+    lines: &["engine", "chats", "host", "pictures", "shell"],
     known_circles: &[
         // A conversion fails as the engine does, and the engine as a conversion.
         ["engine", "", "error", "convert"],

@@ -398,6 +398,7 @@ fn every_command_has_help_and_refuses_arguments_it_does_not_know() {
         "bench",
         "draft-vocabulary",
         "pdf-text",
+        "picture",
         "check",
         "serve",
     ];

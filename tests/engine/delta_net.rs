@@ -2,7 +2,7 @@
 
 use foretoken_engine::cache::DeltaState;
 use foretoken_engine::mlx::{Array, Dtype};
-use foretoken_engine::model::{DeltaDims, DeltaNet, Matrix, Packed};
+use foretoken_engine::model::{DeltaDims, DeltaNet, Matrix, Packed, Position};
 use foretoken_tests::rng::Rng;
 use foretoken_tests::states::relative_values;
 
@@ -154,7 +154,7 @@ fn chunked(layer: &DeltaNet, inputs: &[f32], pieces: &[usize]) -> (Vec<f32>, Vec
     let mut outputs: Vec<f32> = Vec::new();
     let mut start = 0;
     for &count in pieces {
-        let packed = Packed::new(&[(start, count)]).unwrap();
+        let packed = Packed::new(&[(Position(start), count)]).unwrap();
         let y = layer.prefill(&part(inputs, start, count), &packed, &mut state).unwrap();
         outputs.extend(y.to_vec::<f32>().unwrap());
         start += count;
@@ -171,7 +171,7 @@ fn stepped(layer: &DeltaNet, inputs: &[f32], width: usize) -> (Vec<f32>, Vec<f32
     let mut kept = 0;
     for start in (0..tokens).step_by(width) {
         let count = width.min(tokens - start);
-        let packed = Packed::new(&[(start, count)]).unwrap();
+        let packed = Packed::new(&[(Position(start), count)]).unwrap();
         let y = layer.step(&part(inputs, start, count), &packed, &mut state, &[kept]).unwrap();
         outputs.extend(y.to_vec::<f32>().unwrap());
         kept = count;
@@ -238,8 +238,10 @@ fn every_fold_of_a_tape_is_a_state() {
     let inputs = inputs(47, 1.0, MILD, 12);
     for kept in 0..=7 {
         let mut state = layer.empty_state(1).unwrap();
-        layer.prefill(&part(&inputs, 0, 40), &Packed::new(&[(0, 40)]).unwrap(), &mut state).unwrap();
-        let packed = Packed::new(&[(40, 7)]).unwrap();
+        layer
+            .prefill(&part(&inputs, 0, 40), &Packed::new(&[(Position(0), 40)]).unwrap(), &mut state)
+            .unwrap();
+        let packed = Packed::new(&[(Position(40), 7)]).unwrap();
         layer.step(&part(&inputs, 40, 7), &packed, &mut state, &[0]).unwrap();
         let (_, expected) = weights.recurrence(&inputs[..(40 + kept) * INPUT]);
         let off = relative_values(&settled(&state, kept), &expected);

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use foretoken_engine::cache::DraftContext;
 use foretoken_engine::decode::{Batch, DraftPlan, RowSpec};
 use foretoken_engine::mlx::Array;
-use foretoken_engine::model::{LayerOutputs, Packed, Phase, Qwen};
+use foretoken_engine::model::{LayerOutputs, Packed, Phase, Position, Qwen};
 use foretoken_protocol::{AcceptanceRule, Sampling};
 use foretoken_tests::drafted::{
     BLOCK, HIDDEN, TAPS, dflash, drafted, drafted_by_pairs, floats, fresh_context, visible,
@@ -54,7 +54,7 @@ fn features_are_what_the_tapped_layers_put_out() {
     let model = drafted(WINDOW);
     let prompt = Rng::new(1).prompt(9);
     let ids = Array::from_slice(&prompt, &[9]).unwrap();
-    let packed = Packed::new(&[(0, 9)]).unwrap();
+    let packed = Packed::new(&[(Position(0), 9)]).unwrap();
     let (mut row, mut states) = (model.empty_row(), model.empty_states(1).unwrap());
     let out = model.forward(&ids, &packed, &mut [&mut row], &mut states, Phase::Prefill).unwrap();
     let features = out.features.unwrap();

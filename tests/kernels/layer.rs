@@ -3,7 +3,7 @@
 
 use foretoken_engine::mlx::kernels::{GATED_NORM, GDN_PREPARE, GDN_STEP, Kernel};
 use foretoken_engine::mlx::{Array, Dtype};
-use foretoken_engine::model::{DeltaDims, DeltaNet, Matrix, Packed};
+use foretoken_engine::model::{DeltaDims, DeltaNet, Matrix, Packed, Position};
 use foretoken_tests::rng::Rng;
 
 use crate::case::bytes_of;
@@ -292,7 +292,7 @@ fn the_kernels_of_a_layer_are_the_layer() {
             rows.iter_mut().for_each(|row| row.new = 1 + rng.below(4));
             let x: Vec<f64> =
                 (0..tokens(&rows) * INPUT).map(|_| rounded(f64::from(rng.normal()), dtype)).collect();
-            let lens: Vec<(usize, usize)> = rows.iter().map(|row| (0, row.new)).collect();
+            let lens: Vec<(Position, usize)> = rows.iter().map(|row| (Position(0), row.new)).collect();
             let packed = Packed::new(&lens).unwrap();
             let committed: Vec<usize> = rows.iter().map(|row| row.kept).collect();
             let (before, tail) = state.resolve(&committed).unwrap();

@@ -1,3 +1,22 @@
-//! Pictures for models.
+//! Pictures from a file to what a model reads and what people see. [`prepare`] is for a process of its own, which a
+//! hostile file may end: it decodes. [`Pixels::read`] is for the process that holds the model: it decodes nothing.
+
+mod decode;
+mod error;
+mod files;
 mod pixels;
-pub use pixels::{Pixels, PixelsError};
+mod prepare;
+mod resize;
+mod size;
+mod sniff;
+#[cfg(target_os = "macos")]
+mod system;
+mod view;
+
+pub use decode::LARGEST_FILE;
+pub use error::{PictureError, PixelsError};
+pub use pixels::{PIXELS_FILE, Pixels};
+pub use prepare::prepare;
+pub use resize::bicubic;
+pub use size::{FACTOR, LARGEST_AREA, LEAST_AREA, SizeRule};
+pub use sniff::Foreign;

@@ -17,6 +17,7 @@ mod library;
 mod local_api;
 mod logprobs;
 mod model;
+mod pictures;
 mod preferences;
 mod provenance;
 mod settings;
@@ -63,6 +64,7 @@ pub use local_api::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState, PictureInput};
+pub use pictures::{PictureDetail, PictureFacts, PictureFormat};
 pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, SettingsPage};
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{

@@ -41,7 +41,7 @@ const LAYERS: Layers = Layers {
         ("prefixes", &[]),
         ("chats", &["protocol"]),
         ("models", &["protocol"]),
-        ("pictures", &[]),
+        ("pictures", &["protocol"]),
         ("engine", &["calls", "pictures", "prefixes", "protocol"]),
         ("host", &["protocol"]),
         ("api", &["calls", "host", "models", "protocol"]),
@@ -225,7 +225,7 @@ const LAYERS: Layers = Layers {
             ],
         ),
     ],
-    lines: &["engine", "chats", "host", "shell"],
+    lines: &["engine", "chats", "host", "pictures", "shell"],
     known_circles: &[
         // A conversion fails as the engine does, and the engine as a conversion.
         ["engine", "", "error", "convert"],

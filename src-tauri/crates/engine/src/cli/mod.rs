@@ -10,6 +10,7 @@ mod harmless;
 mod inspect;
 mod options;
 mod pdf_text;
+mod picture;
 mod score;
 mod summary;
 
@@ -50,6 +51,7 @@ enum Command {
     /// Choose the tokens that a model's MTP head drafts from, where fewer are faster.
     DraftVocabulary(draft_vocabulary::DraftVocabulary),
     PdfText(pdf_text::PdfText),
+    Picture(picture::Picture),
     /// Tell what computes on this machine, and check that it computes rightly.
     Check,
     /// Serve requests from standard input, one JSON object a line.
@@ -117,6 +119,7 @@ impl Cli {
             Command::Bench(command) => command.run(),
             Command::DraftVocabulary(command) => command.run(),
             Command::PdfText(command) => command.run(),
+            Command::Picture(command) => command.run(),
             Command::Check => check::run(),
             Command::Serve { state_dir } => serve(state_dir).map_err(|error| match error {
                 ServeError::Output(error) => CliError::Output(error),

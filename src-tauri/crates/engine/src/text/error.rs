@@ -124,7 +124,7 @@ impl TextError {
             Self::FileUnreadable { .. } => "file_unreadable",
             Self::SeesNoPictures { .. } => "sees_no_pictures",
             Self::TemplateWithoutPictures { .. } => "template_without_pictures",
-            Self::Picture(_) => "pixels_unusable",
+            Self::Picture(error) => error.code(),
             Self::Tools(_) => "invalid_tools",
             Self::NoFillIn => "no_fill_in",
             Self::EmptyStopText => "empty_stop_text",
@@ -160,7 +160,7 @@ impl TextError {
             Self::TemplateWithoutPictures { .. } => {
                 "Put pictures into messages of people, or choose a model whose template has a place for them."
             }
-            Self::Picture(_) => "Attach the picture again.",
+            Self::Picture(error) => error.hint(),
             Self::Tools(error) => error.hint(),
             Self::NoFillIn => "Ask without a suffix, or choose a model for code.",
             Self::EmptyStopText => "Leave it out, or write the text that should end the reply.",

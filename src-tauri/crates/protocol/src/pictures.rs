@@ -1,0 +1,79 @@
+//! Pictures: in which detail a model sees one, and what is told of one that was prepared.
+
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+/// In which detail a model sees a picture: the largest area that it is resized to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum PictureDetail {
+    /// 262 144 pixels, 256 tokens.
+    Low,
+    /// 1 048 576 pixels, 1024 tokens.
+    #[default]
+    Standard,
+    /// 4 194 304 pixels, 4096 tokens.
+    High,
+    /// As much as the model reads.
+    Original,
+}
+
+/// As what a picture came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum PictureFormat {
+    /// Portable Network Graphics, animated or not.
+    Png,
+    /// JPEG.
+    Jpeg,
+    /// WebP, lossy or not.
+    Webp,
+    /// GIF.
+    Gif,
+    /// A Windows bitmap.
+    Bmp,
+    /// TIFF.
+    Tiff,
+    /// HEIC or HEIF, as iPhones write it.
+    Heic,
+    /// AVIF.
+    Avif,
+}
+
+impl std::fmt::Display for PictureFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Png => "PNG",
+            Self::Jpeg => "JPEG",
+            Self::Webp => "WebP",
+            Self::Gif => "GIF",
+            Self::Bmp => "BMP",
+            Self::Tiff => "TIFF",
+            Self::Heic => "HEIC",
+            Self::Avif => "AVIF",
+        })
+    }
+}
+
+/// A picture that was prepared for a model and for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct PictureFacts {
+    /// As what it came; the file's bytes say so, not its name.
+    pub format: PictureFormat,
+    /// Its width in pixels, upright.
+    pub width: u32,
+    /// Its height in pixels, upright.
+    pub height: u32,
+    /// The width that the model sees.
+    pub resized_width: u32,
+    /// The height that the model sees.
+    pub resized_height: u32,
+    /// How many tokens it is to the model, without the two marks around it.
+    pub tokens: u32,
+    /// The SHA-256 of the bytes that the model sees, in hexadecimal digits.
+    pub digest: String,
+    /// The name of the file that people see.
+    pub view: String,
+    /// What people should know: sentences about what the model does not see, or sees otherwise.
+    pub notes: Vec<String>,
+}

@@ -42,7 +42,7 @@ fn store_prompt(model: &Qwen, spec: &RowSpec, store: &mut PrefixStore) -> Vec<us
             && places.last() != Some(&tokens.len())
         {
             places.push(tokens.len());
-            store.insert(tokens, cache, &snapshot, likely).unwrap();
+            store.insert(&tokens, cache, &snapshot, likely).unwrap();
         }
     }
     places

@@ -106,7 +106,7 @@ fn what_is_read_behind_a_cached_prefix_is_the_same_bit_for_bit() {
             && places.last() != Some(&tokens.len())
         {
             places.push(tokens.len());
-            store.insert(tokens, cache, &snapshot, likely).unwrap();
+            store.insert(&tokens, cache, &snapshot, likely).unwrap();
         }
     }
     assert_eq!((places.len(), store.snapshots()), (5, 5), "{places:?}");

@@ -62,6 +62,7 @@ impl<'a> Harness<'a> {
         for event in self.scheduler.pump(self.model) {
             match event {
                 SchedulerEvent::Waiting { row, ahead } => _ = self.places.insert(row, ahead),
+                SchedulerEvent::Looked { .. } => {}
                 SchedulerEvent::Prefilling { row, done, total } => {
                     assert!(done <= total);
                     if !self.admitted.contains(&row) {

@@ -44,7 +44,7 @@ fn affine(bits: u8) -> WeightFormat {
 }
 
 fn settings(weights: WeightFormat) -> ConversionSettings {
-    ConversionSettings { weights, mtp_head: HeadFormat::Same, dtype: None }
+    ConversionSettings { weights, ..ConversionSettings::default() }
 }
 
 type Observe<'a> = &'a mut dyn FnMut(&ConversionProgress) -> ControlFlow<()>;

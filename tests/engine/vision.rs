@@ -8,12 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use foretoken_engine::checkpoint::{Config, Index, Layout, VisionPlan};
+use foretoken_engine::convert::{self, Conversion};
 use foretoken_engine::decode::{DraftPlan, Limits, PromptPicture, RowSpec, Scheduler, SchedulerEvent};
 use foretoken_engine::mlx::{self, Array};
 use foretoken_engine::model::{ImageSpan, Placed, Qwen, Vision};
 use foretoken_engine::score::score_with_pictures;
 use foretoken_pictures::Pixels;
-use foretoken_protocol::Drafting;
+use foretoken_protocol::{ConversionSettings, Drafting, VisionFormat, WeightFormat};
 use foretoken_tests::fixtures::fixture;
 use foretoken_tests::goldens::Goldens;
 use foretoken_tests::oracle::write_vision;
@@ -286,4 +287,44 @@ fn a_chat_goes_on_behind_its_pictures_and_another_picture_is_another_chat() {
     let (reply, cached) = write(&mut scheduler, &model, 3, other.clone());
     assert_eq!(reply, alone_with_other);
     assert!(cached <= first.pictures[0].span.begin, "{cached}");
+}
+
+/// What a model makes of a picture, f32.
+fn seen(model: &Qwen, name: &str) -> Vec<f32> {
+    let features = model.vision.as_ref().unwrap().tower.forward(&picture(name)).unwrap();
+    features.astype(mlx::Dtype::Float32).unwrap().to_vec().unwrap()
+}
+
+#[test]
+fn conversions_keep_the_tower() {
+    let source = tempfile::tempdir().unwrap();
+    write_vision("tiny-vision", source.path(), &[]);
+    let original = load(source.path());
+    let convert = |weights, vision| {
+        let out = tempfile::tempdir().unwrap();
+        let settings = ConversionSettings { weights, vision, ..ConversionSettings::default() };
+        let conversion =
+            Conversion::plan(source.path(), out.path(), &settings, None, convert::Limits::default()).unwrap();
+        conversion.run(&mut |_| ControlFlow::Continue(())).unwrap();
+        out
+    };
+    let four = WeightFormat::Affine { bits: 4, group_size: 64 };
+    for (weights, vision, most) in [
+        (WeightFormat::Float, VisionFormat::default(), 0.0),
+        (four, VisionFormat::Float, 0.0),
+        (four, VisionFormat::default(), 0.015),
+    ] {
+        let out = convert(weights, vision);
+        let converted = load(out.path());
+        for name in PICTURES {
+            let off = relative_rms(&seen(&converted, name), &seen(&original, name));
+            assert!(off <= most, "{name} after {weights:?}, {vision:?}: {off}");
+        }
+        assert!(out.path().join("preprocessor_config.json").is_file());
+    }
+    let out = convert(four, VisionFormat::None);
+    let config = Config::read(out.path()).unwrap();
+    let layout = Layout::plan(&config, &Index::read(out.path(), &config).unwrap()).unwrap();
+    assert!(layout.vision.tower().is_none() && config.vision.is_none());
+    assert!(!out.path().join("preprocessor_config.json").exists());
 }

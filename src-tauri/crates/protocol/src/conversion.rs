@@ -52,6 +52,28 @@ pub enum FloatFormat {
     Float32,
 }
 
+/// How the vision tower is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "format", rename_all = "snake_case")]
+pub enum VisionFormat {
+    /// Left out: the result sees no pictures.
+    None,
+    /// Unquantized.
+    Float,
+    /// Integers, with a scale and an offset for each group, where the other weights are quantized too.
+    Affine {
+        /// 2, 3, 4, 5, 6 or 8.
+        bits: u8,
+    },
+}
+
+/// Eight bits cost the tower no more than its 16-bit types do.
+impl Default for VisionFormat {
+    fn default() -> Self {
+        Self::Affine { bits: 8 }
+    }
+}
+
 /// How a checkpoint is to be converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct ConversionSettings {
@@ -60,6 +82,9 @@ pub struct ConversionSettings {
     /// The MTP head's weights.
     #[serde(default)]
     pub mtp_head: HeadFormat,
+    /// The vision tower's weights.
+    #[serde(default)]
+    pub vision: VisionFormat,
     /// What the model computes in; `None` leaves it as in the source, but picks float16 on chips without bfloat16.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<FloatFormat>,
@@ -70,6 +95,7 @@ impl Default for ConversionSettings {
         Self {
             weights: WeightFormat::Affine { bits: 4, group_size: 64 },
             mtp_head: HeadFormat::Same,
+            vision: VisionFormat::default(),
             dtype: None,
         }
     }

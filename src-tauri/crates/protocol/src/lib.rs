@@ -46,7 +46,8 @@ pub use chats::{
 };
 pub use constraint::{CallRule, Constraint, Format};
 pub use conversion::{
-    ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
+    ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, VisionFormat,
+    WeightFormat,
 };
 pub use diagnostics::{CrashReport, LogLevel, LogLine, Notice, Place, PlaceKind, Stored};
 pub use engine::{Event, Request, RequestId, TokenText};

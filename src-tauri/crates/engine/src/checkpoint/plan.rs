@@ -20,6 +20,8 @@ pub enum Transform {
     /// Moves the last axis behind the first: a kernel `[out, frame, row, column, channel]` becomes `[out, channel,
     /// frame, row, column]`.
     ChannelsFirst,
+    /// The reverse of that.
+    ChannelsLast,
 }
 
 /// Which rows of a stored tensor are meant. Rows are counted over all axes but the last.
@@ -130,6 +132,7 @@ impl TensorPlan {
                 shape.swap(last - 1, last);
             }
             Transform::ChannelsFirst => shape[1..].rotate_right(1),
+            Transform::ChannelsLast => shape[1..].rotate_left(1),
         }
         shape
     }

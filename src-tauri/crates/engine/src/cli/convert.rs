@@ -12,7 +12,8 @@ use foretoken_engine::convert::{Conversion, Limits};
 use foretoken_engine::score::{self, Figures};
 use foretoken_engine::session::Session;
 use foretoken_protocol::{
-    ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, WeightFormat,
+    ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, VisionFormat,
+    WeightFormat,
 };
 use serde_json::json;
 
@@ -50,6 +51,10 @@ pub(super) struct Convert {
     /// Bits of the MTP head's weights. More bits make the head guess better on some models, at little cost.
     #[arg(long, default_value = "same")]
     mtp_bits: MtpBits,
+    /// Bits of the vision tower's weights, float to quantize none of them, or none to leave the tower out. With --bits
+    /// none they are not quantized.
+    #[arg(long, default_value = "8", value_parser = vision)]
+    vision: VisionFormat,
     /// What the model computes in. The default is the type of the source, or float16 on an Apple M1, which has no
     /// bfloat16.
     #[arg(long)]
@@ -76,6 +81,17 @@ fn bits(text: &str) -> Result<Bits, String> {
     match text {
         "none" => Ok(Bits::None),
         _ => text.parse().map(Bits::Some).map_err(|_| "it must be 2, 3, 4, 5, 6, 8 or none".into()),
+    }
+}
+
+fn vision(text: &str) -> Result<VisionFormat, String> {
+    match text {
+        "none" => Ok(VisionFormat::None),
+        "float" => Ok(VisionFormat::Float),
+        _ => text
+            .parse()
+            .map(|bits| VisionFormat::Affine { bits })
+            .map_err(|_| "it must be 4, 5, 6, 8, float or none".into()),
     }
 }
 
@@ -159,7 +175,7 @@ impl Convert {
             FloatName::Float16 => FloatFormat::Float16,
             FloatName::Float32 => FloatFormat::Float32,
         });
-        Ok(ConversionSettings { weights, mtp_head, dtype })
+        Ok(ConversionSettings { weights, mtp_head, vision: self.vision, dtype })
     }
 
     /// Measures a model on the text, if there is one, and prints the figures. The model is gone afterwards.

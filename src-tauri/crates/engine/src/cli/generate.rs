@@ -11,10 +11,12 @@ use std::time::Instant;
 use clap::{ArgGroup, Args};
 use foretoken_calls::{Tools, TypedCall};
 use foretoken_engine::session::{Calls, Progress, ReplyRequest, ReplyToken, Session, TokenPrompt};
-use foretoken_protocol::{ChatMessage, GenerationSettings, Part, TokenText};
+use foretoken_protocol::{GenerationSettings, Part, TokenText};
 use serde_json::json;
 
 use super::options::{DraftingOptions, SamplingOptions, Switch};
+use super::picture::Detail;
+use super::pictures::question;
 use super::summary::summary;
 use super::{CliError, KvBits, engine, harmless, load, read_json};
 
@@ -32,6 +34,12 @@ pub(super) struct Generate {
     /// A question.
     #[arg(long)]
     prompt: Option<String>,
+    /// A picture that the question is about; may be repeated.
+    #[arg(long, value_name = "FILE", requires = "prompt")]
+    image: Vec<PathBuf>,
+    /// In which detail the model sees pictures.
+    #[arg(long, value_enum, default_value_t, requires = "image")]
+    detail: Detail,
     /// A JSON file: an array of {role, content}; in chats with tools also {role: "assistant", content, tool_calls} and
     /// {role: "tool", content}.
     #[arg(long)]
@@ -125,15 +133,20 @@ impl Generate {
         Tools::parse(&file).map_err(|error| problem(error.to_string(), error.hint()))
     }
 
+    /// What is asked, as tokens.
     fn read_prompt(&self, session: &Session, tools: &Tools, thinking: bool) -> Result<TokenPrompt, CliError> {
         if let Some(path) = &self.ids {
             let ids: Vec<u32> = read_json(path, "It must hold a JSON array of token ids.")?;
             return Ok(TokenPrompt::plain(ids));
         }
-        let messages: Vec<ChatMessage> = match (&self.prompt, &self.messages) {
-            (Some(text), _) => vec![ChatMessage::user(text)],
-            (_, Some(path)) => read_json(path, MESSAGES_HINT)?,
-            (None, None) => Vec::new(),
+        // Pixels are read when the prompt is made.
+        let (messages, _pixels) = match (&self.prompt, &self.messages) {
+            (Some(text), _) => {
+                let (question, pixels) = question(text, &self.image, self.detail, &session.info)?;
+                (vec![question], pixels)
+            }
+            (_, Some(path)) => (read_json(path, MESSAGES_HINT)?, None),
+            (None, None) => (Vec::new(), None),
         };
         session.chat_prompt_with_tools(&messages, tools, thinking).map_err(engine)
     }

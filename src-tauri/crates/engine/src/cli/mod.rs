@@ -11,6 +11,7 @@ mod inspect;
 mod options;
 mod pdf_text;
 mod picture;
+mod pictures;
 mod score;
 mod summary;
 

@@ -41,7 +41,7 @@ pub(super) struct Picture {
 }
 
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum Detail {
+pub(super) enum Detail {
     /// At most 256 tokens.
     Low,
     /// At most 1024 tokens.
@@ -51,6 +51,18 @@ enum Detail {
     High,
     /// As much as the model reads.
     Original,
+}
+
+impl Detail {
+    /// As it is named on the command line.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Standard => "standard",
+            Self::High => "high",
+            Self::Original => "original",
+        }
+    }
 }
 
 impl From<Detail> for PictureDetail {

@@ -5,22 +5,28 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use foretoken_engine::mlx::save_safetensors;
 use foretoken_engine::score::{self, Figures};
-use foretoken_protocol::KvPrecision;
+use foretoken_engine::session::{Session, TokenPrompt};
+use foretoken_protocol::{ChatMessage, KvPrecision};
 use serde_json::json;
 
 use super::{CliError, KvBits, engine, load, read_json};
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("input").required(true).args(["ids", "messages"])))]
 pub(super) struct Score {
     /// The model folder.
     #[arg(long)]
     model: PathBuf,
     /// A JSON file: an array of token ids.
     #[arg(long)]
-    ids: PathBuf,
+    ids: Option<PathBuf>,
+    /// A JSON file: an array of {role, content}, read as the model's chat template writes it. A part {type: "image",
+    /// pixels} of a content is a picture, by the file that `foretoken-engine picture` has made.
+    #[arg(long)]
+    messages: Option<PathBuf>,
     /// Write logits, hidden states and the MTP head's logits to this file.
     #[arg(long)]
     dump: Option<PathBuf>,
@@ -34,11 +40,13 @@ pub(super) struct Score {
 
 impl Score {
     pub(super) fn run(self) -> Result<(), CliError> {
-        let ids: Vec<u32> = read_json(&self.ids, "It must hold a JSON array of token ids.")?;
-        let session = load(&self.model, self.kv_bits, None)?;
+        let mut session = load(&self.model, self.kv_bits, None)?;
+        let TokenPrompt { ids, pictures, .. } = self.read_prompt(&session)?;
         session.check_ids(&ids).map_err(engine)?;
+        let pictures = session.look(&pictures).map_err(engine)?;
         if let Some(path) = &self.dump {
-            let score = score::score(session.model(), &ids, score::CHUNK).map_err(engine)?;
+            let score =
+                score::score_with_pictures(session.model(), &ids, &pictures, score::CHUNK).map_err(engine)?;
             let mtp = score.mtp_logits.as_ref().map(|logits| ("mtp_logits", logits));
             let tensors = [("logits", &score.logits), ("hidden", &score.hidden)].into_iter().chain(mtp);
             save_safetensors(path, tensors).map_err(|e| {
@@ -49,10 +57,25 @@ impl Score {
         precisions.extend(self.kv_bits.map(|_| (KvPrecision::Eight, "with keys and values in 8 bits: ")));
         let mut out = io::stdout().lock();
         for (kv, kept) in precisions {
-            let figures = score::figures_with(session.model(), kv, &ids, score::CHUNK).map_err(engine)?;
+            let (model, chunk) = (session.model(), score::CHUNK);
+            let figures = score::figures_with_pictures(model, kv, &ids, &pictures, chunk).map_err(engine)?;
             self.print(&mut out, &figures, kv, kept, ids.len())?;
         }
         Ok(())
+    }
+
+    fn read_prompt(&self, session: &Session) -> Result<TokenPrompt, CliError> {
+        match (&self.ids, &self.messages) {
+            (Some(path), _) => {
+                Ok(TokenPrompt::plain(read_json(path, "It must hold a JSON array of token ids.")?))
+            }
+            (_, Some(path)) => {
+                let messages: Vec<ChatMessage> =
+                    read_json(path, "It must hold a JSON array of {role, content}.")?;
+                session.chat_prompt(&messages, None, true).map_err(engine)
+            }
+            (None, None) => Ok(TokenPrompt::plain(Vec::new())),
+        }
     }
 
     fn print(

@@ -15,30 +15,35 @@ use crate::error::EngineError;
 pub(super) const INDEX: &str = "model.safetensors.index.json";
 /// The record of how the result was made.
 pub(super) const RECORD: &str = "foretoken.json";
-const NAMES: [&str; 11] = [
+/// How pictures and films are prepared for the model.
+const PREPROCESSORS: [&str; 2] = ["preprocessor_config.json", "video_preprocessor_config.json"];
+const NAMES: [&str; 13] = [
     "added_tokens.json",
     "chat_template.jinja",
     "chat_template.json",
     "generation_config.json",
     "merges.txt",
+    PREPROCESSORS[0],
     "special_tokens_map.json",
     "tokenizer.json",
     "tokenizer.model",
     "tokenizer_config.json",
+    PREPROCESSORS[1],
     "vocab.json",
     "vocab.txt",
 ];
 /// In any spelling, with any ending.
 const LICENCES: [&str; 4] = ["LICENSE", "LICENCE", "NOTICE", "COPYING"];
 
-/// Reads the files of a source that a result needs too, with their names.
-pub(super) fn read(dir: &Path) -> Result<Vec<(String, Vec<u8>)>, EngineError> {
+/// Reads the files of a source that a result needs too, with their names. `sees`: whether it has a vision tower.
+pub(super) fn read(dir: &Path, sees: bool) -> Result<Vec<(String, Vec<u8>)>, EngineError> {
     let io = |path: &Path, source| CheckpointError::Io { path: path.to_owned(), source };
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(|error| io(dir, error))?.flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         // Links count as what they lead to, as in the cache of the Hub.
-        if let Some(name) = name.to_str().filter(|name| belongs(name))
+        let wanted = |name: &&str| belongs(name) && (sees || !PREPROCESSORS.contains(name));
+        if let Some(name) = name.to_str().filter(wanted)
             && path.is_file()
         {
             files.push((name.to_owned(), fs::read(&path).map_err(|error| io(&path, error))?));
@@ -65,7 +70,12 @@ pub(super) fn record(
     json!({
         "source": origin,
         "tool": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
-        "settings": { "weights": settings.weights, "mtp_head": settings.mtp_head, "dtype": float.name() },
+        "settings": {
+            "weights": settings.weights,
+            "mtp_head": settings.mtp_head,
+            "vision": settings.vision,
+            "dtype": float.name(),
+        },
         "sizes": { "bytes": output.bytes(), "bits_per_weight": bits, "mtp_bits_per_weight": mtp_bits },
     })
 }

@@ -7,8 +7,10 @@ use super::recipe::Recipe;
 use super::source::Source;
 use crate::checkpoint::{FloatType, HiddenMode, QuantSpec, mlx_name};
 
-/// What no longer holds: the result has no vision tower, no tensor file beside its shards, and plain norms.
-const DROPPED: [&str; 9] = [
+/// What the config says of a vision tower.
+const VISION: &str = "vision_config";
+/// What no longer holds: the result has no tensor file beside its shards, and plain norms.
+const DROPPED: [&str; 8] = [
     "_name_or_path",
     "audio_config",
     "mlx_lm_extra_tensors",
@@ -17,7 +19,6 @@ const DROPPED: [&str; 9] = [
     "mtplx_mtp_quantization",
     "quantization",
     "quantization_config",
-    "vision_config",
 ];
 const NEXT: &str = "qwen3_next";
 const TEXT_ONLY: &str = "_text";
@@ -32,8 +33,9 @@ pub(super) fn rewrite(
 ) -> Map<String, Value> {
     let mut config = source.object.clone();
     let mut dtype_is_set = false;
+    let sees = source.layout.vision.tower().is_some();
     let mut correct = |object: &mut Map<String, Value>| {
-        object.retain(|key, _| !DROPPED.contains(&key.as_str()));
+        object.retain(|key, _| !DROPPED.contains(&key.as_str()) && (sees || key != VISION));
         for key in DTYPES {
             if let Some(value) = object.get_mut(key) {
                 *value = json!(float.name());

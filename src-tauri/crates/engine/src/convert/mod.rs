@@ -20,10 +20,10 @@ mod work;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use foretoken_protocol::{ConversionProgress, ConversionReport, ConversionSettings};
+use foretoken_protocol::{ConversionProgress, ConversionReport, ConversionSettings, VisionFormat};
 use serde_json::{Map, Value};
 
-use crate::checkpoint::{Config, FloatType, Layout, NormEncoding, WeightKind};
+use crate::checkpoint::{Config, FloatType, Layout, NormEncoding, VisionPlan, WeightKind};
 use crate::error::EngineError;
 use crate::machine;
 use output::Output;
@@ -76,6 +76,15 @@ impl Conversion {
         work::check_target(out)?;
         let mut source = Source::read(source, revision)?;
         let mut notes = std::mem::take(&mut source.layout.notes);
+        match (&source.layout.vision, settings.vision) {
+            (VisionPlan::Present(_), VisionFormat::None) => {
+                source.layout.vision = VisionPlan::Unavailable("It is left out.".into());
+            }
+            (VisionPlan::Unavailable(reason), _) if source.config.vision.is_some() => {
+                notes.push(format!("The result sees no pictures. {reason}"));
+            }
+            _ => {}
+        }
         let float = match settings.dtype {
             Some(dtype) => recipe::float_type(dtype),
             None => {
@@ -124,13 +133,15 @@ impl Conversion {
             && layout.mtp_norms.is_none_or(|norms| norms == NormEncoding::Gamma);
         let formats_agree = self.output.matrices().all(|(path, quantized)| {
             let kind = quantized.map_or(WeightKind::Dense, WeightKind::Quantized);
-            layout.kind(path) == Some(kind)
+            let tower = || Some(layout.vision.tower()?.weights.get(path)?.kind);
+            layout.kind(path).or_else(tower) == Some(kind)
         });
         if norms_are_plain
             && formats_agree
             && layout.compute == self.float
             && layout.has_mtp() == self.source.layout.has_mtp()
             && layout.parameters() == self.source.layout.parameters()
+            && layout.vision.tower().is_some() == self.source.layout.vision.tower().is_some()
         {
             Ok(())
         } else {

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::recipe::Recipe;
 use crate::checkpoint::{
-    CheckpointError, FloatType, Index, Layout, QuantSpec, TensorFile, TensorInfo, TensorPlan, is_mtp,
-    mlx_name,
+    CheckpointError, FloatType, Index, Layout, QuantSpec, TensorFile, TensorInfo, TensorPlan, Transform,
+    Weight, is_mtp, mlx_name,
 };
 use crate::mlx::QuantMode;
 
@@ -76,11 +76,13 @@ impl Output {
         float: FloatType,
         shard_bytes: u64,
     ) -> Result<Self, CheckpointError> {
-        let mut modules = source
-            .tensors
-            .iter()
-            .map(|tensor| module(source, tensor, recipe, float))
-            .collect::<Result<Vec<_>, _>>()?;
+        let text = source.tensors.iter().map(|tensor| module(&source.weights, tensor.clone(), recipe, float));
+        let tower = source.vision.tower();
+        let tensors =
+            tower.into_iter().flat_map(|tower| tower.tensors.iter().map(move |tensor| (tower, tensor)));
+        let vision =
+            tensors.map(|(tower, tensor)| module(&tower.weights, channels_last(tensor), recipe, float));
+        let mut modules = text.chain(vision).collect::<Result<Vec<_>, _>>()?;
         let shards = place(&mut modules, shard_bytes);
         Ok(Self { modules, shards, parameters: source.parameters() })
     }
@@ -145,9 +147,20 @@ impl Output {
     }
 }
 
+/// The kernel of a vision tower's patches with its channels last, as tools for MLX want it.
+fn channels_last(tensor: &TensorPlan) -> TensorPlan {
+    let transform = match (tensor.transform, tensor.shape.len()) {
+        (Transform::None, 5) => Transform::ChannelsLast,
+        (Transform::ChannelsFirst, _) => Transform::None,
+        (transform, _) => transform,
+    };
+    TensorPlan { transform, ..tensor.clone() }
+}
+
+/// `weights`: the matrices of the part of the model that the tensor belongs to.
 fn module(
-    source: &Layout,
-    tensor: &TensorPlan,
+    weights: &BTreeMap<String, Weight>,
+    tensor: TensorPlan,
     recipe: &Recipe,
     float: FloatType,
 ) -> Result<Module, CheckpointError> {
@@ -160,7 +173,7 @@ fn module(
         true if stored != float => FloatType::Float32,
         _ => float,
     };
-    let matrix = tensor.name.strip_suffix(".weight").and_then(|path| source.weights.get_key_value(path));
+    let matrix = tensor.name.strip_suffix(".weight").and_then(|path| weights.get_key_value(path));
     let quantized = matrix.and_then(|(path, weight)| recipe.spec(path, weight.columns));
     let shape = tensor.loaded_shape();
     let part = |name: String, dtype: Dtype, shape: Vec<usize>| {
@@ -188,13 +201,7 @@ fn module(
         }
         _ => vec![part(tensor.name.clone(), float.dtype(), shape)],
     };
-    Ok(Module {
-        tensor: tensor.clone(),
-        matrix: matrix.map(|(path, _)| path.clone()),
-        float,
-        quantized,
-        parts,
-    })
+    Ok(Module { matrix: matrix.map(|(path, _)| path.clone()), tensor, float, quantized, parts })
 }
 
 /// Fills files in order, each until the next tensor would make it too large.

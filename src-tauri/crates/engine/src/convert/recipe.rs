@@ -2,7 +2,7 @@
 //! The trunk and the MTP head follow the settings. Where these quantize, routers of experts get 8 bits in groups of 64,
 //! and `mtp.fc` and matrices whose rows do not divide into groups stay unquantized.
 
-use foretoken_protocol::{ConversionSettings, FloatFormat, HeadFormat, WeightFormat};
+use foretoken_protocol::{ConversionSettings, FloatFormat, HeadFormat, VisionFormat, WeightFormat};
 
 use super::ConvertError;
 use crate::checkpoint::{FloatType, QuantSpec, is_mtp};
@@ -13,6 +13,11 @@ const GROUP_SIZES: [u32; 3] = [32, 64, 128];
 /// Routers are tiny, and a wrong expert costs more than a coarse weight.
 const ROUTER: QuantSpec = QuantSpec { group_size: 64, bits: 8, mode: QuantMode::Affine };
 const ROUTERS: [&str; 2] = [".mlp.gate", ".shared_expert_gate"];
+/// Matrices of the vision tower, the table of its positions, which is looked up and added, and in which groups the
+/// others are quantized: the first into which their rows divide.
+const VISION: &str = "visual.";
+const POSITIONS: &str = "visual.pos_embed";
+const VISION_GROUPS: [usize; 2] = [64, 32];
 /// Tiny too, and every draft passes through it.
 const FUSION: &str = "mtp.fc";
 
@@ -21,6 +26,8 @@ const FUSION: &str = "mtp.fc";
 pub struct Recipe {
     trunk: Option<QuantSpec>,
     head: Option<QuantSpec>,
+    /// Bits of the vision tower's matrices, where they are quantized.
+    vision: Option<u8>,
 }
 
 impl Recipe {
@@ -41,11 +48,25 @@ impl Recipe {
             }
             (HeadFormat::Affine { bits }, _) => Some(affine(bits, 64)?),
         };
-        Ok(Self { trunk, head })
+        let vision = match settings.vision {
+            // Whoever quantizes nothing of the text wants the model as it is.
+            VisionFormat::Affine { bits } if trunk.is_some() => {
+                Some(affine(bits, VISION_GROUPS[0] as u32).map(|_| bits)?)
+            }
+            VisionFormat::Affine { .. } | VisionFormat::Float | VisionFormat::None => None,
+        };
+        Ok(Self { trunk, head, vision })
     }
 
     /// How the matrix of a module is stored; `None` leaves it as it is. Rows that do not divide into groups stay too.
     pub fn spec(&self, path: &str, columns: usize) -> Option<QuantSpec> {
+        if path.starts_with(VISION) {
+            let bits = usize::from(self.vision?);
+            let spec = |group_size| QuantSpec { group_size, bits, mode: QuantMode::Affine };
+            let fits =
+                |spec: &QuantSpec| spec.groups(columns).is_some() && spec.packed_columns(columns).is_some();
+            return VISION_GROUPS.map(spec).into_iter().find(fits).filter(|_| path != POSITIONS);
+        }
         let uniform = if is_mtp(path) { self.head } else { self.trunk }?;
         let spec = match path {
             FUSION => return None,
@@ -86,7 +107,7 @@ mod tests {
     use super::*;
 
     fn recipe(weights: WeightFormat, mtp_head: HeadFormat) -> Recipe {
-        Recipe::new(&ConversionSettings { weights, mtp_head, dtype: None }).unwrap()
+        Recipe::new(&ConversionSettings { weights, mtp_head, ..ConversionSettings::default() }).unwrap()
     }
 
     fn bits(recipe: Recipe, path: &str) -> Option<(usize, usize)> {
@@ -114,6 +135,22 @@ mod tests {
             assert_eq!(bits(four, path), Some((8, 64)), "{path}");
         }
         assert_eq!(bits(four, "mtp.fc"), None);
+    }
+
+    #[test]
+    fn the_vision_tower_has_bits_of_its_own_in_groups_that_fit() {
+        let spec = |vision, path: &str, columns| {
+            let recipe =
+                Recipe::new(&ConversionSettings { vision, ..ConversionSettings::default() }).unwrap();
+            recipe.spec(path, columns).map(|spec| (spec.bits, spec.group_size))
+        };
+        let (eight, fc2) = (VisionFormat::default(), "visual.blocks.0.mlp.linear_fc2");
+        assert_eq!(spec(eight, "visual.blocks.0.attn.qkv", 1152), Some((8, 64)));
+        assert_eq!(spec(eight, fc2, 160), Some((8, 32)));
+        assert_eq!(spec(eight, fc2, 4304), None, "such rows divide into no groups");
+        assert_eq!(spec(eight, "visual.pos_embed", 1152), None);
+        assert_eq!(spec(VisionFormat::Float, fc2, 3072), None);
+        assert_eq!(spec(eight, UP, 128), Some((4, 64)), "the text is another matter");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) fn run(conversion: &Conversion, observe: Observe<'_>) -> Result<Conve
 
     convert(conversion, &mut work, &mut files, &mut meter)?;
     check(conversion, &mut work, &files, &mut meter, &fingerprint)?;
-    for (name, bytes) in companions::read(&source.dir)? {
+    for (name, bytes) in companions::read(&source.dir, source.layout.vision.tower().is_some())? {
         work.write(&name, &bytes)?;
     }
     work.write(companions::INDEX, &pretty(&output.index_file()))?;

@@ -41,7 +41,7 @@ impl<'a> Slabs<'a> {
     pub(super) fn new(tensor: &'a TensorPlan, slab_bytes: u64) -> Self {
         let axes = match tensor.transform {
             Transform::ConvTranspose => 2,
-            Transform::ChannelsFirst => 4,
+            Transform::ChannelsFirst | Transform::ChannelsLast => 4,
             Transform::None | Transform::AddOne => 1,
         };
         let (outer, row) = tensor.shape.split_at(tensor.shape.len().saturating_sub(axes));

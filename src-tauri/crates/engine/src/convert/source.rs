@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::ConvertError;
-use crate::checkpoint::{CheckpointError, Config, Index, Layout, WeightKind};
+use crate::checkpoint::{CheckpointError, Config, Index, Layout, TensorPlan, WeightKind};
 use crate::error::EngineError;
 
 /// The checkpoint to convert: everything but its weights.
@@ -77,19 +77,19 @@ impl Source {
 
     /// Bytes that are read to convert it.
     pub(super) fn bytes(&self) -> u64 {
-        let sources = self.layout.tensors.iter().flat_map(|tensor| &tensor.sources);
-        sources.map(|source| source.taken_bytes()).sum()
+        tensors(&self.layout).flat_map(|tensor| &tensor.sources).map(|source| source.taken_bytes()).sum()
     }
+}
+
+/// All tensors that the layout reads, those of the vision tower at the end.
+fn tensors(layout: &Layout) -> impl Iterator<Item = &TensorPlan> {
+    layout.tensors.iter().chain(layout.vision.tower().into_iter().flat_map(|tower| &tower.tensors))
 }
 
 /// The files that the layout reads from.
 fn identities(layout: &Layout) -> Result<Vec<FileIdentity>, CheckpointError> {
-    let mut files: Vec<&Path> = layout
-        .tensors
-        .iter()
-        .flat_map(|tensor| &tensor.sources)
-        .map(|source| source.file.as_path())
-        .collect();
+    let mut files: Vec<&Path> =
+        tensors(layout).flat_map(|tensor| &tensor.sources).map(|source| source.file.as_path()).collect();
     files.sort_unstable();
     files.dedup();
     files

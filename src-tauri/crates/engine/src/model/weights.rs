@@ -186,6 +186,7 @@ pub(crate) fn transform(tensor: Array, transform: Transform) -> mlx::Result<Arra
         Transform::AddOne => tensor.add(&Array::scalar(1.0, tensor.dtype())?),
         Transform::ConvTranspose => tensor.swapaxes(1, 2)?.contiguous(),
         Transform::ChannelsFirst => tensor.transpose(&[0, 4, 1, 2, 3])?.contiguous(),
+        Transform::ChannelsLast => tensor.transpose(&[0, 2, 3, 4, 1])?.contiguous(),
     }
 }
 

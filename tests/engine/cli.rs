@@ -510,6 +510,7 @@ fn inspect_tells_what_a_folder_holds() {
         "vocab_size",
         "mtp",
         "hidden_mode",
+        "pictures",
         "context_length",
         "memory",
         "skipped",

@@ -207,7 +207,12 @@ fn the_head_is_stored_as_asked() {
             };
             assert_eq!(stored, wanted, "{path}");
         }
-        assert_eq!(report.notes, Vec::<String>::new());
+        // The tower of this checkpoint has patches of 4 pixels.
+        assert!(
+            matches!(&report.notes[..], [note] if note.contains("sees no pictures")),
+            "{:?}",
+            report.notes
+        );
     }
 }
 

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::process::{Command, Output};
 use std::sync::Arc;
 
 use foretoken_engine::checkpoint::{Config, Index, Layout, VisionPlan};
@@ -14,12 +15,14 @@ use foretoken_engine::mlx::{self, Array};
 use foretoken_engine::model::{ImageSpan, Placed, Qwen, Vision};
 use foretoken_engine::score::score_with_pictures;
 use foretoken_pictures::Pixels;
-use foretoken_protocol::{ConversionSettings, Drafting, VisionFormat, WeightFormat};
-use foretoken_tests::fixtures::fixture;
+use foretoken_protocol::{ConversionSettings, Drafting, FloatFormat, VisionFormat, WeightFormat};
+use foretoken_tests::fixtures::{demo_model, fixture};
 use foretoken_tests::goldens::Goldens;
 use foretoken_tests::oracle::write_vision;
+use foretoken_tests::programs::built;
 use foretoken_tests::runs::{alone, eager_policy, greedy};
 use foretoken_tests::states::{relative_values, together};
+use serde_json::Value;
 
 const PICTURES: [&str; 4] = ["a", "b", "c", "d"];
 const PROMPTS: [&str; 5] = ["plain", "one", "two", "close", "late"];
@@ -300,31 +303,77 @@ fn conversions_keep_the_tower() {
     let source = tempfile::tempdir().unwrap();
     write_vision("tiny-vision", source.path(), &[]);
     let original = load(source.path());
-    let convert = |weights, vision| {
+    let convert = |weights, vision, dtype| {
         let out = tempfile::tempdir().unwrap();
-        let settings = ConversionSettings { weights, vision, ..ConversionSettings::default() };
+        let settings = ConversionSettings { weights, vision, dtype, ..ConversionSettings::default() };
         let conversion =
             Conversion::plan(source.path(), out.path(), &settings, None, convert::Limits::default()).unwrap();
         conversion.run(&mut |_| ControlFlow::Continue(())).unwrap();
         out
     };
     let four = WeightFormat::Affine { bits: 4, group_size: 64 };
-    for (weights, vision, most) in [
-        (WeightFormat::Float, VisionFormat::default(), 0.0),
-        (four, VisionFormat::Float, 0.0),
-        (four, VisionFormat::default(), 0.015),
+    let eight = VisionFormat::default();
+    for (weights, vision, dtype, most) in [
+        (WeightFormat::Float, eight, None, 0.0),
+        (four, VisionFormat::Float, None, 0.0),
+        // What rounds is the bf16 of the original.
+        (four, eight, Some(FloatFormat::Float32), 0.015),
+        // Most of it by scales and offsets in bf16.
+        (four, eight, None, 0.04),
     ] {
-        let out = convert(weights, vision);
+        let out = convert(weights, vision, dtype);
         let converted = load(out.path());
         for name in PICTURES {
             let off = relative_rms(&seen(&converted, name), &seen(&original, name));
-            assert!(off <= most, "{name} after {weights:?}, {vision:?}: {off}");
+            assert!(off <= most, "{name} after {weights:?}, {vision:?}, {dtype:?}: {off}");
         }
         assert!(out.path().join("preprocessor_config.json").is_file());
     }
-    let out = convert(four, VisionFormat::None);
+    let out = convert(four, VisionFormat::None, None);
     let config = Config::read(out.path()).unwrap();
     let layout = Layout::plan(&config, &Index::read(out.path(), &config).unwrap()).unwrap();
     assert!(layout.vision.tower().is_none() && config.vision.is_none());
     assert!(!out.path().join("preprocessor_config.json").exists());
+}
+
+fn engine(arguments: &[&str]) -> Output {
+    Command::new(built("foretoken-engine")).args(arguments).output().unwrap()
+}
+
+#[test]
+fn a_picture_on_the_command_line_is_seen_from_its_file_on() {
+    let dir = tempfile::tempdir().unwrap();
+    write_vision("tiny-vision", dir.path(), &["--dtype", "float32"]);
+    let model = dir.path().to_str().unwrap();
+    let folder = fixture("goldens/tiny-vision");
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let goldens = goldens();
+    // The question of each prompt that begins with its pictures.
+    for (prompt, pictures, question) in [
+        ("one", &["a.png"][..], "What do you see in this picture?"),
+        ("close", &["b.png", "b.png"], "Are they the same?"),
+    ] {
+        let pictures: Vec<String> = pictures.iter().map(|name| file(name)).collect();
+        let images = pictures.iter().flat_map(|picture| ["--image", picture.as_str()]);
+        let asked = ["generate", "--model", model, "--prompt", question, "--max-tokens", "20", "--json"];
+        let greedy = ["--temperature", "0", "--speculation", "mtp", "--depth", "2"];
+        let arguments: Vec<&str> = asked.into_iter().chain(greedy).chain(images).collect();
+        let output = engine(&arguments);
+        let line = String::from_utf8(output.stdout).unwrap().lines().last().unwrap_or_default().to_owned();
+        let finished: Value = serde_json::from_str(&line)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        let ids: Vec<u32> = serde_json::from_value(finished["ids"].clone()).unwrap();
+        assert_eq!(ids, expected(&goldens, prompt)[..ids.len()], "{prompt}");
+        assert!(ids.len() == 20 && finished["stats"]["picture_tokens"].as_u64() > Some(0), "{finished}");
+        let ids = goldens.ints(&format!("{prompt}_ids"));
+        assert_eq!(finished["stats"]["prompt_tokens"], ids.len());
+    }
+    let refused = |model: &str, image: &str, reason: &str| {
+        let output = engine(&["generate", "--model", model, "--prompt", "Hi", "--image", image]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && said.contains(reason), "{said}");
+    };
+    refused(demo_model().to_str().unwrap(), &file("a.png"), "cannot see pictures");
+    refused(model, &file("goldens.json"), "no picture");
+    refused(model, &file("missing.png"), "missing.png");
 }

@@ -46,6 +46,7 @@ export const LOADED: ModelInfo = {
   thinking: true,
   tools: true,
   json_calls: false,
+  pictures: { state: "unavailable", reason: "This model reads text alone." },
   fingerprint: "c0ffee00",
   weight_bytes: 15.1e9,
   kv_precision: "full",

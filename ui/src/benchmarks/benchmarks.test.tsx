@@ -617,6 +617,7 @@ describe("side by side", () => {
         thinking: false,
         tools: false,
         json_calls: false,
+        pictures: { state: "unavailable", reason: "This model reads text alone." },
         fingerprint: "c0ffee00",
         weight_bytes: 1,
         notes: [],

@@ -1586,6 +1586,8 @@ export type ModelInfo = {
 	tools: boolean,
 	/**  Whether it writes the arguments of calls as JSON, and not each between tags. */
 	json_calls: boolean,
+	/**  Whether it sees pictures. */
+	pictures: PictureInput,
 	/**  Memory that the loaded weights take, a draft model's included. */
 	weight_bytes: number,
 	/**  Tells its weights from others that go by the same name: hexadecimal digits of samples of them. */
@@ -1712,6 +1714,21 @@ export type PastedFile = {
 	/**  What is in it, in base64. */
 	content: string,
 };
+
+/**  Whether a model sees pictures. */
+export type PictureInput = 
+/**  It does. */
+{ state: "available"; 
+/**  The fewest pixels of a picture as it is shown to the model; smaller ones are enlarged. */
+least_pixels: number; 
+/**  The most. */
+most_pixels: number; 
+/**  Memory that its vision tower takes, from the first picture on. */
+tower_bytes: number } | 
+/**  It does not. */
+{ state: "unavailable"; 
+/**  Why, in a sentence or two. */
+reason: string };
 
 /**  Where the app keeps something. */
 export type Place = {
@@ -1924,6 +1941,10 @@ export type ReplyStats = {
 	prompt_tokens: number,
 	/**  Of those, how many were already in a cache. */
 	cached_tokens: number,
+	/**  Of those in the prompt, how many stand for pictures. */
+	picture_tokens: number,
+	/**  Part of the time spent on the prompt in which pictures went through the vision tower. */
+	tower_seconds: number,
 	/**  Tokens that the model emitted, the stop token not counted. */
 	emitted: number,
 	/**  Forward passes of the model that emitted them, the first token's included. */

@@ -74,6 +74,7 @@ export const modelInfo = (path: string, more: Partial<ModelInfo> = {}): ModelInf
   thinking: true,
   tools: false,
   json_calls: false,
+  pictures: { state: "unavailable", reason: "This model reads text alone." },
   fingerprint: "c0ffee00",
   weight_bytes: 1,
   kv_precision: "full",

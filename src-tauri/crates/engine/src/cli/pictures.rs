@@ -48,12 +48,13 @@ fn prepare(picture: &Path, out: &Path, detail: Detail, [least, most]: [u64; 2]) 
     match output.status.success() {
         true => Ok(()),
         false => {
-            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Err(CliError::Usage(if said.is_empty() {
-                format!("{} cannot be read: its decoder ended ({}).", picture.display(), output.status)
-            } else {
-                said
-            }))
+            let said = String::from_utf8_lossy(&output.stderr);
+            let said = said.trim().trim_start_matches("foretoken-engine: ");
+            let problem = match said {
+                "" => format!("its decoder ended ({}).", output.status),
+                said => said.to_owned(),
+            };
+            Err(CliError::Usage(format!("{}: {problem}", picture.display())))
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Output {
     pub(super) modules: Vec<Module>,
     /// The files.
     pub(super) shards: Vec<Shard>,
-    /// Parameters of the model.
+    /// Parameters of the model, its vision tower included.
     parameters: u64,
 }
 
@@ -84,7 +84,8 @@ impl Output {
             tensors.map(|(tower, tensor)| module(&tower.weights, channels_last(tensor), recipe, float));
         let mut modules = text.chain(vision).collect::<Result<Vec<_>, _>>()?;
         let shards = place(&mut modules, shard_bytes);
-        Ok(Self { modules, shards, parameters: source.parameters() })
+        let parameters = source.parameters() + tower.map_or(0, |tower| tower.parameters);
+        Ok(Self { modules, shards, parameters })
     }
 
     /// All tensors.

@@ -3,6 +3,7 @@
 
     make_vision_checkpoint.py tiny-vision     OUT_DIR
     make_vision_checkpoint.py tiny-vision-moe OUT_DIR
+    make_vision_checkpoint.py tower-0.8b      OUT_DIR     the tower of Qwen3.5-0.8B above the small text model
     make_vision_checkpoint.py tiny-vision OUT_DIR --mlx       names and kernel order as conversions to MLX write them
     make_vision_checkpoint.py tiny-vision OUT_DIR --break WHAT  one thing wrong, for tests of refusals
 
@@ -35,7 +36,10 @@ import make_checkpoint as base
 VIS = dict(depth=3, hidden=64, inter=160, heads=4, npos=64, patch=16)
 base.PRESETS["tiny-vision"] = ({**base.TINY, "vis": VIS}, 2)
 base.PRESETS["tiny-vision-moe"] = ({**base.TINY, **base.MOE, "layout": "q36", "vis": VIS}, 2)
-base.SEEDS.update({"tiny-vision": 11, "tiny-vision-moe": 12})
+# The tower of Qwen3.5-0.8B above the small text model, to be measured.
+TOWER = dict(depth=12, hidden=768, inter=3072, heads=12, npos=48 * 48, patch=16)
+base.PRESETS["tower-0.8b"] = ({**base.TINY, "vis": TOWER}, 2)
+base.SEEDS.update({"tiny-vision": 11, "tiny-vision-moe": 12, "tower-0.8b": 13})
 
 MIN_PIXELS, MAX_PIXELS = 64 * 64, 384 * 384
 
@@ -108,12 +112,12 @@ def write_json(path, value):
         json.dump(value, f, indent=2)
 
 
-def companions(out, patch):
+def companions(out, patch, pixels):
     common = {
         "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5], "merge_size": 2, "patch_size": patch,
         "processor_class": "Qwen3VLProcessor", "temporal_patch_size": 2,
     }
-    size = {"longest_edge": MAX_PIXELS, "shortest_edge": MIN_PIXELS}
+    size = {"longest_edge": pixels[1], "shortest_edge": pixels[0]}
     write_json(f"{out}/preprocessor_config.json",
                {**common, "image_processor_type": "Qwen2VLImageProcessorFast", "size": size})
     write_json(f"{out}/video_preprocessor_config.json",
@@ -219,7 +223,8 @@ def broken(out, tensors, what):
 def build(preset, out, seed=None, mlx=False, wrong=None, tokenizer=True, dtype="bfloat16"):
     base.Values = VisionValues
     base.build(preset, out, seed, tokenizer=tokenizer, dtype=dtype)
-    companions(out, base.PRESETS[preset][0]["vis"]["patch"])
+    pixels = (256 * 256, 4096 * 4096) if preset == "tower-0.8b" else (MIN_PIXELS, MAX_PIXELS)
+    companions(out, base.PRESETS[preset][0]["vis"]["patch"], pixels)
     if mlx or wrong:
         tensors = read_shards(out)
         if wrong:
@@ -229,7 +234,7 @@ def build(preset, out, seed=None, mlx=False, wrong=None, tokenizer=True, dtype="
 
 if __name__ == "__main__":
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("preset", choices=["tiny-vision", "tiny-vision-moe"])
+    ap.add_argument("preset", choices=["tiny-vision", "tiny-vision-moe", "tower-0.8b"])
     ap.add_argument("out")
     ap.add_argument("--seed", type=int)
     ap.add_argument("--mlx", action="store_true")

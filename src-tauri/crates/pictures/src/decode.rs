@@ -14,7 +14,7 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, Limits, RgbImage, RgbaImage};
 use tiff::tags::Tag;
 
-use crate::error::PictureError;
+use crate::error::{PictureError, within_a_sentence};
 use crate::size::check_ratio;
 use crate::sniff::Foreign;
 
@@ -157,7 +157,7 @@ fn frames(bytes: &[u8]) -> usize {
 fn tiff_pages(bytes: &[u8]) -> Result<bool, PictureError> {
     let told = |error: tiff::TiffError| PictureError::Damaged {
         format: PictureFormat::Tiff,
-        detail: error.to_string().trim_end_matches('.').to_owned(),
+        detail: within_a_sentence(&error),
     };
     let mut decoder = tiff::decoder::Decoder::new(Cursor::new(bytes)).map_err(told)?;
     let is_raw = decoder.find_tag(DNG_VERSION).map_err(told)?.is_some();

@@ -20,8 +20,8 @@ pub(crate) fn fields(width: u32, height: u32) -> RgbImage {
 
 /// EXIF data that say how the picture is to be turned, in either order of bytes.
 pub(crate) fn exif(orientation: u16, big_endian: bool) -> Vec<u8> {
-    let (short, long): (fn(u16) -> [u8; 2], fn(u32) -> [u8; 4]) =
-        if big_endian { (u16::to_be_bytes, u32::to_be_bytes) } else { (u16::to_le_bytes, u32::to_le_bytes) };
+    let short = |number: u16| if big_endian { number.to_be_bytes() } else { number.to_le_bytes() };
+    let long = |number: u32| if big_endian { number.to_be_bytes() } else { number.to_le_bytes() };
     let mut exif = if big_endian { b"MM".to_vec() } else { b"II".to_vec() };
     exif.extend(short(42));
     exif.extend(long(8));

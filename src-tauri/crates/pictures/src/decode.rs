@@ -14,7 +14,7 @@ use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, Limits, RgbImage, RgbaImage};
 use tiff::tags::Tag;
 
-use crate::error::PictureError;
+use crate::error::{PictureError, within_a_sentence};
 use crate::size::check_ratio;
 use crate::sniff::Foreign;
 
@@ -51,23 +51,23 @@ pub(crate) fn decode(bytes: &[u8], format: PictureFormat) -> Result<Decoded, Pic
         PictureFormat::Png => {
             let decoder = PngDecoder::with_limits(file(), limits()).map_err(told)?;
             let several = decoder.is_apng().map_err(told)?;
-            (pixels(decoder, format)?, one_frame(several))
+            (pixels(decoder, bytes, format)?, one_frame(several))
         }
-        PictureFormat::Jpeg => (pixels(JpegDecoder::new(file()).map_err(told)?, format)?, None),
+        PictureFormat::Jpeg => (pixels(JpegDecoder::new(file()).map_err(told)?, bytes, format)?, None),
         PictureFormat::Webp => {
             let decoder = WebPDecoder::new(file()).map_err(told)?;
             let several = decoder.has_animation();
-            (pixels(decoder, format)?, one_frame(several))
+            (pixels(decoder, bytes, format)?, one_frame(several))
         }
         PictureFormat::Gif => {
-            let image = pixels(GifDecoder::new(file()).map_err(told)?, format)?;
+            let image = pixels(GifDecoder::new(file()).map_err(told)?, bytes, format)?;
             let frames = frames(bytes);
             (image, (frames > 1).then(|| format!("Only the first of {frames} frames is used.")))
         }
-        PictureFormat::Bmp => (pixels(BmpDecoder::new(file()).map_err(told)?, format)?, None),
+        PictureFormat::Bmp => (pixels(BmpDecoder::new(file()).map_err(told)?, bytes, format)?, None),
         PictureFormat::Tiff => {
             let several = tiff_pages(bytes)?;
-            let image = pixels(TiffDecoder::new(file()).map_err(told)?, format)?;
+            let image = pixels(TiffDecoder::new(file()).map_err(told)?, bytes, format)?;
             (image, several.then(|| "Only the first page is used.".to_owned()))
         }
         PictureFormat::Heic => return Err(PictureError::Foreign { kind: Foreign::Heic }),
@@ -102,30 +102,47 @@ pub(crate) fn check_size((width, height): (u32, u32)) -> Result<(), PictureError
 }
 
 /// What a decoder that has read the header gives, upright.
-fn pixels(mut decoder: impl ImageDecoder, format: PictureFormat) -> Result<DynamicImage, PictureError> {
+fn pixels(
+    mut decoder: impl ImageDecoder,
+    file: &[u8],
+    format: PictureFormat,
+) -> Result<DynamicImage, PictureError> {
     let told = |error: ImageError| PictureError::decoding(format, &error);
     check_size(decoder.dimensions())?;
     if decoder.total_bytes() > MEMORY {
         return Err(PictureError::Memory { format });
     }
     decoder.set_limits(limits()).map_err(told)?;
-    let orientation = orientation(&mut decoder, format);
+    let orientation = orientation(&mut decoder, file, format);
     let mut image = DynamicImage::from_decoder(decoder).map_err(told)?;
     image.apply_orientation(orientation);
     Ok(image)
 }
 
 /// How to turn the picture; one whose EXIF data are damaged stands as it is.
-fn orientation(decoder: &mut impl ImageDecoder, format: PictureFormat) -> Orientation {
+fn orientation(decoder: &mut impl ImageDecoder, file: &[u8], format: PictureFormat) -> Orientation {
+    let of_exif = |exif: &[u8]| Orientation::from_exif_chunk(exif.strip_prefix(EXIF).unwrap_or(exif));
     let found = match format {
         PictureFormat::Tiff => decoder.orientation().ok(),
-        _ => decoder
-            .exif_metadata()
-            .ok()
-            .flatten()
-            .and_then(|exif| Orientation::from_exif_chunk(exif.strip_prefix(EXIF).unwrap_or(&exif))),
+        // Its decoder takes as much memory as the chunk claims to need.
+        PictureFormat::Webp => webp_exif(file).and_then(of_exif),
+        _ => decoder.exif_metadata().ok().flatten().and_then(|exif| of_exif(&exif)),
     };
     found.unwrap_or(Orientation::NoTransforms)
+}
+
+/// The content of a WebP's chunk of EXIF data.
+fn webp_exif(file: &[u8]) -> Option<&[u8]> {
+    let mut rest = file.get(12..)?;
+    loop {
+        let (name, behind) = rest.split_first_chunk::<4>()?;
+        let (length, behind) = behind.split_first_chunk::<4>()?;
+        let length = u32::from_le_bytes(*length) as usize;
+        if name == b"EXIF" {
+            return behind.get(..length);
+        }
+        rest = behind.get(length.next_multiple_of(2)..)?;
+    }
 }
 
 /// How many frames a GIF has, as far as it is not damaged; none is decoded.
@@ -140,7 +157,7 @@ fn frames(bytes: &[u8]) -> usize {
 fn tiff_pages(bytes: &[u8]) -> Result<bool, PictureError> {
     let told = |error: tiff::TiffError| PictureError::Damaged {
         format: PictureFormat::Tiff,
-        detail: error.to_string().trim_end_matches('.').to_owned(),
+        detail: within_a_sentence(&error),
     };
     let mut decoder = tiff::decoder::Decoder::new(Cursor::new(bytes)).map_err(told)?;
     let is_raw = decoder.find_tag(DNG_VERSION).map_err(told)?.is_some();

@@ -2,17 +2,17 @@
 //! and a hint for people. The file's name is not told where it is the picture that is wrong: whoever asked knows it,
 //! and it may be that of a temporary file.
 
+use std::error::Error;
 use std::path::PathBuf;
 
 use foretoken_protocol::{ErrorReport, PictureFormat};
 use image::ImageError;
-use thiserror::Error;
 
 use crate::decode::{LARGEST_AREA, LARGEST_SIDE, MEMORY};
 use crate::sniff::Foreign;
 
 /// Why no picture could be prepared.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PictureError {
     /// The file is not there, or may not be read.
     #[error("{} cannot be read: {detail}.", path.display())]
@@ -111,8 +111,8 @@ pub enum PictureError {
 impl PictureError {
     /// What a decoder says of a file.
     pub(crate) fn decoding(format: PictureFormat, error: &ImageError) -> Self {
-        // It stands within a sentence.
-        let detail = || error.to_string().trim_end_matches('.').to_owned();
+        // The decoder's own words, if it has any; they stand within a sentence.
+        let detail = || within_a_sentence(error.source().unwrap_or(error));
         match error {
             ImageError::Limits(_) => Self::Memory { format },
             ImageError::Unsupported(_) => Self::Unsupported { format, detail: detail() },
@@ -160,8 +160,14 @@ impl PictureError {
     }
 }
 
+/// What another program says, on one line and without a full stop.
+pub(crate) fn within_a_sentence(error: &dyn Error) -> String {
+    let words = error.to_string();
+    words.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
+}
+
 /// Why a file of pixels is not what [`Pixels::write`](crate::Pixels::write) made.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PixelsError {
     /// The file is not there, or may not be read.
     #[error("The pixels in {} cannot be read: {detail}.", path.display())]

@@ -16,7 +16,7 @@ use super::kinds::{FloatType, LayerKind, MlpKind, SUPPORTED_ARCHITECTURES};
 use super::metadata::{Files, Metadata, PREPROCESSOR};
 use super::names::classify;
 use super::quantization::Quantization;
-use super::vision::{PictureSettings, VisionDims};
+use super::vision_config::{PictureSettings, VisionDims};
 
 /// The model type of an MTP head that was exported without its model.
 pub(super) const HEAD_ARCHITECTURE: &str = "qwen3_5_mtp";

@@ -5,7 +5,7 @@ use super::config::Config;
 use super::dims::{AttentionDims, MoeDims};
 use super::json::invalid;
 use super::kinds::{LayerKind, MlpKind};
-use super::vision::{CHANNELS, FRAMES, MERGE, PATCH, VisionDims};
+use super::vision_config::{CHANNELS, FRAMES, MERGE, PATCH, VisionDims};
 
 /// What a tensor is to the model, which decides how it may be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

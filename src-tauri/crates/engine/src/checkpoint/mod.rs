@@ -37,6 +37,7 @@ mod sort;
 mod tests;
 mod values;
 mod vision;
+mod vision_config;
 
 pub use config::Config;
 pub use declaration::HeadDeclaration;
@@ -52,4 +53,5 @@ pub use metadata::{FileHeader, Files, Metadata};
 pub(crate) use names::{is_mtp, mlx_name};
 pub use plan::{Purpose, Rows, Run, SkipReason, Skipped, Source, TensorPlan, Transform, Weight, WeightKind};
 pub use quantization::{QuantSpec, Quantization};
-pub use vision::{MERGE, PATCH, PictureSettings, TowerPlan, VisionDims, VisionPlan};
+pub use vision::{TowerPlan, VisionPlan};
+pub use vision_config::{MERGE, PATCH, PictureSettings, VisionDims};

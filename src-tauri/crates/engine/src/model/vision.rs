@@ -2,17 +2,15 @@
 //! positions, and a merger that makes one token of 2 × 2 patches. The reference is `Qwen3_5VisionModel` of Hugging Face
 //! transformers.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use foretoken_pictures::Pixels;
 
-use super::grid::{Grid, ImageSpan};
 use super::linear::Linear;
 use super::matrix::{Embedding, Matrix};
-use super::packed::Packed;
 use super::rope::{Rope, Rotation};
 use super::weights::{Weights, compute_dtype};
-use super::{LoadError, Qwen, heads};
+use super::{LoadError, heads};
 use crate::checkpoint::{Config, FloatType, MERGE, PATCH, TowerPlan, VisionDims};
 use crate::mlx::{self, Array, DeviceKind, Dtype, Mask, Result};
 
@@ -44,50 +42,9 @@ impl Vision {
         mlx::eval(tower.arrays())?;
         Ok(Self { tower, rope: Rope::of(&config.attention)? })
     }
-}
 
-/// A picture in a row: where its tokens are, and what stands there in the place of their embeddings, `[n, H]`.
-pub type Placed = (ImageSpan, Array);
-
-impl Qwen {
-    /// The vectors `[T, H]` that the tokens `range` of a row go in with: embeddings of text, those of its pictures for
-    /// their tokens. `ids`: of all its tokens; `pictures`: at least those that overlap the range.
-    pub fn embed(&self, ids: &[u32], range: Range<usize>, pictures: &[Placed]) -> Result<Array> {
-        let tokens = Array::from_slice(&ids[range.clone()], &[range.len() as i32])?;
-        let text = self.embed_tokens.forward(&tokens)?;
-        let (mut parts, mut at) = (Vec::new(), range.start);
-        for (span, features) in pictures {
-            let own = span.range();
-            let (begin, end) = (own.start.max(range.start), own.end.min(range.end));
-            if begin < end {
-                let between = [at, begin].map(|index| (index - range.start) as i32);
-                parts.push(text.slice_axis(0, between[0], between[1])?);
-                let seen = [begin, end].map(|index| (index - own.start) as i32);
-                parts.push(features.slice_axis(0, seen[0], seen[1])?.astype(text.dtype())?);
-                at = end;
-            }
-        }
-        if parts.is_empty() {
-            return Ok(text);
-        }
-        parts.push(text.slice_axis(0, (at - range.start) as i32, range.len() as i32)?);
-        mlx::concatenate(&parts.iter().filter(|part| part.size() > 0).collect::<Vec<_>>(), 0)
-    }
-
-    /// The tokens `range` of one row with these pictures, as they stand there.
-    pub fn packed(&self, pictures: &[ImageSpan], range: Range<usize>) -> Result<Packed> {
-        let grid = Grid { spans: pictures };
-        let packed = Packed::new(&[(grid.position(range.start), range.len())])?;
-        match (grid.streams(range), &self.vision) {
-            (Some(streams), Some(vision)) => Ok(packed.with_rotation(vision.rotation(&streams)?)),
-            _ => Ok(packed),
-        }
-    }
-}
-
-impl Vision {
     /// How tokens turn whose positions are these, in time, by row and by column.
-    fn rotation(&self, streams: &[Vec<i32>; 3]) -> Result<Rotation> {
+    pub(super) fn rotation(&self, streams: &[Vec<i32>; 3]) -> Result<Rotation> {
         self.rope.rotation(streams, self.tower.dims.mrope_section)
     }
 }

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::qwen::Qwen;
 use super::grid::{Grid, ImageSpan};
 use super::packed::Packed;
+use super::qwen::Qwen;
 use crate::mlx::{self, Array, Result};
 
 /// A picture in a row: where its tokens are, and what stands there in the place of their embeddings, `[n, H]`.

@@ -247,7 +247,8 @@ fn others() -> Vec<Case> {
             (279, bytes),
         ]
     };
-    let canvas = b"RIFF\x2a\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\x3f\0\xff\x3f\0VP8L\x08\0\0\0\x2f\xff\xff\xff\x0f\0\0\0";
+    let canvas = b"RIFF\x2a\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\x3f\0\xff\x3f\0\
+        VP8L\x08\0\0\0\x2f\xff\xff\xff\x0f\0\0\0";
     let claiming = [&webp[..4], &[0xff; 4], &webp[8..16], &[0xfe, 0xff, 0xff, 0xff], &webp[20..]].concat();
     vec![
         case("10000 frames", gif(64, 64, 10_000), Prepared(PictureFormat::Gif)),

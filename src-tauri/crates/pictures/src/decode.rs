@@ -15,17 +15,10 @@ use image::{DynamicImage, ImageDecoder, ImageError, Limits, RgbImage, RgbaImage}
 use tiff::tags::Tag;
 
 use crate::error::{PictureError, within_a_sentence};
+use crate::foreign::Foreign;
+use crate::limits::{LARGEST_AREA, LARGEST_SIDE, MEMORY};
 use crate::size::check_ratio;
-use crate::sniff::Foreign;
 
-/// The largest file that is read, in bytes.
-pub const LARGEST_FILE: u64 = 32 << 20;
-/// The most pixels of a side.
-pub(crate) const LARGEST_SIDE: u32 = 1 << 15;
-/// The most pixels of a picture.
-pub(crate) const LARGEST_AREA: u64 = 100_000_000;
-/// The most bytes that a decoder takes, what it returns included.
-pub(crate) const MEMORY: u64 = 512 << 20;
 /// What some programs write before EXIF data, and others do not.
 const EXIF: &[u8] = b"Exif\0\0";
 /// A tag that every DNG has in its first folder.

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use foretoken_protocol::{ErrorReport, PictureFormat};
 use image::ImageError;
 
-use crate::decode::{LARGEST_AREA, LARGEST_SIDE, MEMORY};
-use crate::sniff::Foreign;
+use crate::foreign::Foreign;
+use crate::limits::{LARGEST_AREA, LARGEST_SIDE, MEMORY};
 
 /// Why no picture could be prepared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

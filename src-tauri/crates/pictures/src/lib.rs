@@ -4,6 +4,8 @@
 mod decode;
 mod error;
 mod files;
+mod foreign;
+mod limits;
 mod pixels;
 mod prepare;
 mod resize;
@@ -13,10 +15,10 @@ mod sniff;
 mod system;
 mod view;
 
-pub use decode::LARGEST_FILE;
 pub use error::{PictureError, PixelsError};
+pub use foreign::Foreign;
+pub use limits::LARGEST_FILE;
 pub use pixels::{PIXELS_FILE, Pixels};
 pub use prepare::prepare;
 pub use resize::bicubic;
 pub use size::{FACTOR, LARGEST_AREA, LEAST_AREA, SizeRule};
-pub use sniff::Foreign;

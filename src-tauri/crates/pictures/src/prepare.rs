@@ -6,9 +6,10 @@ use std::path::Path;
 
 use foretoken_protocol::{PictureFacts, PictureFormat};
 
-use crate::decode::{Decoded, LARGEST_FILE, decode};
+use crate::decode::{Decoded, decode};
 use crate::error::PictureError;
 use crate::files;
+use crate::limits::LARGEST_FILE;
 use crate::pixels::Pixels;
 use crate::resize::bicubic;
 use crate::size::{SizeRule, tokens};

@@ -6,9 +6,10 @@ use std::process::{Command, Stdio};
 
 use foretoken_protocol::PictureFormat;
 
-use crate::decode::{MEMORY, check_size};
+use crate::decode::check_size;
 use crate::error::PictureError;
 use crate::files;
+use crate::limits::MEMORY;
 
 const SIPS: &str = "/usr/bin/sips";
 

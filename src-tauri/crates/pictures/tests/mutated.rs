@@ -1,6 +1,6 @@
-//! Pictures of every format, changed at random: each is prepared or refused by name, within the memory that the command
-//! has, and of what is refused nothing is left. Decoders may panic, since the command is a process of its own; how often
-//! they do is told. `FORETOKEN_CASES=10000` for the long form.
+//! Pictures of every format, changed at random: each is prepared or refused by name, within the memory that the
+//! command has, and of what is refused nothing is left. Decoders may panic, since the command is a process of its own;
+//! how often they do is told. `FORETOKEN_CASES=10000` for the long form.
 
 #[allow(dead_code, reason = "shared with other tests")]
 mod support;

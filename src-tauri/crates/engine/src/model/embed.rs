@@ -1,5 +1,5 @@
-//! How tokens go into the network: text by its embeddings, pictures by what the vision tower has made of them; and where
-//! both stand.
+//! How tokens go into the network: text by its embeddings, pictures by what the vision tower has made of them; and
+//! where both stand.
 
 use std::ops::Range;
 

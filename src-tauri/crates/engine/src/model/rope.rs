@@ -69,8 +69,8 @@ impl Rope {
     /// three `streams` of T. `section`: how many pairs turn by each; those by rows and columns are interleaved with the
     /// others (`apply_interleaved_mrope` of Hugging Face transformers).
     ///
-    /// Cosines and sines come from the operation that rotates text, or keys of pictures and queries of text would be off
-    /// in different ways.
+    /// Cosines and sines come from the operation that rotates text, or keys of pictures and queries of text would be
+    /// off in different ways.
     pub fn rotation(&self, streams: &[Vec<i32>; 3], section: [usize; 3]) -> Result<Rotation> {
         let (tokens, pairs) = (streams[0].len() as i32, self.dims / 2);
         let unit: Vec<f32> = (0..self.dims).map(|entry| if entry < pairs { 1.0 } else { 0.0 }).collect();

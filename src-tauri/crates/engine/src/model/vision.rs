@@ -129,7 +129,8 @@ impl TowerPass {
     }
 }
 
-/// Where the N patches of a picture stand, in the order in which they become rows: 2 × 2 neighbours one after the other.
+/// Where the N patches of a picture stand, in the order in which they become rows: 2 × 2 neighbours one after the
+/// other.
 #[derive(Debug)]
 struct PatchGrid {
     /// Of each patch.
@@ -367,8 +368,8 @@ impl Tower {
     }
 }
 
-/// `qkv` for heads that MLX has a fused kernel for: zeros make up for what they lack. They are rows of queries, keys and
-/// values, so that no product changes.
+/// `qkv` for heads that MLX has a fused kernel for: zeros make up for what they lack. They are rows of queries, keys
+/// and values, so that no product changes.
 fn padded(qkv: Matrix, bias: &Array, heads: i32) -> Result<(Matrix, Array)> {
     let head_dim = qkv.out_features() / (3 * heads);
     let Some(&(_, wider)) = PADDED.iter().find(|(odd, _)| *odd == head_dim) else {

@@ -44,8 +44,8 @@ impl Scheduler {
         read.or(found)
     }
 
-    /// Has what memory has of these tokens kept on disk, where that was asked for. Not behind pictures, which have other
-    /// keys in the next process.
+    /// Has what memory has of these tokens kept on disk, where that was asked for. Not behind pictures, which have
+    /// other keys in the next process.
     pub(super) fn remember(&mut self, spec: &RowSpec, tokens: &[u32]) {
         let sees = spec.pictures.first().is_some_and(|picture| picture.span.begin < tokens.len());
         if let (Some(disk), Some(owner), false) = (&mut self.disk, spec.remember, sees) {

@@ -144,7 +144,7 @@ impl Engine {
                     assert!(before <= done && done <= total && total > 0);
                     before = done;
                 }
-                Event::Loaded { model, .. } => return Ok(model),
+                Event::Loaded { model, .. } => return Ok(*model),
                 Event::Failed { error, .. } => return Err(error),
                 other => panic!("{other:?} while loading"),
             }

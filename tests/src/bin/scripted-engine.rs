@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use foretoken_protocol::{
     ChatMessage, DraftModelInfo, ErrorReport, Event, FinishReason, Input, KvPrecision, ModelInfo, MtpState,
-    Part, PictureInput, PositionStats, ReplyStats, Request, RequestId, Sampling, TokenLogprob, TokenLogprobs,
-    TokenText,
+    Part, PositionStats, ReplyStats, Request, RequestId, Sampling, TokenLogprob, TokenLogprobs, TokenText,
 };
 use serde::Deserialize;
 
@@ -112,7 +111,7 @@ impl Engine {
             thinking: true,
             tools: true,
             json_calls,
-            pictures: PictureInput::default(),
+            pictures: Box::default(),
             fingerprint: "c0ffee00".into(),
             weight_bytes: 1,
             kv_precision,
@@ -122,7 +121,7 @@ impl Engine {
             }),
             notes: Vec::new(),
         };
-        self.send(&Event::Loaded { id, model });
+        self.send(&Event::Loaded { id, model: Box::new(model) });
     }
 
     /// Sleeps, and says whether the reply goes on.

@@ -466,7 +466,7 @@ mod tests {
             thinking: false,
             tools: false,
             json_calls: false,
-            pictures: foretoken_protocol::PictureInput::default(),
+            pictures: Box::default(),
             fingerprint: String::new(),
             weight_bytes: 1,
             kv_precision: KvPrecision::Full,

@@ -175,7 +175,7 @@ pub fn model_info(
         thinking,
         tools: false,
         json_calls: false,
-        pictures: picture_input(layout),
+        pictures: Box::new(picture_input(layout)),
         fingerprint: String::new(),
         weight_bytes: layout.weight_bytes().saturating_add(copy),
         kv_precision: layout.kv_precision,

@@ -314,7 +314,7 @@ impl Server {
                     learned.keep_now(session.policy_state());
                 }
                 (self.learned, self.session) = (learned, Some(session));
-                self.out.send(&Event::Loaded { id, model })
+                self.out.send(&Event::Loaded { id, model: Box::new(model) })
             }
             Err(error) => {
                 self.out.fail(id, &error)?;

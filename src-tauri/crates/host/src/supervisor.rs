@@ -334,7 +334,7 @@ impl Supervisor {
         let settings = prompt.settings.of(&model);
         let a_token = ENTRIES_A_TOKEN + u64::from(prompt.logprobs.is_some());
         let room = a_token * u64::from(settings.max_tokens) + LAST_ENTRIES;
-        let begun = Begun { model, settings: settings.clone() };
+        let begun = Begun { model: *model, settings: settings.clone() };
         progress.send(ReplyProgress::Begun(Box::new(begun)));
         self.running.insert(id, Running { progress, room, cancelled: None });
         self.send(Request::Generate {

@@ -94,7 +94,7 @@ pub enum EngineState {
     /// A model is ready to answer.
     Ready {
         /// The model.
-        model: ModelInfo,
+        model: Box<ModelInfo>,
         /// What computes: `metal`, `cuda` or `cpu`.
         device: String,
         /// Whether its weights are in memory. If not, nobody has asked for long, and the next question loads them.

@@ -143,7 +143,7 @@ pub enum Event {
         /// The `Load` request.
         id: RequestId,
         /// What was loaded.
-        model: ModelInfo,
+        model: Box<ModelInfo>,
     },
     /// Texts were counted.
     Counted {

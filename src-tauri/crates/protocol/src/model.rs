@@ -56,7 +56,7 @@ pub struct ModelInfo {
     pub json_calls: bool,
     /// Whether it sees pictures.
     #[serde(default)]
-    pub pictures: PictureInput,
+    pub pictures: Box<PictureInput>,
     /// Memory that the loaded weights take, a draft model's included.
     pub weight_bytes: u64,
     /// Tells its weights from others that go by the same name: hexadecimal digits of samples of them.

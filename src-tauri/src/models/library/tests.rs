@@ -479,7 +479,7 @@ async fn only_what_the_page_shows_is_deleted_or_revealed() {
 /// A model that takes so much memory answers in the chat.
 fn ready(weight_bytes: u64) -> EngineState {
     EngineState::Ready {
-        model: ModelInfo {
+        model: Box::new(ModelInfo {
             path: "/models/loaded".into(),
             name: "loaded".into(),
             architecture: "qwen3_5".into(),
@@ -490,14 +490,14 @@ fn ready(weight_bytes: u64) -> EngineState {
             context_length: 4096,
             tools: false,
             json_calls: false,
-            pictures: foretoken_protocol::PictureInput::default(),
+            pictures: Box::default(),
             fingerprint: String::new(),
             thinking: false,
             defaults: Sampling::default(),
             kv_precision: KvPrecision::Full,
             draft_model: None,
             notes: Vec::new(),
-        },
+        }),
         device: "cpu".into(),
         in_memory: true,
     }

@@ -19,7 +19,7 @@ pub(super) fn question(
     if pictures.is_empty() {
         return Ok((ChatMessage::user(text), None));
     }
-    let (least, most) = match &model.pictures {
+    let (least, most) = match &*model.pictures {
         PictureInput::Available { least_pixels, most_pixels, .. } => (*least_pixels, *most_pixels),
         PictureInput::Unavailable { reason } => {
             return Err(CliError::Usage(format!("{} cannot see pictures: {reason}", model.name)));

@@ -109,7 +109,7 @@ impl Supervisor {
         known
     }
 
-    fn loaded(&mut self, load: Load, model: ModelInfo) {
+    fn loaded(&mut self, load: Load, model: Box<ModelInfo>) {
         self.model = Some(load.model);
         self.activity.send_modify(|activity| activity.counters = Counters::default());
         if let Some(link) = &mut self.link {
@@ -119,7 +119,7 @@ impl Supervisor {
             self.state.send_replace(EngineState::Ready { model, device, in_memory: true });
         }
         if let Some(answer) = load.answer {
-            let _ = answer.send(Ok(model));
+            let _ = answer.send(Ok(*model));
         }
         for job in std::mem::take(&mut self.waiting) {
             self.generate(job);

@@ -88,7 +88,7 @@ fn model() -> ModelInfo {
         defaults: Sampling::default(),
         tools: false,
         json_calls: false,
-        pictures: foretoken_protocol::PictureInput::default(),
+        pictures: Box::default(),
         fingerprint: String::new(),
         thinking: false,
         weight_bytes: 1,

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::request::{Prefill, Stage};
+use super::request::Stage;
 use super::{Scheduler, SchedulerEvent};
 use crate::decode::spec::RowId;
 use crate::decode::swapped_row::SwappedRow;
@@ -35,7 +35,7 @@ impl Scheduler {
     fn requeue(&mut self, id: RowId) -> bool {
         let Some(request) = self.requests.get_mut(&id) else { return false };
         let stage = match std::mem::take(&mut request.stage) {
-            Stage::Prefilling(Prefill { task, .. }) => Stage::Waiting(task.into_row()),
+            Stage::Prefilling(prefill) => Stage::Waiting(prefill.task.into_row()),
             Stage::SwappingIn(swapped) => Stage::Swapped(swapped),
             Stage::Running => match self.leave_batch(id) {
                 Some(stage) => stage,

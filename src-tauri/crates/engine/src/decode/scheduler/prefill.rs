@@ -48,7 +48,8 @@ impl Scheduler {
             self.counters.prefix_hit_tokens += done as u64;
         }
         events.push(SchedulerEvent::Prefilling { row: id, done, total });
-        let prefill = Prefill { task, layer_time: self.throttle.expected(), turn: self.next_turn() };
+        let prefill =
+            Box::new(Prefill { task, layer_time: self.throttle.expected(), turn: self.next_turn() });
         if let Some(request) = self.requests.get_mut(&id) {
             (request.stage, request.lookup) = (Stage::Prefilling(prefill), lookup);
         }
@@ -147,7 +148,7 @@ impl Scheduler {
     }
 
     /// Takes the prompt whose turn it is out of its request.
-    fn take_prefill(&mut self) -> Option<(RowId, Prefill)> {
+    fn take_prefill(&mut self) -> Option<(RowId, Box<Prefill>)> {
         let turn = |request: &Request| match &request.stage {
             Stage::Prefilling(prefill) => Some(prefill.turn),
             _ => None,

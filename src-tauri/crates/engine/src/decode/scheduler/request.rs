@@ -52,7 +52,7 @@ pub(super) enum Stage {
     /// In the queue: it was preempted, and its caches and states are swapped out, or to be.
     Swapped(SwappedRow),
     /// Admitted: its tokens are being read.
-    Prefilling(Prefill),
+    Prefilling(Box<Prefill>),
     /// Admitted: it was preempted and is being swapped in.
     SwappingIn(SwappedRow),
     /// Admitted: the row is in the batch. While it goes from one stage to the next, whoever moves it has the row.

@@ -1,4 +1,4 @@
-//! Pictures from a file to what a model reads and what people see. [`prepare`] is for a process of its own, which a
+//! Pictures from a file to what a model reads and what people see. [`prepare()`] is for a process of its own, which a
 //! hostile file may end: it decodes. [`Pixels::read`] is for the process that holds the model: it decodes nothing.
 
 mod decode;

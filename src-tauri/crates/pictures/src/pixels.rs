@@ -15,7 +15,7 @@ use crate::error::{PictureError, PixelsError};
 use crate::files;
 use crate::size::{FACTOR, LARGEST_AREA};
 
-/// The file's name in the folder that [`prepare`](crate::prepare) writes to.
+/// The file's name in the folder that [`prepare`](crate::prepare()) writes to.
 pub const PIXELS_FILE: &str = "pixels.rgb";
 const MAGIC: &[u8; 8] = b"FTKNRGB1";
 const HEADER: usize = 24;

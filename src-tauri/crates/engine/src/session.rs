@@ -380,6 +380,18 @@ impl Session {
                 "Start a new chat, or shorten the question.",
             );
         }
+        // The last token is the first that a step feeds, behind a pair of the head: both must be text.
+        let end = prompt
+            .pictures
+            .last()
+            .map_or(0, |picture| picture.begin + picture.grid().iter().product::<usize>());
+        if end + 2 > length && end > 0 {
+            return refuse(
+                "prompt_ends_in_picture",
+                "The prompt ends in a picture.".into(),
+                "Choose a model whose chat template writes text behind pictures.",
+            );
+        }
         if let Some(message) = invalid_setting(settings).or_else(|| invalid_logprobs(request.logprobs?)) {
             return refuse("invalid_setting", message, "Correct the setting and try again.");
         }

@@ -88,6 +88,16 @@ impl ChatMessage {
         }
     }
 
+    /// The same with neighbouring texts of its content as one.
+    #[must_use]
+    pub fn joined(self) -> Self {
+        match self {
+            Self::User { content } => Self::User { content: content.joined() },
+            Self::Tool { content } => Self::Tool { content: content.joined() },
+            other => other,
+        }
+    }
+
     /// Its pictures, in order.
     pub fn pictures(&self) -> impl Iterator<Item = &Path> {
         let content = match self {
@@ -125,6 +135,25 @@ pub enum ContentPart {
 }
 
 impl Content {
+    /// The same with neighbouring texts as one, and as a text where there is nothing else: templates write parts one
+    /// after the other, so that what two of them look like together must be seen as one.
+    #[must_use]
+    pub fn joined(self) -> Self {
+        let Self::Parts(parts) = self else { return self };
+        let mut joined: Vec<ContentPart> = Vec::with_capacity(parts.len());
+        for part in parts {
+            match (joined.last_mut(), part) {
+                (Some(ContentPart::Text { text }), ContentPart::Text { text: more }) => text.push_str(&more),
+                (_, part) => joined.push(part),
+            }
+        }
+        match &mut joined[..] {
+            [] => Self::Text(String::new()),
+            [ContentPart::Text { text }] => Self::Text(std::mem::take(text)),
+            _ => Self::Parts(joined),
+        }
+    }
+
     /// Its texts, without what is between them.
     pub fn text(&self) -> Cow<'_, str> {
         match self {

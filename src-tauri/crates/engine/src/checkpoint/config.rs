@@ -63,6 +63,8 @@ pub struct Config {
     pub quantization: Option<Quantization>,
     /// The vision tower that the config declares, or why that cannot be understood; its tensors may be absent.
     pub vision: Option<Result<VisionDims, ErrorReport>>,
+    /// Whether it says that there was one, which is left out.
+    pub vision_left_out: bool,
 }
 
 impl Config {
@@ -147,6 +149,7 @@ impl Config {
             dtype: float_type(&keys)?,
             quantization: Quantization::parse(&keys, classify)?,
             vision,
+            vision_left_out: top.get("vision_config").is_some_and(Value::is_null),
         })
     }
 

@@ -23,7 +23,7 @@ const CONFIG: &str = "config.json";
 /// How pictures are prepared for a model.
 pub(super) const PREPROCESSOR: &str = "preprocessor_config.json";
 /// What is read whole.
-const TEXTS: [&str; 4] = [CONFIG, PREPROCESSOR, "model.safetensors.index.json", "manifest.json"];
+const TEXTS: [&str; 3] = [CONFIG, "model.safetensors.index.json", "manifest.json"];
 /// Folders in which tools put an MTP head, beside the model's own files.
 const HEAD_FOLDERS: [&str; 2] = ["mtp", "optiq"];
 /// Bytes in which a tensor file says how long its header is.
@@ -76,7 +76,8 @@ impl Metadata {
             Some((folder, name)) => (HEAD_FOLDERS.contains(&folder), name),
             None => (true, path),
         };
-        known && (TEXTS.contains(&name) || name.ends_with(".safetensors") && !name.starts_with('.'))
+        path == PREPROCESSOR
+            || known && (TEXTS.contains(&name) || name.ends_with(".safetensors") && !name.starts_with('.'))
     }
 
     /// The file that a config names for the MTP head, and what may lie beside it: these belong here too.
@@ -114,7 +115,12 @@ impl Metadata {
         for path in wanted {
             if !path.ends_with(".safetensors") {
                 let limit = if path.ends_with("index.json") { HEADER_LIMIT } else { CONFIG_LIMIT };
-                metadata.texts.insert(path.clone(), read_text(&dir.join(&path), limit)?);
+                let text = match read_text(&dir.join(&path), limit) {
+                    // Only pictures need it: what it should have said is missed where it is parsed.
+                    Err(_) if path == PREPROCESSOR => Vec::new(),
+                    text => text?,
+                };
+                metadata.texts.insert(path.clone(), text);
                 continue;
             }
             let header = FileHeader::read(dir, path, files)?;

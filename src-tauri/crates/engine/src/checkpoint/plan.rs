@@ -193,6 +193,13 @@ pub struct Skipped {
     pub reason: SkipReason,
 }
 
+impl Skipped {
+    /// Whether it belongs to a vision tower.
+    pub fn is_vision(&self) -> bool {
+        self.reason == SkipReason::Vision
+    }
+}
+
 /// What a plan is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use foretoken_protocol::ErrorReport;
 use safetensors::Dtype;
 use serde::Serialize;
 use serde_json::Value;
@@ -127,6 +128,8 @@ pub struct Quantization {
     pub default: QuantSpec,
     /// Modules that differ, by canonical path; `None` is a module that is not quantized.
     pub overrides: BTreeMap<String, Option<QuantSpec>>,
+    /// Why what is said of the vision tower cannot be understood, if that is so.
+    pub vision: Result<(), ErrorReport>,
 }
 
 impl Quantization {
@@ -147,26 +150,34 @@ impl Quantization {
             return Err(CheckpointError::ForeignQuantization { key: key.into(), method });
         }
         let default = QuantSpec::parse(key, object)?;
-        let mut overrides = BTreeMap::new();
+        let mut quantization = Self { default, overrides: BTreeMap::new(), vision: Ok(()) };
         for (path, value) in object {
-            let (Name::Text(module) | Name::Visual(module)) = classify(path) else { continue };
-            let spec = match value {
-                Value::Object(entry) => Some(QuantSpec::parse(&format!("{key}.{path}"), entry)?),
-                Value::Bool(true) => Some(default),
-                Value::Bool(false) => None,
-                _ => continue,
-            };
-            if let Some(other) = overrides.insert(module.clone(), spec)
-                && other != spec
-            {
-                return Err(invalid(
-                    &format!("{key}.{module}"),
-                    Some(value),
-                    "the same under each of its names",
-                ));
+            match classify(path) {
+                Name::Text(module) => quantization.add(key, path, module, value)?,
+                Name::Visual(module) => {
+                    let added = quantization.add(key, path, module, value).map_err(ErrorReport::from);
+                    quantization.vision = quantization.vision.and(added);
+                }
+                Name::Derived | Name::Unknown => {}
             }
         }
-        Ok(Some(Self { default, overrides }))
+        Ok(Some(quantization))
+    }
+
+    /// Adds what is said under `path` of a module.
+    fn add(&mut self, key: &str, path: &str, module: String, value: &Value) -> Result<(), CheckpointError> {
+        let spec = match value {
+            Value::Object(entry) => Some(QuantSpec::parse(&format!("{key}.{path}"), entry)?),
+            Value::Bool(true) => Some(self.default),
+            Value::Bool(false) => None,
+            _ => return Ok(()),
+        };
+        match self.overrides.insert(module.clone(), spec) {
+            Some(other) if other != spec => {
+                Err(invalid(&format!("{key}.{module}"), Some(value), "the same under each of its names"))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

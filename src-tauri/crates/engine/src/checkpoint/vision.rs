@@ -14,6 +14,9 @@ use super::planner::CheckpointPart;
 use super::sort::Sorted;
 use super::vision_config::VisionDims;
 
+const LEFT_OUT: &str = "Its vision tower was left out when it was converted. Convert the source repository again to get it \
+     back.";
+
 /// A tower that can be loaded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TowerPlan {
@@ -57,14 +60,18 @@ impl VisionPlan {
 pub(super) fn plan(config: &Config, compute: FloatType, sorted: &mut Sorted<'_>) -> VisionPlan {
     let tensors = std::mem::take(&mut sorted.vision);
     let planned = match (&config.vision, tensors.is_empty(), sorted.vision_twice.take()) {
+        (None, true, _) if config.vision_left_out => Err(LEFT_OUT.to_owned()),
         (None, true, _) => Err("This model reads text alone.".to_owned()),
         (None, false, _) => {
             Err("The files hold a vision tower, but the config does not describe it.".to_owned())
         }
-        (Some(_), true, _) => Err("Its vision tower was left out when it was converted. Convert the source \
-                                   repository again to get it back."
-            .to_owned()),
+        (Some(_), true, _) => Err(LEFT_OUT.to_owned()),
         (Some(Err(report)), ..) => Err(sentence(report)),
+        (Some(Ok(_)), ..)
+            if let Some(Err(report)) = config.quantization.as_ref().map(|said| &said.vision) =>
+        {
+            Err(sentence(report))
+        }
         (Some(Ok(_)), _, Some(twice)) => Err(sentence(&twice.into())),
         (Some(Ok(dims)), ..) => {
             let part = CheckpointPart {

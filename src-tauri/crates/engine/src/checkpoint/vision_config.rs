@@ -97,6 +97,11 @@ impl VisionDims {
         let image_token = root
             .integer("image_token_id", 0, MAX_SIZE)?
             .ok_or_else(|| invalid("image_token_id", None, "the id of the token that stands for pictures"))?;
+        let vocab_size = keys.size("vocab_size")? as u64;
+        if image_token >= vocab_size {
+            let expected = format!("the id of a token, below vocab_size {vocab_size}");
+            return Err(invalid("image_token_id", Some(&image_token.into()), expected));
+        }
         Ok(Some(Self {
             depth: depth as usize,
             hidden_size,
@@ -125,7 +130,9 @@ impl PictureSettings {
         let size = Keys(keys.object("size")?.into_iter().collect());
         let area = |older: &str, newer: &str, family: u64| -> Result<u64, CheckpointError> {
             let most = 1 << 32;
-            Ok(keys.integer(older, 1, most)?.or(size.integer(newer, 1, most)?).unwrap_or(family))
+            let area = keys.integer(older, 1, most)?.or(size.integer(newer, 1, most)?).unwrap_or(family);
+            // A token at least, and no more than a picture ever has here.
+            Ok(area.clamp(((PATCH * MERGE) as u64).pow(2), Self::default().most_pixels))
         };
         let channels = |key: &str, least: f64, family: [f32; CHANNELS]| match keys.get(key) {
             None => Ok(family),

@@ -35,7 +35,10 @@ pub(super) fn rewrite(
     let mut dtype_is_set = false;
     let sees = source.layout.vision.tower().is_some();
     let mut correct = |object: &mut Map<String, Value>| {
-        object.retain(|key, _| !DROPPED.contains(&key.as_str()) && (sees || key != VISION));
+        object.retain(|key, _| !DROPPED.contains(&key.as_str()));
+        if let Some(tower) = object.get_mut(VISION).filter(|_| !sees) {
+            *tower = Value::Null;
+        }
         for key in DTYPES {
             if let Some(value) = object.get_mut(key) {
                 *value = json!(float.name());

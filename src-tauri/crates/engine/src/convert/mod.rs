@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use foretoken_protocol::{ConversionProgress, ConversionReport, ConversionSettings, VisionFormat};
 use serde_json::{Map, Value};
 
-use crate::checkpoint::{Config, FloatType, Layout, NormEncoding, VisionPlan, WeightKind};
+use crate::checkpoint::{Config, FloatType, Layout, NormEncoding, Skipped, VisionPlan, WeightKind};
 use crate::error::EngineError;
 use crate::machine;
 use output::Output;
@@ -80,7 +80,9 @@ impl Conversion {
             (VisionPlan::Present(_), VisionFormat::None) => {
                 source.layout.vision = VisionPlan::Unavailable("It is left out.".into());
             }
-            (VisionPlan::Unavailable(reason), _) if source.config.vision.is_some() => {
+            (VisionPlan::Unavailable(reason), VisionFormat::Float | VisionFormat::Affine { .. })
+                if source.config.vision.is_some() || source.layout.skipped.iter().any(Skipped::is_vision) =>
+            {
                 notes.push(format!("The result sees no pictures. {reason}"));
             }
             _ => {}

@@ -19,6 +19,11 @@ impl FeatureCache {
         Some(features)
     }
 
+    /// Drops what is known of these pictures, which may be wrong.
+    pub(super) fn forget(&mut self, keys: impl Iterator<Item = u32>) {
+        keys.for_each(|key| _ = self.0.shift_remove(&key));
+    }
+
     /// Keeps what a picture gave.
     pub(super) fn put(&mut self, key: u32, features: Array) {
         self.0.insert(key, features);

@@ -495,7 +495,12 @@ pub(super) enum Verdict {
 /// The token counts of a row's context for penalties; `None` where the sampling has none.
 fn history(spec: &RowSpec, ctx: &[u32]) -> Option<History> {
     let (prompt, reply) = ctx.split_at(spec.reply_from);
-    penalised(&spec.sampling).then(|| History::new(prompt, reply, &spec.stop_ids))
+    let is_text = |index: &usize| !spec.pictures.iter().any(|picture| picture.span.range().contains(index));
+    penalised(&spec.sampling).then(|| {
+        // The tokens of pictures are no words.
+        let words: Vec<u32> = (0..prompt.len()).filter(is_text).map(|index| prompt[index]).collect();
+        History::new(&words, reply, &spec.stop_ids)
+    })
 }
 
 #[cfg(test)]

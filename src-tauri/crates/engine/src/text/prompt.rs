@@ -222,6 +222,9 @@ fn with_pictures(
     places: &[usize],
     pictures: Vec<Arc<Pixels>>,
 ) -> Result<(Vec<u32>, usize, Vec<TokenPicture>), TextError> {
+    if pictures.is_empty() {
+        return Ok((ids, reply_from, Vec::new()));
+    }
     if places.len() != pictures.len() {
         return Err(TextError::TemplateWithoutPictures { pictures: pictures.len(), places: places.len() });
     }
@@ -302,6 +305,7 @@ impl Prompt {
             // Without its thinking each round would be read again behind the next question.
             options.preserve_thinking = Some(true);
         }
+        let messages: Vec<ChatMessage> = messages.into_iter().map(ChatMessage::joined).collect();
         let mut messages = serde_json::to_value(messages)
             .map_err(|error| TextError::TemplateFailed { line: None, reason: error.to_string() })?;
         if form == CallForm::Tags {

@@ -22,10 +22,16 @@ impl Scheduler {
         self.requests.get(&id).is_some_and(|request| request.lookup == PrefixLookup::Hit)
     }
 
+    /// Drops what is cached of a row's tokens and pictures.
+    fn forget(&mut self, row: &Row) {
+        self.prefixes.forget(&row.keys());
+        self.features.forget(row.spec.pictures.iter().map(|picture| picture.key));
+    }
+
     /// Removes a row's tokens from the prefix cache, where what it has of them is unusable or may be, and queues the
     /// row to be read from its first token.
     pub(super) fn distrust(&mut self, row: Row) {
-        self.prefixes.forget(&row.keys());
+        self.forget(&row);
         if let Some(request) = self.requests.get_mut(&row.id) {
             request.lookup = PrefixLookup::Bypassed;
         }
@@ -91,7 +97,7 @@ impl Scheduler {
             self.forget_on_disk(&row);
             return self.distrust(row);
         }
-        self.prefixes.forget(&row.keys());
+        self.forget(&row);
         if is_wanted {
             self.fail(row.id, error, events);
         }

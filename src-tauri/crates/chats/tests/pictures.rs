@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::slice::from_ref;
 use std::time::{Duration, SystemTime};
 
 use foretoken_chats::{Reader, Store, restore_backup};
@@ -110,7 +111,7 @@ fn a_message_has_its_pictures_in_their_order_and_its_versions_and_copies_do() {
     let plain = store.add_user_message(chat, Some(asked.id), "And?").unwrap();
     assert_eq!(plain.pictures, []);
     let kept = store.edit_message(asked.id, "Who is it?").unwrap();
-    let changed = store.edit_message_with_pictures(asked.id, "Who?", &[owl.clone()]).unwrap();
+    let changed = store.edit_message_with_pictures(asked.id, "Who?", from_ref(&owl)).unwrap();
     let removed = store.edit_message_with_pictures(changed.id, "Who?", &[]).unwrap();
     let copy = store.branch_into_new_chat(plain.id).unwrap().id;
 
@@ -137,17 +138,17 @@ fn a_draft_keeps_pictures_beside_its_text() {
     let chat = store.create_chat("Owls").unwrap().id;
     let owl = give(&mut store, "owl");
     for chat in [None, Some(chat)] {
-        store.set_draft_pictures(chat, &[owl.clone()]).unwrap();
+        store.set_draft_pictures(chat, from_ref(&owl)).unwrap();
         let draft = |text: &str, pictures: &[MessagePicture]| Draft {
             text: text.into(),
             files: Vec::new(),
             pictures: pictures.into(),
         };
-        assert_eq!(store.draft(chat).unwrap(), draft("", &[owl.clone()]));
+        assert_eq!(store.draft(chat).unwrap(), draft("", from_ref(&owl)));
         store.set_draft_text(chat, "Who?").unwrap();
         store.set_draft_text(chat, "").unwrap();
         store.set_draft_text(chat, "Who").unwrap();
-        assert_eq!(store.draft(chat).unwrap(), draft("Who", &[owl.clone()]));
+        assert_eq!(store.draft(chat).unwrap(), draft("Who", from_ref(&owl)));
         age(&path);
         purge(&mut store);
         assert_eq!(files(&path), files_of(&store, [owl.hash.clone()]));
@@ -210,7 +211,7 @@ fn a_missing_file_is_said_and_ends_when_it_is_given_again() {
     let mut store = Store::open(&path).unwrap();
     let chat = store.create_chat("Owls").unwrap().id;
     let [owl, bell] = ["owl", "bell"].map(|content| give(&mut store, content));
-    store.set_draft_pictures(Some(chat), &[owl.clone()]).unwrap();
+    store.set_draft_pictures(Some(chat), from_ref(&owl)).unwrap();
     store.add_user_message_with_pictures(chat, None, "Who?", &[owl.clone(), bell]).unwrap();
     fs::remove_file(store.picture_files().original(&owl.hash).unwrap()).unwrap();
     let missing = |store: &Store| {
@@ -277,7 +278,7 @@ fn a_backup_has_its_pictures_as_long_as_it_is_there() {
     let links = |file: &Path| fs::metadata(file).unwrap().nlink();
     assert!(files(&path).iter().all(|file| links(file) == 2), "the backup costs no room");
 
-    store.edit_message_with_pictures(asked, "Who?", &[owl.clone()]).unwrap();
+    store.edit_message_with_pictures(asked, "Who?", from_ref(&owl)).unwrap();
     store.delete_message(asked).unwrap();
     age(&path);
     purge(&mut store);
@@ -291,7 +292,7 @@ fn a_backup_has_its_pictures_as_long_as_it_is_there() {
     let both = files_of(&store, [owl.hash.clone(), bell.hash]);
     assert_eq!(files(&path), both);
 
-    store.edit_message_with_pictures(asked, "Who?", &[owl.clone()]).unwrap();
+    store.edit_message_with_pictures(asked, "Who?", from_ref(&owl)).unwrap();
     store.delete_message(asked).unwrap();
     age(&path);
     purge(&mut store);

@@ -10,7 +10,6 @@ use std::time::SystemTime;
 
 use foretoken_protocol::{PictureFacts, PictureFormat};
 use ring::digest::{SHA256, digest};
-use tempfile::NamedTempFile;
 
 use crate::ChatsError;
 
@@ -121,12 +120,11 @@ impl PictureFiles {
                 Some((hash, ending)) => is_hash(hash) && VIEWS.contains(&ending) && !hashes.contains(hash),
                 None => name.starts_with(PART),
             };
-            let is_old = || Ok(file.metadata()?.modified()? < before);
-            let removed = match is_other && is_old().unwrap_or_else(|_: io::Error| false) {
-                true => fs::remove_file(file.path()),
-                false => continue,
-            };
-            match removed {
+            let written = || file.metadata().and_then(|about| about.modified());
+            if !(is_other && written().is_ok_and(|written| written < before)) {
+                continue;
+            }
+            match fs::remove_file(file.path()) {
                 Ok(()) => tracing::info!("removed {}, which no chat has", file.path().display()),
                 Err(error) => tracing::warn!("{} cannot be removed: {error}", file.path().display()),
             }
@@ -162,7 +160,7 @@ fn is_hash(text: &str) -> bool {
 
 /// Writes a file, which nobody else may read, whole or not at all.
 fn place(folder: &Path, name: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut part: NamedTempFile = tempfile::Builder::new().prefix(PART).tempfile_in(folder)?;
+    let mut part = tempfile::Builder::new().prefix(PART).tempfile_in(folder)?;
     part.write_all(bytes)?;
     part.as_file().sync_all()?;
     part.persist(folder.join(name))?;

@@ -89,6 +89,7 @@ const message = (id: number, parent: number | null, more: Partial<Message>): Bra
     parent,
     role: "assistant",
     text: "",
+    pictures: [],
     thinking: "",
     status: { state: "finished", reason: "stop" },
     stats: null,
@@ -116,7 +117,7 @@ export const opened = (
 ): OpenedChat => ({
   chat,
   settings: { system_prompt: "", generation: null, preset: null },
-  draft: { text: "", files: [] },
+  draft: { text: "", files: [], pictures: [] },
   edits: [],
   messages,
   ...more,

@@ -40,7 +40,7 @@ const SNAPSHOT: Snapshot = {
   deletions: [],
   navigation: 0,
   open: null,
-  draft: { text: "", files: [] },
+  draft: { text: "", files: [], pictures: [] },
   settings: GENERATION,
   reveal_drafts: false,
   preferences: DEFAULT_PREFERENCES,

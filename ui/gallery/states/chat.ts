@@ -356,6 +356,7 @@ export const CHAT: State[] = [
               text: "Short.",
             },
           ],
+          pictures: [],
         },
       },
     },

@@ -869,6 +869,8 @@ export type Draft = {
 	text: string,
 	/**  The files that will go with it. */
 	files: Attachment[],
+	/**  The pictures that will go with it, in their order. */
+	pictures: MessagePicture[],
 };
 
 /**  What drafts cost and yield. */
@@ -1527,6 +1529,8 @@ export type Message = {
 	role: Role,
 	/**  Its text. */
 	text: string,
+	/**  The pictures that go with it, in their order. */
+	pictures: MessagePicture[],
 	/**  The model's thinking, empty where there was none. */
 	thinking: string,
 	/**  How far it has come. */
@@ -1539,6 +1543,28 @@ export type Message = {
 	model: string | null,
 	/**  When it was begun, milliseconds since 1970. */
 	created_at: number,
+};
+
+/**  A picture that goes with a message. */
+export type MessagePicture = {
+	/**  The SHA-256 of its file, in hexadecimal digits, by which it is found. */
+	hash: string,
+	/**  Its file's name, without the folder. */
+	name: string,
+	/**  As what it came. */
+	format: PictureFormat,
+	/**  In which detail the model sees it. */
+	detail: PictureDetail,
+	/**  Its width in pixels, upright. */
+	width: number,
+	/**  Its height in pixels, upright. */
+	height: number,
+	/**  How many tokens it is to the model in this detail, without the two marks around it. */
+	tokens: number,
+	/**  The size of its file. */
+	bytes: number,
+	/**  Whether its file is gone, so that nobody can see it. */
+	missing: boolean,
 };
 
 /**  How far a message has come. */
@@ -1714,6 +1740,36 @@ export type PastedFile = {
 	/**  What is in it, in base64. */
 	content: string,
 };
+
+/**  In which detail a model sees a picture: the largest area that it is resized to. */
+export type PictureDetail = 
+/**  262 144 pixels, 256 tokens. */
+"low" | 
+/**  1 048 576 pixels, 1024 tokens. */
+"standard" | 
+/**  4 194 304 pixels, 4096 tokens. */
+"high" | 
+/**  As much as the model reads. */
+"original";
+
+/**  As what a picture came. */
+export type PictureFormat = 
+/**  Portable Network Graphics, animated or not. */
+"png" | 
+/**  JPEG. */
+"jpeg" | 
+/**  WebP, lossy or not. */
+"webp" | 
+/**  GIF. */
+"gif" | 
+/**  A Windows bitmap. */
+"bmp" | 
+/**  TIFF. */
+"tiff" | 
+/**  HEIC or HEIF, as iPhones write it. */
+"heic" | 
+/**  AVIF. */
+"avif";
 
 /**  Whether a model sees pictures. */
 export type PictureInput = 

@@ -19,6 +19,7 @@ const message = (id: number, role: Message["role"], more: Partial<Message> = {})
   parent: id === 1 ? null : id - 1,
   role,
   text: "Why?",
+  pictures: [],
   thinking: "",
   model: role === "assistant" ? "owl" : null,
   status: { state: "finished", reason: "stop" },

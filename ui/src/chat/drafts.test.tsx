@@ -112,6 +112,7 @@ describe("an edit that is not sent", () => {
     parent: null,
     role: "user",
     text: "Who?",
+    pictures: [],
     thinking: "",
     status: { state: "finished", reason: "stop" },
     stats: null,

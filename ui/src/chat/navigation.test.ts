@@ -47,6 +47,7 @@ function sending() {
     parent: null,
     role: "assistant" as const,
     text: "",
+    pictures: [],
     thinking: "",
     status: { state: "streaming" as const },
     stats: null,

@@ -13,6 +13,7 @@ const reply: Message = {
   parent: 1,
   role: "assistant",
   text: "An owl",
+  pictures: [],
   thinking: "",
   model: "owl",
   status: { state: "finished", reason: "length" },

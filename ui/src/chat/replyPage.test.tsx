@@ -17,6 +17,7 @@ const message = (id: number, role: Message["role"], stats: ReplyStats | null = n
   parent: id === 1 ? null : id - 1,
   role,
   text: "Why?",
+  pictures: [],
   thinking: "",
   model: "owl",
   status: { state: "finished", reason: "stop" },

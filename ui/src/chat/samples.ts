@@ -19,7 +19,7 @@ export const chatSummary = (id: number, more: Partial<ChatSummary> = {}): ChatSu
 export const openedChat = (id: number, messages: BranchMessage[] = []): OpenedChat => ({
   chat: chatSummary(id),
   settings: { system_prompt: "", generation: null, preset: null },
-  draft: { text: "", files: [] },
+  draft: { text: "", files: [], pictures: [] },
   edits: [],
   messages,
 });

@@ -308,6 +308,7 @@ describe("a message", () => {
     parent: null,
     role: "user",
     text: "Hello",
+    pictures: [],
     thinking: "",
     status: { state: "finished", reason: "stop" },
     stats: null,

@@ -26,6 +26,7 @@ const message = (id: number, role: Message["role"], text: string, more: Partial<
   parent: null,
   role,
   text,
+  pictures: [],
   thinking: "",
   status: { state: "finished", reason: "stop" },
   stats: null,

@@ -8,6 +8,7 @@ const reply = (status: MessageStatus, more: Partial<Message> = {}): Message => (
   parent: 1,
   role: "assistant",
   text: "An owl.",
+  pictures: [],
   thinking: "",
   status,
   stats: replyStats(),

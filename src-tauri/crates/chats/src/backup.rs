@@ -2,6 +2,7 @@
 //! version of the app.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,10 +15,14 @@ use tempfile::TempPath;
 
 use crate::error::Fault;
 use crate::lock::{Lock, beside};
+use crate::pictures::{self, PictureFiles};
+use crate::sql::first;
 use crate::{ChatsError, Reader, schema};
 
 /// How the backups are named, the newest first.
 const ENDINGS: [&str; 2] = ["backup-1", "backup-2"];
+/// What follows the name of the database in that of the folder with the pictures of all backups.
+const PICTURES: &str = "backup-pictures";
 /// What follows the name of the database in that of a copy that is not whole yet.
 const PART: &str = "part-";
 
@@ -34,14 +39,20 @@ impl Reader {
     /// Copies all chats beside their file, for the case that it is damaged, and keeps the copy before. Takes about as
     /// long as reading the file.
     ///
-    /// The copy is checked before it counts: a damaged one takes the place of no other.
+    /// The copy is checked before it counts: a damaged one takes the place of no other. It has links to the pictures of
+    /// its messages, so that they are there as long as it is.
     pub fn back_up(&self) -> Result<PathBuf, ChatsError> {
         let [newest, older] = ENDINGS.map(|ending| beside(&self.path, ending));
         let copy = copy_unnamed(&self.db, &self.path).map_err(|fault| fault.at(&self.path))?;
+        give_pictures(&self.path, &copy, &pictures_beside(&self.path), &self.picture_files());
         if newest.exists() {
-            fs::rename(&newest, older).map_err(|error| refused(&newest, error))?;
+            fs::rename(&newest, &older).map_err(|error| ChatsError::io(&newest, error))?;
         }
-        copy.persist(&newest).map_err(|error| refused(&newest, error.error))?;
+        copy.persist(&newest).map_err(|error| ChatsError::io(&newest, error.error))?;
+        // Where one of them cannot be read, all pictures stay.
+        if let (Ok(named), Ok(named_by_older)) = (pictures_of(&newest), pictures_of(&older)) {
+            pictures_beside(&self.path).remove_others(&(&named | &named_by_older), SystemTime::now());
+        }
         Ok(newest)
     }
 }
@@ -92,9 +103,36 @@ pub fn restore_backup(path: &Path) -> Result<Restored, ChatsError> {
         Some((copy.ok()?, backup))
     });
     let (copy, backup) = sound.ok_or_else(|| ChatsError::NoBackup { path: path.to_owned() })?;
-    let set_aside = set_aside(path).map_err(|error| refused(path, error))?;
-    copy.persist(path).map_err(|error| refused(path, error.error))?;
+    give_pictures(path, &copy, &PictureFiles::beside(path), &pictures_beside(path));
+    let set_aside = set_aside(path).map_err(|error| ChatsError::io(path, error))?;
+    copy.persist(path).map_err(|error| ChatsError::io(path, error.error))?;
     Ok(Restored { backup, set_aside })
+}
+
+/// The pictures of the backups of the database at `path`.
+fn pictures_beside(path: &Path) -> PictureFiles {
+    PictureFiles::at(beside(path, PICTURES))
+}
+
+/// Gives a folder the pictures that a copy of the database at `path` names, out of another, before that copy counts.
+/// What cannot be given takes nothing from the texts.
+fn give_pictures(path: &Path, copy: &Path, to: &PictureFiles, from: &PictureFiles) {
+    let named = pictures_of(copy).map_err(|fault| fault.at(copy));
+    let given =
+        named.and_then(|named| to.take_missing(&named, from).map_err(|error| ChatsError::io(path, error)));
+    if let Err(error) = given {
+        tracing::warn!("pictures may be missing: {error}");
+    }
+}
+
+/// The hashes of the pictures that a copy of a database names; none where its layout is older than pictures.
+fn pictures_of(copy: &Path) -> Result<HashSet<String>, Fault> {
+    let db = open_untouched(copy)?;
+    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'picture'";
+    match first(&db, table, [], |_| Ok(()))? {
+        Some(()) => Ok(pictures::hashes(&db)?),
+        None => Ok(HashSet::new()),
+    }
 }
 
 /// Removes what copies of the database at `path` have left that were interrupted. Nobody may be making one.
@@ -117,7 +155,7 @@ fn part_prefix(path: &Path) -> OsString {
 
 /// Copies the database at `path` to `to`, which is replaced at once and only by a whole and sound copy.
 pub(crate) fn copy(db: &Connection, path: &Path, to: &Path) -> Result<(), Fault> {
-    Ok(copy_unnamed(db, path)?.persist(to).map_err(|error| refused(to, error.error))?)
+    Ok(copy_unnamed(db, path)?.persist(to).map_err(|error| ChatsError::io(to, error.error))?)
 }
 
 /// Copies the database into a file beside `place` that vanishes unless it is given a name.
@@ -125,7 +163,7 @@ fn copy_unnamed(db: &Connection, place: &Path) -> Result<TempPath, Fault> {
     let part = tempfile::Builder::new()
         .prefix(&part_prefix(place))
         .tempfile_in(place.parent().unwrap_or(Path::new(".")))
-        .map_err(|error| refused(place, error))?
+        .map_err(|error| ChatsError::io(place, error))?
         .into_temp_path();
     let mut to = Connection::open(&part).map_err(|error| ChatsError::sqlite(&part, error))?;
     // The copy counts when it is whole and on the disk, for which one wait at the end is enough.
@@ -138,7 +176,7 @@ fn copy_unnamed(db: &Connection, place: &Path) -> Result<TempPath, Fault> {
     to.pragma_update(None, "journal_mode", "DELETE")?;
     schema::check(&to, place)?;
     to.close().map_err(|(_, error)| error)?;
-    File::open(&part).and_then(|file| file.sync_all()).map_err(|error| refused(&part, error))?;
+    File::open(&part).and_then(|file| file.sync_all()).map_err(|error| ChatsError::io(&part, error))?;
     Ok(part)
 }
 
@@ -199,13 +237,6 @@ fn open_untouched(database: &Path) -> rusqlite::Result<Connection> {
     let name = database.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     Connection::open_with_flags(format!("file:{name}?immutable=1"), flags)
-}
-
-fn refused(path: &Path, error: std::io::Error) -> ChatsError {
-    match error.kind() {
-        std::io::ErrorKind::StorageFull => ChatsError::Full { path: path.to_owned() },
-        _ => ChatsError::Io { path: path.to_owned(), detail: error.to_string() },
-    }
 }
 
 #[cfg(test)]

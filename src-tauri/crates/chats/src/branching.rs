@@ -1,6 +1,8 @@
 //! How a chat's tree branches: a message is written anew, or what leads to one becomes a chat of its own.
 
-use foretoken_protocol::{ChatId, ChatSummary, FinishReason, Message, MessageId, MessageStatus, Provenance};
+use foretoken_protocol::{
+    ChatId, ChatSummary, FinishReason, Message, MessageId, MessagePicture, MessageStatus, Provenance,
+};
 use rusqlite::{Connection, named_params};
 
 use crate::error::Fault;
@@ -8,14 +10,35 @@ use crate::pieces::{self, whole};
 use crate::replies::{self, NewMessage};
 use crate::sql::{all, now, to_json};
 use crate::tree::{TreePosition, message, path, set_active_leaf};
-use crate::{ChatsError, Store, edits, list};
+use crate::{ChatsError, Store, edits, list, pictures};
 
 impl Store {
-    /// Writes `text` in place of a message: it becomes a further version, which is shown, and nothing follows it yet.
+    /// Writes `text` in place of that of a message: it becomes a further version, which is shown, and nothing follows
+    /// it yet.
     ///
-    /// The message itself stays. A reply keeps its thinking and its model, but not the numbers of the text that it no
-    /// longer has.
+    /// The message itself stays. The version has its pictures. A reply keeps its thinking and its model, but not the
+    /// numbers of the text that it no longer has.
     pub fn edit_message(&mut self, id: MessageId, text: &str) -> Result<Message, ChatsError> {
+        self.edit(id, text, None)
+    }
+
+    /// Edits a message as [`Store::edit_message`] does. The version has these pictures, which the store has, and no
+    /// others.
+    pub fn edit_message_with_pictures(
+        &mut self,
+        id: MessageId,
+        text: &str,
+        pictures: &[MessagePicture],
+    ) -> Result<Message, ChatsError> {
+        self.edit(id, text, Some(pictures))
+    }
+
+    fn edit(
+        &mut self,
+        id: MessageId,
+        text: &str,
+        pictures: Option<&[MessagePicture]>,
+    ) -> Result<Message, ChatsError> {
         self.write(|db| {
             let TreePosition { chat, parent } = TreePosition::of(db, id)?;
             let edited = message(db, id)?;
@@ -23,6 +46,7 @@ impl Store {
             let new = NewMessage {
                 role: edited.role,
                 text,
+                pictures: pictures.unwrap_or(&edited.pictures),
                 thinking: &edited.thinking,
                 status,
                 model: edited.model.as_deref(),
@@ -74,5 +98,7 @@ fn copy_message(
         ", iif(status = 'streaming', 'interrupted', status), stats, error, model, settings, created_at, ?4
          FROM message WHERE id = ?1 RETURNING id"
     );
-    Ok(db.prepare_cached(copy)?.query_row((id, chat, parent, known), |row| row.get(0))?)
+    let copied = db.prepare_cached(copy)?.query_row((id, chat, parent, known), |row| row.get(0))?;
+    pictures::copy(db, id, copied)?;
+    Ok(copied)
 }

@@ -80,10 +80,15 @@ impl Store {
         Ok(())
     }
 
-    /// Removes some of what final deletions hide, little enough for others to wait. Returns whether there is more.
+    /// Removes some of what final deletions hide, little enough for others to wait. Returns whether there is more. When
+    /// there is not, pictures are removed too that were given more than a day ago and that nothing has.
     pub fn purge_deleted(&mut self) -> Result<bool, ChatsError> {
         let through = self.last_final;
-        self.write(|db| purge(db, 1..=through))
+        let more = self.write(|db| purge(db, 1..=through))?;
+        if !more {
+            self.sweep_pictures()?;
+        }
+        Ok(more)
     }
 }
 

@@ -92,6 +92,12 @@ pub enum ChatsError {
         /// What was refused.
         detail: String,
     },
+    /// The store has no picture of this hash.
+    #[error("There is no picture {hash}.")]
+    UnknownPicture {
+        /// The hash asked for.
+        hash: String,
+    },
     /// There is no copy that could take the place of the chats.
     #[error("There is no sound backup of the chats in {}.", path.display())]
     NoBackup {
@@ -153,6 +159,14 @@ impl ChatsError {
         }
     }
 
+    /// What the system's `error` on the file at `path` means.
+    pub(crate) fn io(path: &Path, error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::StorageFull => Self::Full { path: path.to_owned() },
+            _ => Self::Io { path: path.to_owned(), detail: error.to_string() },
+        }
+    }
+
     fn code(&self) -> &'static str {
         match self {
             Self::Corrupt { .. } => "chats_corrupt",
@@ -166,6 +180,7 @@ impl ChatsError {
             Self::UnknownDeletion { .. } => "unknown_deletion",
             Self::NotImportable { .. } => "not_importable",
             Self::File { .. } => "chats_file",
+            Self::UnknownPicture { .. } => "unknown_picture",
             Self::NoBackup { .. } => "no_backup",
         }
     }
@@ -190,6 +205,7 @@ impl ChatsError {
                  cannot be imported, nothing is added."
             }
             Self::File { .. } => "Choose another place, and check that you may read and write there.",
+            Self::UnknownPicture { .. } => "Take the picture out of the message and attach it again.",
             Self::NoBackup { .. } => "Move the file away to start with no chats; nothing was changed.",
         }
     }

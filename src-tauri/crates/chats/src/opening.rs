@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::lock::{Lock, beside};
 use crate::sql::all;
-use crate::{ChatsError, Reader, Store, backup, replies, schema};
+use crate::{ChatsError, Reader, Store, backup, pictures, replies, schema};
 
 impl Reader {
     /// Reads every page of every table and index once, so that damage is found wherever it is. Takes about as long as
@@ -79,6 +79,7 @@ fn open(path: &Path) -> Result<(Connection, Lock), ChatsError> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(sqlite)?;
 
     schema::configure(&db).map_err(sqlite)?;
+    pictures::define_functions(&db, path).map_err(sqlite)?;
     if found < schema::MIGRATIONS.len() {
         schema::migrate(&mut db, path)?;
     }

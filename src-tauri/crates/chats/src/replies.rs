@@ -1,20 +1,21 @@
 //! Messages as they are added, and replies as they are written.
 
 use foretoken_protocol::{
-    ChatId, ErrorReport, FinishReason, GenerationSettings, Message, MessageId, MessageStatus, Provenance,
-    ReplyStats, Role,
+    ChatId, ErrorReport, FinishReason, GenerationSettings, Message, MessageId, MessagePicture, MessageStatus,
+    Provenance, ReplyStats, Role,
 };
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::error::Fault;
 use crate::pieces::{self, whole};
 use crate::sql::{self, now};
-use crate::{ChatsError, Store, rows, tree};
+use crate::{ChatsError, Store, pictures, rows, tree};
 
 /// What a message is made of when it is added.
 pub(crate) struct NewMessage<'a> {
     pub(crate) role: Role,
     pub(crate) text: &'a str,
+    pub(crate) pictures: &'a [MessagePicture],
     pub(crate) thinking: &'a str,
     pub(crate) status: MessageStatus,
     pub(crate) model: Option<&'a str>,
@@ -29,9 +30,21 @@ impl Store {
         parent: Option<MessageId>,
         text: &str,
     ) -> Result<Message, ChatsError> {
+        self.add_user_message_with_pictures(chat, parent, text, &[])
+    }
+
+    /// Adds what the person wrote as [`Store::add_user_message`] does, with pictures that the store has.
+    pub fn add_user_message_with_pictures(
+        &mut self,
+        chat: ChatId,
+        parent: Option<MessageId>,
+        text: &str,
+        pictures: &[MessagePicture],
+    ) -> Result<Message, ChatsError> {
         let message = NewMessage {
             role: Role::User,
             text,
+            pictures,
             thinking: "",
             status: MessageStatus::Finished { reason: FinishReason::Stop },
             model: None,
@@ -52,6 +65,7 @@ impl Store {
         let reply = NewMessage {
             role: Role::Assistant,
             text: "",
+            pictures: &[],
             thinking: "",
             status: MessageStatus::Streaming,
             model: Some(model),
@@ -149,6 +163,7 @@ pub(crate) fn add(
         ":now": now,
     };
     let added = db.query_row(sql, values, |row| row.get(0))?;
+    pictures::give(db, added, message.pictures)?;
     // Nothing can follow it yet.
     tree::set_active_leaf(db, chat, Some(added))?;
     tree::message(db, added)

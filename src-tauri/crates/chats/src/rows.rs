@@ -6,6 +6,7 @@ use foretoken_protocol::{
 use rusqlite::Row;
 use rusqlite::types::Type;
 
+use crate::pictures::described;
 use crate::pieces::whole;
 use crate::sql::{json, list};
 
@@ -26,7 +27,9 @@ pub(crate) const MESSAGE: &str = concat!(
     whole!("text"),
     " AS text, ",
     whole!("thinking"),
-    " AS thinking, status, stats, error, model, created_at"
+    " AS thinking, status, stats, error, model, created_at, ",
+    described!("SELECT * FROM message_picture WHERE message_picture.message = message.id"),
+    " AS pictures"
 );
 
 pub(crate) fn chat(row: &Row<'_>) -> rusqlite::Result<Chat> {
@@ -55,6 +58,7 @@ pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
         parent: row.get("parent")?,
         role: named(row, "role", role_from)?,
         text: row.get("text")?,
+        pictures: list(row, "pictures")?,
         thinking: row.get("thinking")?,
         status: named(row, "status", status_from)?,
         stats: json(row, "stats")?,

@@ -1,14 +1,15 @@
 //! What belongs to a chat besides its messages: settings, a draft, and the presets to choose settings from.
 
 use foretoken_protocol::{
-    Attachment, ChatId, ChatSettings, Draft, GenerationSettings, OpenedChat, Preset, PresetId,
+    Attachment, ChatId, ChatSettings, Draft, GenerationSettings, MessagePicture, OpenedChat, Preset, PresetId,
 };
 use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
+use crate::pictures::described;
 use crate::sql::{self, all, first};
 use crate::store::DeletedPreset;
-use crate::{ChatsError, Store, edits, list, tree};
+use crate::{ChatsError, Store, edits, list, pictures, tree};
 
 impl Store {
     /// Everything that is shown when a chat opens.
@@ -53,6 +54,15 @@ impl Store {
     /// Keeps the files that are to go with what is typed.
     pub fn set_draft_files(&mut self, chat: Option<ChatId>, files: &[Attachment]) -> Result<(), ChatsError> {
         self.write(|db| set_part_of_draft(db, chat, "files", &sql::to_json(&files)?))
+    }
+
+    /// Keeps which pictures, of those that the store has, are to go with what is typed.
+    pub fn set_draft_pictures(
+        &mut self,
+        chat: Option<ChatId>,
+        pictures: &[MessagePicture],
+    ) -> Result<(), ChatsError> {
+        self.write(|db| set_part_of_draft(db, chat, "pictures", &pictures::named(db, pictures)?))
     }
 
     /// All presets by name.
@@ -148,13 +158,26 @@ pub(crate) fn set_chat_settings(
 
 pub(crate) fn draft(db: &Connection, chat: Option<ChatId>) -> Result<Draft, Fault> {
     let read = |row: &Row<'_>| {
-        Ok(Draft { text: row.get("text")?, files: sql::json(row, "files")?.unwrap_or_default() })
+        Ok(Draft {
+            text: row.get("text")?,
+            files: sql::json(row, "files")?.unwrap_or_default(),
+            pictures: sql::list(row, "described")?,
+        })
     };
-    Ok(first(db, "SELECT text, files FROM draft WHERE chat IS ?1", [chat], read)?.unwrap_or_default())
+    let sql = concat!(
+        "SELECT text, files, ",
+        described!(
+            "SELECT key AS place, value ->> 'hash' AS hash, value ->> 'name' AS name, value ->> 'detail' AS detail,
+                    value ->> 'tokens' AS tokens
+             FROM json_each(draft.pictures)"
+        ),
+        " AS described FROM draft WHERE chat IS ?1"
+    );
+    Ok(first(db, sql, [chat], read)?.unwrap_or_default())
 }
 
-/// Writes one column of a draft, its text or its files, and leaves the other as it is: the text is written often, and
-/// files are large.
+/// Writes one column of a draft, its text, its files or its pictures, and leaves the others as they are: the text is
+/// written often, and files are large.
 fn set_part_of_draft(db: &Connection, chat: Option<ChatId>, column: &str, value: &str) -> Result<(), Fault> {
     if let Some(id) = chat {
         tree::must_exist(db, id)?;
@@ -164,15 +187,19 @@ fn set_part_of_draft(db: &Connection, chat: Option<ChatId>, column: &str, value:
         db.execute("INSERT INTO draft (chat, text) VALUES (?1, '')", [chat])?;
         db.execute(&update, (chat, value))?;
     }
-    db.execute("DELETE FROM draft WHERE chat IS ?1 AND text = '' AND files = '[]'", [chat])?;
+    db.execute(
+        "DELETE FROM draft WHERE chat IS ?1 AND text = '' AND files = '[]' AND pictures = '[]'",
+        [chat],
+    )?;
     Ok(())
 }
 
-pub(crate) fn set_draft(db: &Connection, chat: Option<ChatId>, draft: &Draft) -> rusqlite::Result<()> {
+pub(crate) fn set_draft(db: &Connection, chat: Option<ChatId>, draft: &Draft) -> Result<(), Fault> {
     db.execute("DELETE FROM draft WHERE chat IS ?1", [chat])?;
     if *draft != Draft::default() {
-        let insert = "INSERT INTO draft (chat, text, files) VALUES (?1, ?2, ?3)";
-        db.execute(insert, (chat, &draft.text, sql::to_json(&draft.files)?))?;
+        let insert = "INSERT INTO draft (chat, text, files, pictures) VALUES (?1, ?2, ?3, ?4)";
+        let pictures = pictures::named(db, &draft.pictures)?;
+        db.execute(insert, (chat, &draft.text, sql::to_json(&draft.files)?, pictures))?;
     }
     Ok(())
 }

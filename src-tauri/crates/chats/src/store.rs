@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use crate::ChatsError;
 use crate::error::Fault;
 use crate::lock::Lock;
+use crate::pictures;
 
 /// About how many bytes of text one piece of long work writes or removes, so that others wait for no more than that.
 pub(crate) const PIECE_BYTES: usize = 512 * 1024;
@@ -33,7 +34,9 @@ impl Reader {
     /// Opens the chats at `path`, which a store of this process has open.
     pub fn open(path: &Path) -> Result<Self, ChatsError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let db = Connection::open_with_flags(path, flags).map_err(|error| ChatsError::sqlite(path, error))?;
+        let sqlite = |error| ChatsError::sqlite(path, error);
+        let db = Connection::open_with_flags(path, flags).map_err(sqlite)?;
+        pictures::define_functions(&db, path).map_err(sqlite)?;
         Ok(Self { db, path: path.to_owned() })
     }
 

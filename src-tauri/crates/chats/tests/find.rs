@@ -205,9 +205,12 @@ fn settings_drafts_and_presets_come_back() {
     let files = vec![Attachment { name: "owl.txt".into(), text: "Owls hear\0 well.".into() }];
     store.set_draft_files(Some(chat), &files).unwrap();
     store.set_draft_text(Some(chat), "Read this").unwrap();
-    assert_eq!(store.draft(Some(chat)).unwrap(), Draft { text: "Read this".into(), files: files.clone() });
+    assert_eq!(
+        store.draft(Some(chat)).unwrap(),
+        Draft { text: "Read this".into(), files: files.clone(), pictures: Vec::new() }
+    );
     store.set_draft_text(Some(chat), "").unwrap();
-    assert_eq!(store.open_chat(chat).unwrap().draft, Draft { text: String::new(), files });
+    assert_eq!(store.open_chat(chat).unwrap().draft, Draft { files, ..Draft::default() });
     store.set_draft_files(Some(chat), &[]).unwrap();
     assert_eq!(store.draft(Some(chat)).unwrap(), Draft::default());
 

@@ -5,8 +5,8 @@ use specta::Type;
 
 use crate::{
     ActionId, BranchMessage, ChatPage, ChatSummary, ChatsBackup, Deletion, DeletionId, Draft, ErrorReport,
-    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, ModelInfo, OpenedChat,
-    Preferences, Preset, Provenance, ReplyStats, Role, Tag, UpdateState,
+    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, MessagePicture, ModelInfo,
+    OpenedChat, Preferences, Preset, Provenance, ReplyStats, Role, Tag, UpdateState,
 };
 
 /// Names a chat in the store.
@@ -51,6 +51,9 @@ pub struct Message {
     pub role: Role,
     /// Its text.
     pub text: String,
+    /// The pictures that go with it, in their order.
+    #[serde(default)]
+    pub pictures: Vec<MessagePicture>,
     /// The model's thinking, empty where there was none.
     pub thinking: String,
     /// How far it has come.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{ChatId, ErrorReport, GenerationSettings, Message, MessageId};
+use crate::{ChatId, ErrorReport, GenerationSettings, Message, MessageId, MessagePicture};
 
 /// Names a deletion, so that it can be undone.
 pub type DeletionId = u32;
@@ -281,6 +281,9 @@ pub struct Draft {
     pub text: String,
     /// The files that will go with it.
     pub files: Vec<Attachment>,
+    /// The pictures that will go with it, in their order.
+    #[serde(default)]
+    pub pictures: Vec<MessagePicture>,
 }
 
 /// What a message is being changed to, while that is not sent.

@@ -65,7 +65,7 @@ pub use local_api::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState, PictureInput};
-pub use pictures::{PictureDetail, PictureFacts, PictureFormat};
+pub use pictures::{MessagePicture, PictureDetail, PictureFacts, PictureFormat};
 pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, SettingsPage};
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{

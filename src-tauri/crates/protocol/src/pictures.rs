@@ -77,3 +77,26 @@ pub struct PictureFacts {
     /// What people should know: sentences about what the model does not see, or sees otherwise.
     pub notes: Vec<String>,
 }
+
+/// A picture that goes with a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct MessagePicture {
+    /// The SHA-256 of its file, in hexadecimal digits, by which it is found.
+    pub hash: String,
+    /// Its file's name, without the folder.
+    pub name: String,
+    /// As what it came.
+    pub format: PictureFormat,
+    /// In which detail the model sees it.
+    pub detail: PictureDetail,
+    /// Its width in pixels, upright.
+    pub width: u32,
+    /// Its height in pixels, upright.
+    pub height: u32,
+    /// How many tokens it is to the model in this detail, without the two marks around it.
+    pub tokens: u32,
+    /// The size of its file.
+    pub bytes: u64,
+    /// Whether its file is gone, so that nobody can see it.
+    pub missing: bool,
+}

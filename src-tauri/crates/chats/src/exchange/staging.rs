@@ -98,7 +98,8 @@ impl Staged {
         let settings = ChatSettings { preset: None, ..record.settings.clone() };
         settings::set_chat_settings(db, chat, &settings)?;
         self.presets.extend(record.settings.preset.map(|preset| (chat, preset)));
-        let draft = Draft { text: record.draft.clone(), files: record.draft_files.clone() };
+        let draft =
+            Draft { text: record.draft.clone(), files: record.draft_files.clone(), pictures: Vec::new() };
         settings::set_draft(db, Some(chat), &draft)?;
         list::set_tags(db, chat, &record.tags)?;
         self.chats.push((chat, Vec::new()));

@@ -1,0 +1,168 @@
+//! The files of pictures in a folder beside the chats: `ab/HASH` as it was given and `ab/HASH.view.png` or `.jpg` as
+//! people see it, where `HASH` is the SHA-256 of what was given and begins with `ab`. A file that is there is whole and
+//! never changes.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use foretoken_protocol::{PictureFacts, PictureFormat};
+use ring::digest::{SHA256, digest};
+
+use crate::ChatsError;
+
+/// The name of the folder.
+const FOLDER: &str = "pictures";
+/// How the name of a file begins that is not whole yet.
+const PART: &str = "part-";
+/// What may follow the hash in the name of what people see.
+const VIEWS: [&str; 2] = [".view.png", ".view.jpg"];
+/// Digits of a SHA-256.
+const DIGITS: usize = 64;
+
+/// The folder of the pictures. It may be used beside the [`Store`](crate::Store) and on any thread.
+#[derive(Debug, Clone)]
+pub struct PictureFiles {
+    folder: PathBuf,
+}
+
+/// A picture whose files are on the disk, for [`Store::add_picture`](crate::Store::add_picture).
+#[derive(Debug, Clone)]
+pub struct KeptPicture {
+    pub(super) hash: String,
+    pub(super) format: PictureFormat,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) tokens: u32,
+    pub(super) bytes: u64,
+}
+
+impl PictureFiles {
+    /// The pictures of the chats at `database`.
+    pub(crate) fn beside(database: &Path) -> Self {
+        Self::at(database.with_file_name(FOLDER))
+    }
+
+    /// Pictures in `folder`, which may not be there yet.
+    pub(crate) fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Writes a picture as it was given, and its view, which is PNG or JPEG as its name in `facts` says. Waits until
+    /// both are on the disk. A picture that is there already is written anew.
+    pub fn keep(
+        &self,
+        original: &[u8],
+        view: &[u8],
+        facts: &PictureFacts,
+    ) -> Result<KeptPicture, ChatsError> {
+        let hash: String =
+            digest(&SHA256, original).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        let [png, jpeg] = VIEWS;
+        let ending = if facts.view.ends_with(".png") { png } else { jpeg };
+        // Where the original is, its view is too.
+        let files = [(format!("{hash}{ending}"), view), (hash.clone(), original)];
+        self.write(&self.shard(&hash), &files).map_err(|error| ChatsError::io(&self.folder, error))?;
+        Ok(KeptPicture {
+            hash,
+            format: facts.format,
+            width: facts.width,
+            height: facts.height,
+            tokens: facts.tokens,
+            bytes: original.len() as u64,
+        })
+    }
+
+    /// The file of a picture as it was given; `None` if it is missing.
+    pub fn original(&self, hash: &str) -> Option<PathBuf> {
+        self.file(hash, "")
+    }
+
+    /// The file that people see of a picture, a PNG or JPEG as its name says; `None` if it is missing.
+    pub fn view(&self, hash: &str) -> Option<PathBuf> {
+        VIEWS.iter().find_map(|ending| self.file(hash, ending))
+    }
+
+    /// Links the pictures of these hashes that are missing here to those in another folder, or copies them where there
+    /// are no links. What is missing there too stays so.
+    pub(crate) fn take_missing(&self, hashes: &HashSet<String>, from: &Self) -> io::Result<()> {
+        for hash in hashes {
+            let missing = [
+                from.view(hash).filter(|_| self.view(hash).is_none()),
+                from.original(hash).filter(|_| self.original(hash).is_none()),
+            ];
+            for file in missing.into_iter().flatten() {
+                let Some(name) = file.file_name() else { continue };
+                let shard = self.shard(hash);
+                fs::create_dir_all(&shard)?;
+                match fs::hard_link(&file, shard.join(name)) {
+                    Ok(()) => {}
+                    Err(error) if error.kind() == ErrorKind::NotFound => {}
+                    Err(_) => place(&shard, name.as_ref(), &fs::read(&file)?)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the files that were written before `before` and belong to none of these hashes. What cannot be removed
+    /// is left for the next time.
+    pub(crate) fn remove_others(&self, hashes: &HashSet<String>, before: SystemTime) {
+        let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+        let shards = entries(&self.folder).map(|entry| entry.path());
+        for file in shards.flat_map(|shard| entries(&shard)) {
+            let name = file.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let is_other = match name.split_at_checked(DIGITS) {
+                Some((hash, "")) => is_hash(hash) && !hashes.contains(hash),
+                Some((hash, ending)) => is_hash(hash) && VIEWS.contains(&ending) && !hashes.contains(hash),
+                None => name.starts_with(PART),
+            };
+            let written = || file.metadata().and_then(|about| about.modified());
+            if !(is_other && written().is_ok_and(|written| written < before)) {
+                continue;
+            }
+            match fs::remove_file(file.path()) {
+                Ok(()) => tracing::info!("removed {}, which no chat has", file.path().display()),
+                Err(error) => tracing::warn!("{} cannot be removed: {error}", file.path().display()),
+            }
+        }
+    }
+
+    fn write(&self, shard: &Path, files: &[(String, &[u8])]) -> io::Result<()> {
+        fs::create_dir_all(shard)?;
+        for (name, bytes) in files {
+            place(shard, name.as_ref(), bytes)?;
+        }
+        // The names of the files, of their folder, and of the folder of all.
+        for folder in shard.ancestors().take(3).filter(|folder| !folder.as_os_str().is_empty()) {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    fn file(&self, hash: &str, ending: &str) -> Option<PathBuf> {
+        let path = is_hash(hash).then(|| self.shard(hash).join(format!("{hash}{ending}")))?;
+        path.is_file().then_some(path)
+    }
+
+    fn shard(&self, hash: &str) -> PathBuf {
+        self.folder.join(&hash[..2])
+    }
+}
+
+/// What the page says is a hash may be anything, as `../..`.
+fn is_hash(text: &str) -> bool {
+    text.len() == DIGITS && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Writes a file, which nobody else may read, whole or not at all.
+fn place(folder: &Path, name: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut part = tempfile::Builder::new().prefix(PART).tempfile_in(folder)?;
+    part.write_all(bytes)?;
+    part.as_file().sync_all()?;
+    part.persist(folder.join(name))?;
+    Ok(())
+}

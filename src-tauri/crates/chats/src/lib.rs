@@ -12,6 +12,7 @@ mod exchange;
 mod list;
 mod lock;
 mod opening;
+mod picture_store;
 mod pictures;
 mod pieces;
 mod replies;

@@ -31,12 +31,12 @@ pub struct PictureFiles {
 /// A picture whose files are on the disk, for [`Store::add_picture`](crate::Store::add_picture).
 #[derive(Debug, Clone)]
 pub struct KeptPicture {
-    pub(super) hash: String,
-    pub(super) format: PictureFormat,
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) tokens: u32,
-    pub(super) bytes: u64,
+    pub(crate) hash: String,
+    pub(crate) format: PictureFormat,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) tokens: u32,
+    pub(crate) bytes: u64,
 }
 
 impl PictureFiles {

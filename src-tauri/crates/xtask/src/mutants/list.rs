@@ -71,7 +71,7 @@ pub(super) const MUTANTS: [Mutant; 32] = [
     Mutant {
         name: "penalties do not see the prompt",
         file: "decode/row.rs",
-        from: "History::new(prompt, reply, &spec.stop_ids)",
+        from: "History::new(&words, reply, &spec.stop_ids)",
         to: "History::new(&prompt[..0], reply, &spec.stop_ids)",
         package: SPANNING,
         tests: "test(penalised_rows_follow_the_definition_at_every_depth)",

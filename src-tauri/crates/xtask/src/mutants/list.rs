@@ -72,7 +72,7 @@ pub(super) const MUTANTS: [Mutant; 32] = [
         name: "penalties do not see the prompt",
         file: "decode/row.rs",
         from: "History::new(&words, reply, &spec.stop_ids)",
-        to: "History::new(&prompt[..0], reply, &spec.stop_ids)",
+        to: "History::new(&words[..0], reply, &spec.stop_ids)",
         package: SPANNING,
         tests: "test(penalised_rows_follow_the_definition_at_every_depth)",
     },
@@ -122,9 +122,10 @@ pub(super) const MUTANTS: [Mutant; 32] = [
     Mutant {
         name: "every row is at the first one's position",
         file: "model/packed.rs",
-        from: "rows.iter().flat_map(|&(start, len)| (start..start + len).map(|p| p as i32)).collect();
+        from:
+            "rows.iter().flat_map(|&(Position(start), len)| (start..start + len).map(|p| p as i32)).collect();
         let width",
-        to: "rows.iter().flat_map(|&(_, len)| (rows[0].0..rows[0].0 + len).map(|p| p as i32)).collect();
+        to: "rows.iter().flat_map(|&(_, len)| (rows[0].0.0..rows[0].0.0 + len).map(|p| p as i32)).collect();
         let width",
         package: SPANNING,
         tests: "test(every_kind_of_row_reads_the_same_alone_and_together)",

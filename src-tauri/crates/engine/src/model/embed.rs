@@ -13,7 +13,7 @@ pub type Placed = (ImageSpan, Array);
 
 impl Qwen {
     /// The vectors `[T, H]` that the tokens `range` of a row go in with: embeddings of text, those of its pictures for
-    /// their tokens. `ids`: of all its tokens; `pictures`: at least those that overlap the range.
+    /// their tokens. `ids`: of all its tokens; `pictures`: in order, at least those that overlap the range.
     pub fn embed(&self, ids: &[u32], range: Range<usize>, pictures: &[Placed]) -> Result<Array> {
         let tokens = Array::from_slice(&ids[range.clone()], &[range.len() as i32])?;
         let text = self.embed_tokens.forward(&tokens)?;

@@ -179,13 +179,19 @@ fn delete_and_bring_back(window: &Window<'_>) {
     window.wait_until("the preset is gone", || !window.text("preset").contains("Owl"));
     note_says(window, "“Owl” was deleted.");
     undo(window);
-    open_settings(window);
-    window.wait_until("the preset is back", || window.text("preset").contains("Owl"));
+    preset_is_back(window);
     window.wait_until("the chat is set by it", || window.is_shown("update-preset"));
     prompt_is(window, "You are an old owl.");
     choose_preset(window, "Standard");
     choose_preset(window, "Owl");
     prompt_is(window, PROMPT);
+}
+
+fn preset_is_back(window: &Window<'_>) {
+    window.wait_until("the preset is back", || {
+        open_settings(window);
+        window.text("preset").contains("Owl")
+    });
 }
 
 /// The note of a deletion gives way to another one; the preset is then brought back from the list of what was deleted.
@@ -201,8 +207,7 @@ fn another_note_hides_the_deletion(window: &Window<'_>) {
     window.wait_until("the preset is listed", || window.text("bring-back").contains("Bring back"));
     window.click("bring-back");
     window.wait_until("it is no longer listed", || !window.is_shown("bring-back"));
-    open_settings(window);
-    window.wait_until("the preset is back", || window.text("preset").contains("Owl"));
+    preset_is_back(window);
     window.wait_until("nothing is left to bring back", || !window.is_shown("deletions"));
     choose_preset(window, "Owl");
     prompt_is(window, PROMPT);

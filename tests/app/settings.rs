@@ -389,6 +389,13 @@ fn settings_and_diagnostics_look_right() {
     }
 }
 
+/// Confirms that everything is removed. The page may be gone before it has answered.
+fn remove_now(window: &Window<'_>) {
+    window.wait_until("it can be confirmed", || window.is_shown("remove-now"));
+    let confirm = "document.querySelector('[data-testid=remove-now]').click()";
+    let _ = window.driver.script(confirm, json!([]));
+}
+
 #[test]
 fn whoever_leaves_sees_what_is_stored_and_takes_it_away() {
     let sandbox = Sandbox::new(1280, 900);
@@ -413,9 +420,7 @@ fn whoever_leaves_sees_what_is_stored_and_takes_it_away() {
     window.click("remove-cancel");
     window.wait_until("nothing is asked", || !window.is_shown("remove-sheet"));
     window.click("remove-everything");
-    // The page may be gone before it has answered.
-    let remove = "document.querySelector('[data-testid=remove-now]').click()";
-    let _ = window.driver.script(remove, json!([]));
+    remove_now(&window);
     window.wait_until("the app ends", || sandbox.running("foretoken").is_empty());
     assert_eq!(own().collect::<Vec<_>>(), [sandbox.data()]);
     assert_eq!(fs::read_dir(sandbox.data()).unwrap().count(), 1, "models alone stay");
@@ -427,7 +432,7 @@ fn whoever_leaves_sees_what_is_stored_and_takes_it_away() {
     window.open_settings("data");
     window.click("remove-everything");
     window.click("remove-models");
-    let _ = window.driver.script(remove, json!([]));
+    remove_now(&window);
     window.wait_until("the app ends", || sandbox.running("foretoken").is_empty());
     assert_eq!(own().collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new());
 }

@@ -16,7 +16,7 @@ use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::{WebDriver, keys};
 
 /// How long anything may take; machines that test are slow at times.
-const TIMEOUT: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// What is to be clicked among things with the same name.
 const MARKED: &str = "[data-marked]";
 /// The page is asked again after a tenth of the time that was waited so far, but within these bounds: each question
@@ -92,7 +92,10 @@ impl<'sandbox> Window<'sandbox> {
             let state = self.script(
                 "const element = [...document.querySelectorAll(arguments[0])].at(-1);
                  const usable = element && element.getAttribute('aria-disabled') !== 'true';
-                 return Boolean(usable && element.getAnimations({ subtree: true }).length === 0)",
+                 const moves = ({ effect }) =>
+                     effect.getTiming().iterations < Infinity && effect.target.contains(element);
+                 return Boolean(usable && element.getAnimations({ subtree: true }).length === 0 &&
+                     !document.getAnimations().some(moves))",
                 json!([selector]),
             );
             state == json!(true)

@@ -23,6 +23,7 @@ use crate::local_api::LocalApi;
 use crate::log::Log;
 use crate::models::Models;
 use crate::models::library::{Dependencies, MEASUREMENT, ModelLibrary};
+use crate::pictures::Pictures;
 use crate::places::Places;
 use crate::quitting::Quitting;
 use crate::settings::{AppSettings, SettingsFile};
@@ -98,6 +99,7 @@ impl App {
             Arc::clone(&events),
             Arc::clone(&handed),
         ));
+        let tool = Tool::new(engine_program);
         let prefixes = KeptPrefixes::of(&places.engine_state);
         prefixes.set_kept(settings.current().preferences.keep_read);
         let conversations = Arc::new(Conversations::new(
@@ -107,6 +109,7 @@ impl App {
             Arc::clone(&models),
             Arc::clone(&settings),
             prefixes.clone(),
+            Pictures::new(tool.clone(), &places.cache),
             Arc::clone(&events),
         ));
         let comparisons = Comparisons::new(
@@ -131,7 +134,7 @@ impl App {
         ));
         let app = Self {
             engine,
-            tool: Tool::new(engine_program),
+            tool,
             conversations,
             models,
             benchmarks,

@@ -1,4 +1,4 @@
-//! Files whose text is sent with a message.
+//! Files that are sent with a message: pictures as they are, of others their text.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -9,10 +9,14 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use foretoken_host::{ENGINE_DIED, Tool};
-use foretoken_protocol::{Attachment, ErrorReport, PastedFile};
+use foretoken_pictures::{LARGEST_FILE, is_picture};
+use foretoken_protocol::{Attached, Attachment, ErrorReport, MessagePicture, PastedFile};
+use futures_util::future::BoxFuture;
 use tempfile::NamedTempFile;
 use thiserror::Error;
 use tokio::time::timeout;
+
+use crate::conversations::asking::MOST_PICTURES;
 
 /// The largest text that is read for one message, in bytes and from all its files together: more than any model's
 /// context holds.
@@ -37,7 +41,9 @@ enum AttachmentError {
     LargeTogether,
     #[error("These are {count} files, and no more than {MOST} can go with one message.")]
     Many { count: usize },
-    #[error("{} is not a text file.", path.display())]
+    #[error("These are more than {MOST_PICTURES} pictures, which is as many as can go with one message.")]
+    ManyPictures,
+    #[error("{} is neither a text file nor a picture.", path.display())]
     NotText { path: PathBuf },
 }
 
@@ -56,9 +62,13 @@ impl From<AttachmentError> for ErrorReport {
             AttachmentError::Many { .. } => {
                 ("attachments_too_many", "Leave some out, or put what belongs together into one file.")
             }
-            AttachmentError::NotText { .. } => {
-                ("attachment_not_text", "Text, Markdown, tables as CSV, program code and PDFs can be sent.")
+            AttachmentError::ManyPictures => {
+                ("pictures_too_many", "Leave some out, or send them with several messages.")
             }
+            AttachmentError::NotText { .. } => (
+                "attachment_not_text",
+                "Text, Markdown, tables as CSV, program code, PDFs and pictures can be sent.",
+            ),
             AttachmentError::Pdf { .. } => {
                 ("attachment_pdf", "Open it in another program and save it anew, or copy the text out of it.")
             }
@@ -72,30 +82,46 @@ enum Read {
     Text(Attachment),
     /// To be read by a process of its own, since it may damage what reads it.
     Pdf(PathBuf),
+    /// The bytes of a picture, and its name.
+    Picture(Vec<u8>, String),
     /// A pasted PDF in a temporary file, which is deleted once it has been read, and its name.
     PastedPdf(NamedTempFile, PathBuf),
 }
 
-/// Reads the text of files, or of none if one cannot be read.
-pub(crate) async fn read_all(tool: &Tool, paths: Vec<PathBuf>) -> Result<Vec<Attachment>, ErrorReport> {
-    read_each(tool, paths, |path| read(&path)).await
+/// A picture that was kept, and what people should know of it.
+pub(crate) type Kept = (MessagePicture, Vec<String>);
+/// A picture on its way there.
+pub(crate) type Keeping<'a> = BoxFuture<'a, Result<Kept, ErrorReport>>;
+
+/// Reads files, or none if one cannot be read. `keep` is given the bytes and the name of each picture.
+pub(crate) async fn read_all<'a>(
+    tool: &Tool,
+    paths: Vec<PathBuf>,
+    keep: impl Fn(Vec<u8>, String) -> Keeping<'a>,
+) -> Result<Attached, ErrorReport> {
+    read_each(tool, paths, |path| read(&path), keep).await
 }
 
-/// Reads the text of files of which only the content and the name are known, or of none if one cannot be read.
-pub(crate) async fn read_pasted(tool: &Tool, files: Vec<PastedFile>) -> Result<Vec<Attachment>, ErrorReport> {
-    read_each(tool, files, pasted).await
+/// Reads files of which only the content and the name are known, in the same way.
+pub(crate) async fn read_pasted<'a>(
+    tool: &Tool,
+    files: Vec<PastedFile>,
+    keep: impl Fn(Vec<u8>, String) -> Keeping<'a>,
+) -> Result<Attached, ErrorReport> {
+    read_each(tool, files, pasted, keep).await
 }
 
-async fn read_each<F: Send + 'static>(
+async fn read_each<'a, F: Send + 'static>(
     tool: &Tool,
     files: Vec<F>,
     read: fn(F) -> Result<Read, AttachmentError>,
-) -> Result<Vec<Attachment>, ErrorReport> {
+    keep: impl Fn(Vec<u8>, String) -> Keeping<'a>,
+) -> Result<Attached, ErrorReport> {
     let count = files.len();
     if count > MOST as usize {
         return Err(AttachmentError::Many { count }.into());
     }
-    let (mut read_files, mut bytes) = (Vec::with_capacity(count), 0);
+    let (mut attached, mut bytes) = (Attached::default(), 0);
     for file in files {
         let file = match tokio::task::spawn_blocking(move || read(file)).await {
             Ok(file) => file?,
@@ -103,6 +129,15 @@ async fn read_each<F: Send + 'static>(
         };
         let file = match file {
             Read::Text(file) => file,
+            Read::Picture(_, _) if attached.pictures.len() == MOST_PICTURES as usize => {
+                return Err(AttachmentError::ManyPictures.into());
+            }
+            Read::Picture(bytes, name) => {
+                let (picture, notes) = keep(bytes, name).await?;
+                attached.notes.extend(notes);
+                attached.pictures.push(picture);
+                continue;
+            }
             Read::Pdf(path) => read_pdf(tool, &path, &path).await?,
             Read::PastedPdf(file, name) => read_pdf(tool, file.path(), &name).await?,
         };
@@ -110,9 +145,9 @@ async fn read_each<F: Send + 'static>(
         if bytes > LARGEST as usize {
             return Err(AttachmentError::LargeTogether.into());
         }
-        read_files.push(file);
+        attached.files.push(file);
     }
-    Ok(read_files)
+    Ok(attached)
 }
 
 /// Reads the PDF at `path`, which the person knows as `shown`.
@@ -133,8 +168,13 @@ fn read(path: &Path) -> Result<Read, AttachmentError> {
     if !path.metadata().map_err(io)?.is_file() {
         return Err(AttachmentError::NotText { path: path.to_owned() });
     }
-    let mut bytes = Vec::new();
-    File::open(path).map_err(io)?.take(u64::from(LARGEST) + 1).read_to_end(&mut bytes).map_err(io)?;
+    let (mut bytes, mut file) = (Vec::new(), File::open(path).map_err(io)?);
+    (&mut file).take(u64::from(LARGEST) + 1).read_to_end(&mut bytes).map_err(io)?;
+    if is_picture(&bytes) {
+        // One byte more says that it is too large.
+        file.take(LARGEST_FILE + 1 - bytes.len() as u64).read_to_end(&mut bytes).map_err(io)?;
+        return Ok(Read::Picture(bytes, name_of(path)));
+    }
     if bytes.starts_with(PDF) {
         return Ok(Read::Pdf(path.to_owned()));
     }
@@ -145,6 +185,9 @@ fn pasted(file: PastedFile) -> Result<Read, AttachmentError> {
     let name = PathBuf::from(file.name);
     let io = |source| AttachmentError::Io { path: name.clone(), source };
     let bytes = BASE64_STANDARD.decode(file.content).map_err(|error| io(std::io::Error::other(error)))?;
+    if is_picture(&bytes) {
+        return Ok(Read::Picture(bytes, name_of(&name)));
+    }
     if !bytes.starts_with(PDF) {
         return text_file(&name, bytes);
     }
@@ -190,17 +233,23 @@ mod tests {
 
     use super::*;
 
+    /// Where no picture can be kept.
+    fn none_kept(_: Vec<u8>, name: String) -> Keeping<'static> {
+        let error = ErrorReport { code: "picture".into(), message: name, hint: String::new() };
+        Box::pin(async { Err(error) })
+    }
+
     /// What is read of a file, whether it is chosen or pasted.
     async fn read_bytes(name: &str, bytes: &[u8]) -> Result<Attachment, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         let tool = Tool::new(engine_program(folder.path()));
-        let chosen = read_all(&tool, vec![path]).await.map_err(|error| error.code);
+        let chosen = read_all(&tool, vec![path], none_kept).await.map_err(|error| error.code);
         let file = PastedFile { name: name.into(), content: BASE64_STANDARD.encode(bytes) };
-        let pasted = read_pasted(&tool, vec![file]).await.map_err(|error| error.code);
+        let pasted = read_pasted(&tool, vec![file], none_kept).await.map_err(|error| error.code);
         assert_eq!(pasted, chosen);
-        Ok(chosen?.pop().unwrap())
+        Ok(chosen?.files.pop().unwrap())
     }
 
     #[tokio::test]
@@ -237,13 +286,46 @@ mod tests {
         };
         let half = LARGEST as usize / 2;
         let (one, other, more) = (file("one", half), file("other", half), file("more", 1));
-        assert_eq!(read_all(&tool, vec![one.clone(), other.clone()]).await.unwrap().len(), 2);
-        let large = read_all(&tool, vec![one, other, more.clone()]).await.unwrap_err();
+        let read = async |files| read_all(&tool, files, none_kept).await;
+        assert_eq!(read(vec![one.clone(), other.clone()]).await.unwrap().files.len(), 2);
+        let large = read(vec![one, other, more.clone()]).await.unwrap_err();
         assert_eq!(large.code, "attachment_too_large");
         assert!(large.message.contains("together"), "{large}");
-        let many = read_all(&tool, vec![more.clone(); MOST as usize + 1]).await.unwrap_err();
+        let many = read(vec![more.clone(); MOST as usize + 1]).await.unwrap_err();
         assert_eq!(many.code, "attachments_too_many");
-        assert_eq!(read_all(&tool, vec![more; MOST as usize]).await.unwrap().len(), MOST as usize);
+        assert_eq!(read(vec![more; MOST as usize]).await.unwrap().files.len(), MOST as usize);
+    }
+
+    #[tokio::test]
+    async fn pictures_are_kept_whole_and_are_not_too_many() {
+        let folder = tempfile::tempdir().unwrap();
+        let tool = Tool::new(engine_program(folder.path()));
+        let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+        bytes.resize(LARGEST as usize + 7, 3);
+        let path = folder.path().join("a photo.txt");
+        std::fs::write(&path, &bytes).unwrap();
+        let length = bytes.len();
+        let keep = move |found: Vec<u8>, name: String| -> Keeping<'static> {
+            assert_eq!((found.len(), name.as_str()), (length, "a photo.txt"));
+            let picture = MessagePicture {
+                hash: String::new(),
+                name,
+                format: foretoken_protocol::PictureFormat::Png,
+                detail: foretoken_protocol::PictureDetail::Standard,
+                width: 1,
+                height: 1,
+                tokens: 64,
+                bytes: found.len() as u64,
+                missing: false,
+            };
+            Box::pin(async { Ok((picture, vec!["A note.".to_owned()])) })
+        };
+        let most = MOST_PICTURES as usize;
+        let attached = read_all(&tool, vec![path.clone(); most], keep).await.unwrap();
+        assert_eq!((attached.pictures.len(), attached.files.len(), attached.notes.len()), (most, 0, most));
+        let many = read_all(&tool, vec![path; most + 1], keep).await.unwrap_err();
+        assert_eq!(many.code, "pictures_too_many");
+        assert_eq!(read_bytes("a.png", &bytes).await, Err("picture".to_owned()));
     }
 
     #[cfg(unix)]
@@ -252,7 +334,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        let refused = read_all(&Tool::new(engine_program(folder.path())), vec![pipe]).await.unwrap_err();
+        let tool = Tool::new(engine_program(folder.path()));
+        let refused = read_all(&tool, vec![pipe], none_kept).await.unwrap_err();
         assert_eq!(refused.code, "attachment_not_text");
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use foretoken_chats::{ChatsError, Store};
 use foretoken_host::{Engine, Prompt, ReplyProgress, closed};
 use foretoken_protocol::{
-    AcceptanceRule, ChatId, ChatMessage, ComparedReply, Comparison, ComparisonProgress, ComparisonSource,
+    AcceptanceRule, ChatId, ComparedReply, Comparison, ComparisonProgress, ComparisonSource,
     ComparisonVerdict, Drafting, EngineState, ErrorReport, Event, Exactness, GenerationSettings, MessageId,
     MtpState, Role, Sampling, TimedToken,
 };
@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::conversations::Conversations;
 use crate::conversations::asking::{no_question, not_a_question};
-use crate::conversations::store::conversation;
+use crate::conversations::pictures::Conversation;
 use crate::models::Models;
 use crate::settings::AppSettings;
 
@@ -64,8 +64,9 @@ impl Comparisons {
             EngineState::Failed { error, .. } => return Err(error.clone()),
             EngineState::Starting | EngineState::Loading { .. } => return Err(not_ready()),
         };
-        let (messages, settings) = self.compared(source).await?;
-        let question = messages.last().map(|message| message.content().into_owned()).unwrap_or_default();
+        let (conversation, settings) = self.compared(source).await?;
+        let question = conversation.last_text();
+        let messages = self.conversations.with_pictures(conversation).await.read_by(&model);
         let sampling = Sampling {
             seed: settings.sampling.seed.or_else(|| Some(Sampling::random_seed())),
             ..settings.sampling
@@ -110,20 +111,20 @@ impl Comparisons {
     async fn compared(
         &self,
         source: ComparisonSource,
-    ) -> Result<(Vec<ChatMessage>, GenerationSettings), ErrorReport> {
+    ) -> Result<(Conversation, GenerationSettings), ErrorReport> {
         let general = self.settings.current().generation;
         match source {
             ComparisonSource::Prompt { text } if text.trim().is_empty() => Err(no_question()),
-            ComparisonSource::Prompt { text } => Ok((vec![ChatMessage::user(text)], general)),
+            ComparisonSource::Prompt { text } => Ok((Conversation::question(text), general)),
             ComparisonSource::Message { message } => {
-                let (role, messages, own, seed) = self
+                let (role, conversation, own, seed) = self
                     .conversations
                     .store
                     .call(move |store| {
                         let chat = store.chat_of(message)?;
                         let own = store.chat_settings(chat)?.generation;
                         let seed = shown_seed(store, chat, message)?;
-                        Ok((store.message(message)?.role, conversation(store, message)?, own, seed))
+                        Ok((store.message(message)?.role, Conversation::of(store, message)?, own, seed))
                     })
                     .await?;
                 if role != Role::User {
@@ -131,7 +132,7 @@ impl Comparisons {
                 }
                 let settings = own.unwrap_or(general);
                 let sampling = Sampling { seed: settings.sampling.seed.or(seed), ..settings.sampling };
-                Ok((messages, GenerationSettings { sampling, ..settings }))
+                Ok((conversation, GenerationSettings { sampling, ..settings }))
             }
         }
     }

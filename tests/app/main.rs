@@ -28,6 +28,7 @@ mod models_screen;
 mod narrow;
 mod package;
 mod palette;
+mod pictures;
 mod pointer;
 mod quitting;
 mod replies;

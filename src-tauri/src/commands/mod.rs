@@ -6,6 +6,7 @@ mod diagnostics;
 mod library;
 mod local_api;
 mod models;
+mod pictures;
 mod replies;
 mod settings;
 mod updates;
@@ -21,6 +22,7 @@ use tauri_specta::{Builder, collect_commands};
 
 use crate::actions::ACTIONS;
 use crate::attachments;
+use crate::conversations::asking::MOST_PICTURES;
 use crate::local_api::TOKEN_SHOWN;
 use crate::settings::{Settings, ZOOMS};
 
@@ -72,6 +74,10 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::choose_chats_file,
         chats::import_chats,
         chats::restore_chats,
+        pictures::picture_view,
+        pictures::picture_in_detail,
+        pictures::set_draft_pictures,
+        pictures::save_picture,
         replies::send_message,
         replies::edit_message,
         replies::retry_reply,
@@ -134,6 +140,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         .constant("ACTIONS", ACTIONS)
         .constant("ATTACHMENT_BYTES", attachments::LARGEST)
         .constant("ATTACHMENT_FILES", attachments::MOST)
+        .constant("MESSAGE_PICTURES", MOST_PICTURES)
         .constant("DEFAULT_GENERATION", written(&Settings::default().generation))
         // The same on every system, as the bindings are.
         .constant("DEFAULT_LOCAL_API", LocalApiSettings::default())

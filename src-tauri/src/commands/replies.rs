@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    Attachment, Destination, ErrorReport, Message, MessageId, PastedFile, Provenance, ReplyEvent, Sent,
+    Attached, Destination, ErrorReport, Message, MessageId, MessagePicture, PastedFile, Provenance,
+    ReplyEvent, Sent,
 };
 use tauri::ipc::Channel;
 use tauri::{State, WebviewWindow};
@@ -12,10 +13,15 @@ use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
 use crate::app::App;
-use crate::attachments;
+use crate::attachments::{self, Keeping};
+use crate::conversations::asking::Question;
 use crate::handed::Purpose;
 
-/// Adds a question to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
+/// How the names of pictures end. On a Mac the system's dialog then shows those of Photos too.
+const PICTURES: &[&str] =
+    &["png", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff", "heic", "heif", "avif"];
+
+/// Adds a question with pictures to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
 /// before this returns.
 #[tauri::command]
 #[specta::specta]
@@ -23,22 +29,24 @@ pub(crate) async fn send_message(
     app: State<'_, Arc<App>>,
     to: Destination,
     text: String,
+    pictures: Vec<MessagePicture>,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.conversations.ask(to, text, events).await
+    app.conversations.ask(to, Question { text, pictures }, events).await
 }
 
-/// Puts another question in the place of one of the person's messages, as a further version, and begins the reply to
-/// it.
+/// Puts another question in the place of one of the person's messages, as a further version with these pictures, and
+/// begins the reply to it.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn edit_message(
     app: State<'_, Arc<App>>,
     message: MessageId,
     text: String,
+    pictures: Vec<MessagePicture>,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.conversations.edit(message, text, events).await
+    app.conversations.edit(message, Question { text, pictures }, events).await
 }
 
 /// Begins another reply to the question that a reply answers, beside it.
@@ -105,22 +113,23 @@ pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> 
     Ok(())
 }
 
-/// Lets the person choose files in the system's dialog and reads their text; none if they chose none. Says on `chosen`
-/// what they are called before it reads them.
+/// Lets the person choose files, or pictures alone, in the system's dialog and reads them; none if they chose none. Says
+/// on `chosen` what they are called before it reads them.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn choose_attachments(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
+    pictures: bool,
     chosen: Channel<Vec<String>>,
-) -> Result<Vec<Attachment>, ErrorReport> {
+) -> Result<Attached, ErrorReport> {
     let (answer, files) = oneshot::channel();
-    window
-        .dialog()
-        .file()
-        .set_parent(&window)
-        .set_title("Attach files")
-        .pick_files(move |files| drop(answer.send(files)));
+    let dialog = window.dialog().file().set_parent(&window);
+    let dialog = match pictures {
+        true => dialog.set_title("Attach pictures").add_filter("Pictures", PICTURES),
+        false => dialog.set_title("Attach files"),
+    };
+    dialog.pick_files(move |files| drop(answer.send(files)));
     let files = files.await.ok().flatten().unwrap_or_default();
     let paths: Vec<PathBuf> = files.into_iter().filter_map(|file| file.into_path().ok()).collect();
     if !paths.is_empty()
@@ -128,28 +137,33 @@ pub(crate) async fn choose_attachments(
     {
         tracing::debug!("the page is gone");
     }
-    attachments::read_all(&app.tool, paths).await
+    attachments::read_all(&app.tool, paths, keep(&app)).await
 }
 
-/// Reads the text of files that were dropped on the window last; no other file is read.
+/// Reads files that were dropped on the window last; no other file is read.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn attach_dropped(
     app: State<'_, Arc<App>>,
     files: Vec<String>,
-) -> Result<Vec<Attachment>, ErrorReport> {
+) -> Result<Attached, ErrorReport> {
     let paths = files.iter().map(|file| app.handed.find(Purpose::Attachment, file));
-    attachments::read_all(&app.tool, paths.collect::<Result<_, _>>()?).await
+    attachments::read_all(&app.tool, paths.collect::<Result<_, _>>()?, keep(&app)).await
 }
 
-/// Reads the text of files that were pasted: the page has what is in them, and not where they are.
+/// Reads files that were pasted: the page has what is in them, and not where they are.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn attach_pasted(
     app: State<'_, Arc<App>>,
     files: Vec<PastedFile>,
-) -> Result<Vec<Attachment>, ErrorReport> {
-    attachments::read_pasted(&app.tool, files).await
+) -> Result<Attached, ErrorReport> {
+    attachments::read_pasted(&app.tool, files, keep(&app)).await
+}
+
+/// Keeps the pictures that are found among files.
+fn keep<'a>(app: &'a App) -> impl Fn(Vec<u8>, String) -> Keeping<'a> {
+    |bytes, name| Box::pin(app.conversations.add_picture(bytes, name))
 }
 
 /// The tokens of each text as the loaded model reads it.

@@ -2,22 +2,51 @@
 
 use std::sync::Arc;
 
-use foretoken_chats::{ChatsError, Store, title_from};
+use foretoken_chats::{ChatsError, Store};
 use foretoken_host::{Prompt, SettingsFor};
 use foretoken_protocol::{
-    Beginning, BranchMessage, ChatId, ChatInput, Destination, EngineState, ErrorReport, FinishReason,
-    GenerationSettings, Input, Message, MessageId, MessageStatus, ModelInfo, PartialReply, ReplyEvent, Role,
-    Sent,
+    Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
+    GenerationSettings, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartialReply,
+    ReplyEvent, Role, Sent,
 };
 use tauri::ipc::Channel;
 
 use crate::conversations::Conversations;
+use crate::conversations::pictures::Conversation;
 use crate::conversations::replies::{Dependencies, Written};
-use crate::conversations::store::conversation;
+use crate::conversations::titles::first_title;
 use crate::models::Models;
 
 #[cfg(test)]
 mod tests;
+
+/// How many pictures go with one message at most.
+pub(crate) const MOST_PICTURES: u32 = 20;
+
+/// What a person asks.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) text: String,
+    pub(crate) pictures: Vec<MessagePicture>,
+}
+
+#[cfg(test)]
+impl<T: Into<String>> From<T> for Question {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), pictures: Vec::new() }
+    }
+}
+
+impl Question {
+    /// Refuses one that says nothing, or shows too much.
+    fn checked(self) -> Result<Self, ErrorReport> {
+        match self.pictures.len() {
+            0 if self.text.trim().is_empty() => Err(no_question()),
+            count if count > MOST_PICTURES as usize => Err(too_many_pictures(count)),
+            _ => Ok(self),
+        }
+    }
+}
 
 /// What is known about the next reply before the engine begins it: the name of the selected model, and the app's
 /// settings, which hold where the chat has none of its own.
@@ -40,7 +69,10 @@ struct Begun {
     chat: ChatId,
     /// The messages that were added, the reply last.
     added: Vec<BranchMessage>,
-    prompt: Prompt,
+    conversation: Conversation,
+    /// The reply as far as it was written before.
+    resume: Option<PartialReply>,
+    settings: SettingsFor,
     /// How long the reply has thought already, in seconds.
     thought_seconds: f64,
 }
@@ -59,8 +91,8 @@ impl Answering {
         let with_versions =
             |message: Message| Ok(BranchMessage { versions: store.versions(message.id)?, message });
         let added: Result<_, ChatsError> = before.into_iter().chain([reply]).map(with_versions).collect();
-        let prompt = Prompt::new(conversation(store, question)?, settings);
-        Ok(Begun { chat, added: added?, prompt, thought_seconds: 0.0 })
+        let conversation = Conversation::of(store, question)?;
+        Ok(Begun { chat, added: added?, conversation, resume: None, settings, thought_seconds: 0.0 })
     }
 
     /// How the next reply in a chat is written. Where the chat follows the app, the sampling is that of the model which
@@ -83,12 +115,10 @@ impl Conversations {
     pub(crate) async fn ask(
         self: &Arc<Self>,
         to: impl Into<Destination>,
-        text: String,
+        question: Question,
         page: Channel<ReplyEvent>,
     ) -> Result<Sent, ErrorReport> {
-        if text.trim().is_empty() {
-            return Err(no_question());
-        }
+        let Question { text, pictures } = question.checked()?;
         let to = to.into();
         let _one_at_a_time = self.asking.lock().await;
         self.check_free(match to {
@@ -104,12 +134,12 @@ impl Conversations {
                         (chat, store.messages(chat)?.last().map(|message| message.id), None)
                     }
                     Destination::New(Beginning { navigation, settings }) => {
-                        let chat = store.create_chat(&title_from(&text))?.id;
+                        let chat = store.create_chat(&first_title(&text, &pictures))?.id;
                         store.set_chat_settings(chat, &settings)?;
                         (chat, None, Some(navigation))
                     }
                 };
-                let question = store.add_user_message(chat, parent, &text)?;
+                let question = store.add_user_message_with_pictures(chat, parent, &text, &pictures)?;
                 let begun = answering.begin(store, chat, question.id, Some(question))?;
                 if let Some(navigation) = from {
                     open.begin(navigation, chat);
@@ -124,12 +154,10 @@ impl Conversations {
     pub(crate) async fn edit(
         self: &Arc<Self>,
         message: MessageId,
-        text: String,
+        question: Question,
         page: Channel<ReplyEvent>,
     ) -> Result<Sent, ErrorReport> {
-        if text.trim().is_empty() {
-            return Err(no_question());
-        }
+        let Question { text, pictures } = question.checked()?;
         let _one_at_a_time = self.asking.lock().await;
         let (chat, edited) = self.message(message).await?;
         if edited.role != Role::User {
@@ -140,7 +168,7 @@ impl Conversations {
         let begun = self
             .store
             .call(move |store| {
-                let question = store.edit_message(message, &text)?;
+                let question = store.edit_message_with_pictures(message, &text, &pictures)?;
                 answering.begin(store, chat, question.id, Some(question))
             })
             .await?;
@@ -222,11 +250,10 @@ impl Conversations {
                     thought_through,
                 };
                 let resume = (partial != PartialReply::default()).then_some(partial);
-                let messages = conversation(store, question)?;
-                let input = Input::Chat(ChatInput { messages, resume, ..ChatInput::default() });
-                let prompt = Prompt::new(input, settings);
+                let conversation = Conversation::of(store, question)?;
                 let added = vec![BranchMessage { versions: store.versions(message.id)?, message }];
-                Ok(Begun { chat, added, prompt, thought_seconds: thought.unwrap_or_default().seconds })
+                let thought_seconds = thought.unwrap_or_default().seconds;
+                Ok(Begun { chat, added, conversation, resume, settings, thought_seconds })
             })
             .await?;
         Ok(self.write(begun, page).await)
@@ -300,9 +327,10 @@ impl Conversations {
 
     /// Lets the engine write a reply that was begun.
     async fn write(self: &Arc<Self>, begun: Begun, page: Channel<ReplyEvent>) -> Sent {
-        let Begun { chat, added, prompt, thought_seconds } = begun;
+        let Begun { chat, added, conversation, resume, settings, thought_seconds } = begun;
         let remember = self.settings.current().preferences.keep_read.then_some(chat.into());
-        let prompt = Prompt { remember, ..prompt };
+        let input = self.with_pictures(conversation).await.input(resume);
+        let prompt = Prompt { remember, ..Prompt::new(input, settings) };
         let sent = Sent { chat, messages: added };
         let Some(BranchMessage { message: reply, .. }) = sent.messages.last().cloned() else { return sent };
         let generation = self.engine.generate(prompt);
@@ -331,6 +359,16 @@ impl Conversations {
             self.stop(id);
         }
         sent
+    }
+}
+
+fn too_many_pictures(count: usize) -> ErrorReport {
+    ErrorReport {
+        code: "pictures_too_many".into(),
+        message: format!(
+            "These are {count} pictures, and no more than {MOST_PICTURES} can go with one message."
+        ),
+        hint: "Leave some out, or send them with several messages.".into(),
     }
 }
 

@@ -270,6 +270,7 @@ impl Conversations {
             tracing::error!("the chats are not sound: {error}");
         }
         self.purge().await;
+        self.pictures.sweep().await;
         loop {
             sleep(BACKUP_PULSE).await;
             if let Err(error) = self.store.back_up().await {

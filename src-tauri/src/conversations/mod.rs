@@ -3,6 +3,7 @@
 pub(crate) mod asking;
 mod filing;
 pub(crate) mod open;
+pub(crate) mod pictures;
 pub(crate) mod replies;
 pub(crate) mod store;
 mod titles;
@@ -17,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 use crate::events::AppEvents;
 use crate::kept_prefixes::KeptPrefixes;
 use crate::models::Models;
+use crate::pictures::Pictures;
 use crate::settings::AppSettings;
 use open::{OpenChat, OpenPlace};
 use replies::Replies;
@@ -33,6 +35,7 @@ pub(crate) struct Conversations {
     models: Arc<Models>,
     settings: Arc<AppSettings>,
     prefixes: KeptPrefixes,
+    pictures: Pictures,
     /// Shared with the jobs of the store, which publish changes on its thread: the page hears of changes in the order
     /// in which they are made.
     events: Arc<AppEvents>,
@@ -60,6 +63,7 @@ impl Conversations {
         models: Arc<Models>,
         settings: Arc<AppSettings>,
         prefixes: KeptPrefixes,
+        pictures: Pictures,
         events: Arc<AppEvents>,
     ) -> Self {
         let (untitled, titles) = mpsc::unbounded_channel();
@@ -70,6 +74,7 @@ impl Conversations {
             models,
             settings,
             prefixes,
+            pictures,
             events,
             open: OpenChat::default(),
             shown: watch::Sender::default(),

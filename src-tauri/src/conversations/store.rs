@@ -6,9 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime};
 
 use foretoken_chats::{ChatsError, Piece, Reader, Store, backups, import, restorable, restore_backup};
-use foretoken_protocol::{
-    ChatMessage, ChatsBackup, ChatsTrouble, ErrorReport, ImportReport, Message, MessageId, Role,
-};
+use foretoken_protocol::{ChatsBackup, ChatsTrouble, ErrorReport, ImportReport};
 use tokio::sync::{Mutex, RwLock, oneshot, watch};
 
 use crate::blocking::blocking;
@@ -262,18 +260,4 @@ fn not_damaged() -> ErrorReport {
         message: "The chats can be read as they are.".into(),
         hint: "Nothing was changed.".into(),
     }
-}
-
-/// The messages up to and including `last`, as the model's chat template reads them.
-pub(crate) fn conversation(store: &Store, last: MessageId) -> Result<Vec<ChatMessage>, ChatsError> {
-    let settings = store.chat_settings(store.chat_of(last)?)?;
-    let instructions =
-        Some(settings.system_prompt).filter(|prompt| !prompt.trim().is_empty()).map(ChatMessage::system);
-    // A reply that never came to an answer would teach the model to say nothing.
-    let said = store
-        .path_to(last)?
-        .into_iter()
-        .filter(|message| message.role != Role::Assistant || !message.text.is_empty())
-        .map(|Message { role, text, .. }| ChatMessage::new(role, text));
-    Ok(instructions.into_iter().chain(said).collect())
 }

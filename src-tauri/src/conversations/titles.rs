@@ -7,7 +7,7 @@ use foretoken_chats::{Store, title_from};
 use foretoken_host::{Prompt, ReplyProgress};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason,
-    GenerationSettings, MessageStatus, Part, Priority, Sampling,
+    GenerationSettings, MessagePicture, MessageStatus, Part, Priority, Sampling,
 };
 use tokio::time::sleep;
 
@@ -118,6 +118,14 @@ impl Conversations {
     }
 }
 
+/// The title of a chat that begins with this message, until the model gives it one.
+pub(crate) fn first_title(text: &str, pictures: &[MessagePicture]) -> String {
+    match pictures {
+        [picture, ..] if text.trim().is_empty() => title_from(&picture.name),
+        _ => title_from(text),
+    }
+}
+
 /// What the engine is asked: programs that wait for an answer come first.
 fn prompt(messages: Vec<ChatMessage>) -> Prompt {
     let settings = GenerationSettings {
@@ -139,7 +147,7 @@ fn beginning(
     let summary = store.chat(chat)?;
     let messages = store.messages(chat)?;
     let [question, answer, ..] = &messages[..] else { return Ok(None) };
-    let is_first = summary.title == title_from(&question.text);
+    let is_first = summary.title == first_title(&question.text, &question.pictures);
     let is_answered =
         answer.status == (MessageStatus::Finished { reason: FinishReason::Stop }) && !answer.text.is_empty();
     if summary.named || !is_first || !is_answered {

@@ -88,17 +88,20 @@ impl<'sandbox> Window<'sandbox> {
     /// Clicks the last thing with a name as soon as it is there and can be used.
     pub(crate) fn click(&self, name: &str) {
         let selector = selector(name);
+        // Where it was when it was last looked at: what still moves would be missed.
+        let mut before = Value::Null;
         self.wait_until(&format!("{name} can be clicked"), || {
-            let state = self.script(
+            let place = self.script(
                 "const element = [...document.querySelectorAll(arguments[0])].at(-1);
                  const usable = element && element.getAttribute('aria-disabled') !== 'true';
-                 const moves = ({ effect }) =>
-                     effect.getTiming().iterations < Infinity && effect.target.contains(element);
-                 return Boolean(usable && element.getAnimations({ subtree: true }).length === 0 &&
-                     !document.getAnimations().some(moves))",
+                 const rests = usable && element.getAnimations({ subtree: true }).length === 0;
+                 const { x, y, width, height } = rests ? element.getBoundingClientRect() : {};
+                 return rests ? [x, y, width, height] : null",
                 json!([selector]),
             );
-            state == json!(true)
+            let rests = !place.is_null() && place == before;
+            before = place;
+            rests
         });
         self.driver.click(&selector).unwrap_or_else(|error| panic!("{name} was not clicked: {error}"));
     }

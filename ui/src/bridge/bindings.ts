@@ -103,16 +103,27 @@ export const commands = {
 	importChats: (paths: string[]) => typedError<Imported, ErrorReport>(__TAURI_INVOKE("import_chats", { paths })),
 	/**  Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again. */
 	restoreChats: () => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_chats")),
+	/**  What people see of a picture, as a `data:` address. */
+	pictureView: (hash: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("picture_view", { hash })),
+	/**  A picture in another detail, with what it costs then. */
+	pictureInDetail: (picture: MessagePicture, detail: PictureDetail) => typedError<MessagePicture, ErrorReport>(__TAURI_INVOKE("picture_in_detail", { picture, detail })),
+	/**  Keeps the pictures that are to go with what is typed. */
+	setDraftPictures: (chat: number | null, pictures: MessagePicture[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_pictures", { chat, pictures })),
 	/**
-	 *  Adds a question to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
+	 *  Writes a picture as it was given into a file that the person chooses in the system's dialog. Returns where it is;
+	 *  `null` if they chose none.
+	 */
+	savePicture: (hash: string, name: string) => typedError<string | null, ErrorReport>(__TAURI_INVOKE("save_picture", { hash, name })),
+	/**
+	 *  Adds a question with pictures to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
 	 *  before this returns.
 	 */
-	sendMessage: (to: Destination, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("send_message", { to, text, events })),
+	sendMessage: (to: Destination, text: string, pictures: MessagePicture[], events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("send_message", { to, text, pictures, events })),
 	/**
-	 *  Puts another question in the place of one of the person's messages, as a further version, and begins the reply to
-	 *  it.
+	 *  Puts another question in the place of one of the person's messages, as a further version with these pictures, and
+	 *  begins the reply to it.
 	 */
-	editMessage: (message: number, text: string, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("edit_message", { message, text, events })),
+	editMessage: (message: number, text: string, pictures: MessagePicture[], events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("edit_message", { message, text, pictures, events })),
 	/**  Begins another reply to the question that a reply answers, beside it. */
 	retryReply: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("retry_reply", { message, events })),
 	/**
@@ -123,14 +134,14 @@ export const commands = {
 	/**  Ends the thinking of a reply that is being written: it answers with what it has thought. The same message grows. */
 	answerNow: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("answer_now", { message, events })),
 	/**
-	 *  Lets the person choose files in the system's dialog and reads their text; none if they chose none. Says on `chosen`
-	 *  what they are called before it reads them.
+	 *  Lets the person choose files, or pictures alone, in the system's dialog and reads them; none if they chose none. Says
+	 *  on `chosen` what they are called before it reads them.
 	 */
-	chooseAttachments: (chosen: Channel<string[]>) => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("choose_attachments", { chosen })),
-	/**  Reads the text of files that were dropped on the window last; no other file is read. */
-	attachDropped: (files: string[]) => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("attach_dropped", { files })),
-	/**  Reads the text of files that were pasted: the page has what is in them, and not where they are. */
-	attachPasted: (files: PastedFile[]) => typedError<Attachment[], ErrorReport>(__TAURI_INVOKE("attach_pasted", { files })),
+	chooseAttachments: (pictures: boolean, chosen: Channel<string[]>) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("choose_attachments", { pictures, chosen })),
+	/**  Reads files that were dropped on the window last; no other file is read. */
+	attachDropped: (files: string[]) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("attach_dropped", { files })),
+	/**  Reads files that were pasted: the page has what is in them, and not where they are. */
+	attachPasted: (files: PastedFile[]) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("attach_pasted", { files })),
 	/**  The tokens of each text as the loaded model reads it. */
 	countTokens: (texts: string[]) => typedError<number[], ErrorReport>(__TAURI_INVOKE("count_tokens", { texts })),
 	/**
@@ -276,6 +287,8 @@ export const MAX_TEMPERATURE = 100.0 as const;
 export const MAX_TOP_K = 4294967295 as const;
 
 export const MAX_XTC_THRESHOLD = 0.5 as const;
+
+export const MESSAGE_PICTURES = 20 as const;
 
 export const TOKEN_SHOWN = "ft-••••••••••••" as const;
 
@@ -503,6 +516,16 @@ export type Appearance =
 "light" | 
 /**  Dark. */
 "dark";
+
+/**  What was read of files that are to go with a message, each kind in the order of the files. */
+export type Attached = {
+	/**  Files whose text is sent. */
+	files: Attachment[],
+	/**  Pictures, which are kept for a day where no message has them. */
+	pictures: MessagePicture[],
+	/**  What people should know of the pictures, a sentence each, as that a model sees a film's first frame. */
+	notes: string[],
+};
 
 /**  A file whose text is sent with a message. */
 export type Attachment = {

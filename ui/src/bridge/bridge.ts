@@ -21,8 +21,10 @@ import {
   type LocalApiSettings,
   type MenuState,
   type Message,
+  type MessagePicture,
   type ModelInfo,
   type PastedFile,
+  type PictureDetail,
   type PlaceKind,
   type Preferences,
   type Preset,
@@ -135,17 +137,17 @@ export const shell = {
   notices: () => answered(commands.notices()),
   noticeText: (place: number) => answered(commands.noticeText(place)),
   report: () => answered(commands.report()),
-  send: (to: Destination, text: string, listener: ReplyListener<Sent>) =>
-    listen((events) => commands.sendMessage(to, text, events), replyOf, listener),
-  edit: (message: number, text: string, listener: ReplyListener<Sent>) =>
-    listen((events) => commands.editMessage(message, text, events), replyOf, listener),
+  send: (to: Destination, text: string, pictures: MessagePicture[], listener: ReplyListener<Sent>) =>
+    listen((events) => commands.sendMessage(to, text, pictures, events), replyOf, listener),
+  edit: (message: number, text: string, pictures: MessagePicture[], listener: ReplyListener<Sent>) =>
+    listen((events) => commands.editMessage(message, text, pictures, events), replyOf, listener),
   retry: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.retryReply(message, events), replyOf, listener),
   answerNow: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.answerNow(message, events), replyOf, listener),
   /** Lets the person choose files and reads them. `onChosen` hears what they are called as soon as they are chosen. */
-  chooseAttachments: (onChosen: (names: string[]) => void) =>
-    answered(commands.chooseAttachments(new Channel(onChosen))),
+  chooseAttachments: (pictures: boolean, onChosen: (names: string[]) => void) =>
+    answered(commands.chooseAttachments(pictures, new Channel(onChosen))),
   attachDropped: (files: string[]) => answered(commands.attachDropped(files)),
   attachPasted: (files: PastedFile[]) => answered(commands.attachPasted(files)),
   countTokens: (texts: string[]) => answered(commands.countTokens(texts)),
@@ -178,6 +180,12 @@ export const shell = {
   setDraftText: (chat: number | null, text: string) => answered(commands.setDraftText(chat, text)),
   setEdit: (message: number, text: string | null) => answered(commands.setEdit(message, text)),
   setDraftFiles: (chat: number | null, files: Attachment[]) => answered(commands.setDraftFiles(chat, files)),
+  setDraftPictures: (chat: number | null, pictures: MessagePicture[]) =>
+    answered(commands.setDraftPictures(chat, pictures)),
+  pictureView: (hash: string) => answered(commands.pictureView(hash)),
+  pictureInDetail: (picture: MessagePicture, detail: PictureDetail) =>
+    answered(commands.pictureInDetail(picture, detail)),
+  savePicture: (hash: string, name: string) => answered(commands.savePicture(hash, name)),
   setChatSettings: (chat: number, settings: ChatSettings) =>
     answered(commands.setChatSettings(chat, settings)),
   addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) =>

@@ -1,33 +1,39 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
-import type { Attachment } from "../bridge/bindings";
+import type { Attachment, MessagePicture } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { SignedNote } from "../frame/SignedNote";
+import { getModels } from "../models/actions";
 import { openModel } from "../models/choose";
 import { ActionButton } from "../primitives/ActionButton";
 import { count } from "../primitives/format";
 import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
+import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { modelBefore, streamingReply } from "../state/server";
 import { setView, useGeneration, useModel, useModelName, useReason, useStore } from "../state/store";
 import { send, stop } from "./actions";
-import { attachPasted, chooseAttachments, detach } from "./attaching";
+import { attachPasted, chooseAttachments, choosePictures, detach, hide, setDetail } from "./attaching";
 import { contextLabel, contextUse, roomLabel } from "./context";
 import { setDraft } from "./drafts";
 import { Files } from "./Files";
 import { MtpControl } from "./MtpControl";
 import { newChat } from "./navigation";
+import { Pictures } from "./Pictures";
 import { filesOf } from "./pasted";
+import { blindness, hasPictures } from "./pictures";
 import { RepliesControl } from "./RepliesControl";
 import { awaitedFiles, draftKey } from "./view";
 
 const NONE: Attachment[] = [];
+const NO_PICTURES: MessagePicture[] = [];
 
 /** Where the person writes. */
 export function Composer() {
   const chat = useStore((state) => state.chat);
   const text = useStore((state) => state.drafts[draftKey(state.chat)] ?? "");
   const files = useStore((state) => state.attached[draftKey(state.chat)]) ?? NONE;
+  const pictures = useStore((state) => state.pictures[draftKey(state.chat)]) ?? NO_PICTURES;
   const pendingFiles = useStore(useShallow(awaitedFiles));
   const streaming = useStore(streamingReply) !== null;
   const questionsSent = useStore((state) => state.questionsSent);
@@ -38,7 +44,7 @@ export function Composer() {
   const cannotSend =
     pendingFiles.length > 0
       ? "A file is still being read."
-      : !/\S/.test(text) && files.length === 0
+      : !/\S/.test(text) && files.length + pictures.length === 0
         ? "There is no message to send yet."
         : null;
   const reason = cannotAsk ?? cannotSend;
@@ -51,12 +57,17 @@ export function Composer() {
   }, [chat, questionsSent]);
 
   const submit = () => {
-    if (reason === null && !streaming) send(text, files);
+    if (reason === null && !streaming) send(text, files, pictures);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     submit();
+  };
+  const onHide = (index: number) => {
+    hide(index);
+    // The button that was used is gone.
+    field.current?.focus();
   };
   const onPaste = (event: ClipboardEvent) => {
     const pasted = filesOf(event.clipboardData);
@@ -80,6 +91,7 @@ export function Composer() {
       )}
       <ModelNote />
       <ContextNote />
+      <PicturesNote attached={pictures} />
       <form
         className="composer"
         onSubmit={(event) => {
@@ -87,6 +99,7 @@ export function Composer() {
           submit();
         }}
       >
+        <Pictures pictures={pictures} onRemove={onHide} onDetail={setDetail} />
         <GrowingField
           ref={field}
           text={text}
@@ -99,16 +112,7 @@ export function Composer() {
         />
         <Files files={files} pendingFiles={pendingFiles} onRemove={detach} />
         <div className="controls">
-          <button
-            type="button"
-            className="icon-button"
-            aria-label="Attach files"
-            title="Attach text files or PDFs"
-            data-testid="attach"
-            onClick={chooseAttachments}
-          >
-            <Icon name="plus" />
-          </button>
+          <AttachButton />
           <MtpControl />
           <RepliesControl />
           <span className="spring" />
@@ -137,6 +141,40 @@ export function Composer() {
           )}
         </div>
       </form>
+    </div>
+  );
+}
+
+/** Attaches files or pictures. Where the model sees no pictures it says why, and leads to others. */
+function AttachButton() {
+  const blind = blindness(useModel());
+  const entries: MenuEntry[] = [
+    { name: "Files: text, code, PDF", reason: null, onSelect: chooseAttachments },
+    { name: "Pictures", reason: blind, onSelect: choosePictures },
+  ];
+  if (blind !== null)
+    entries.push({ name: "Get a model that sees pictures", reason: null, onSelect: getModels });
+  return (
+    <MenuButton label="Attach files or pictures" testId="attach" entries={entries} side="top" align="start">
+      <Icon name="plus" />
+    </MenuButton>
+  );
+}
+
+/** Says that the model which would answer sees no pictures, where there are some. */
+function PicturesNote({ attached }: { attached: MessagePicture[] }) {
+  const blind = blindness(useModel());
+  const model = useModelName();
+  const sent = useStore((state) => hasPictures(state.messages));
+  if (blind === null || (attached.length === 0 && !sent)) return null;
+  return (
+    <div className="context-note pictures-note" data-testid="pictures-note">
+      <span role="status">
+        {model ?? "This model"} cannot see pictures: it is told what they are called. {blind}
+      </span>
+      <button type="button" className="quiet-button" onClick={getModels}>
+        Get one that can
+      </button>
     </div>
   );
 }

@@ -3,8 +3,10 @@ import type { Message } from "../bridge/bindings";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
 import { GrowingField } from "../primitives/GrowingField";
+import { Icon } from "../primitives/icons";
 import { setView, useAnswerReason, useStore } from "../state/store";
 import { edit, leaveEdit } from "./actions";
+import { addPictures, inDetail } from "./attaching";
 import { splitFiles, withFiles } from "./attachments";
 import { isLong } from "./cut";
 import { setEdit } from "./drafts";
@@ -12,6 +14,7 @@ import { Files } from "./Files";
 import { focusComposer } from "./focus";
 import { LongText } from "./LongText";
 import { MessageMenu } from "./MessageMenu";
+import { Pictures } from "./Pictures";
 import { Versions } from "./Versions";
 
 /** What the person wrote. */
@@ -26,10 +29,13 @@ export const Question = memo(function Question({ message }: { message: Message }
         <QuestionForm message={message} />
       ) : (
         <>
-          <div className={isLong(text) ? "question long" : "question"} data-testid="message-user">
-            <LongText text={text} />
-            <Files files={files} />
-          </div>
+          <Pictures pictures={message.pictures} />
+          {message.text !== "" && (
+            <div className={isLong(text) ? "question long" : "question"} data-testid="message-user">
+              <LongText text={text} />
+              <Files files={files} />
+            </div>
+          )}
           <div className="question-foot">
             <span className={unsent ? "message-actions" : "message-actions when-near"}>
               {text.trim() !== "" && <CopyButton text={text} label="Copy" testId="copy-question" />}
@@ -53,12 +59,14 @@ export const Question = memo(function Question({ message }: { message: Message }
 
 function QuestionForm({ message }: { message: Message }) {
   const [{ text: before, files }] = useState(() => splitFiles(message.text));
+  const [pictures, setPictures] = useState(message.pictures);
   const text = useStore((state) => state.edits[message.id] ?? before);
   const answerReason = useAnswerReason();
   const reason =
-    answerReason ?? (!/\S/.test(text) && files.length === 0 ? "There is no message to send yet." : null);
+    answerReason ??
+    (!/\S/.test(text) && files.length + pictures.length === 0 ? "There is no message to send yet." : null);
   const submit = () => {
-    if (reason === null) edit(message.id, withFiles(text, files));
+    if (reason === null) edit(message.id, withFiles(text, files), pictures);
   };
   const cancel = () => {
     leaveEdit(message.id);
@@ -78,6 +86,11 @@ function QuestionForm({ message }: { message: Message }) {
         submit();
       }}
     >
+      <Pictures
+        pictures={pictures}
+        onRemove={(index) => setPictures(pictures.toSpliced(index, 1))}
+        onDetail={(index, detail) => inDetail(pictures, index, detail).then(setPictures)}
+      />
       <GrowingField
         autoFocus
         text={text}
@@ -90,6 +103,16 @@ function QuestionForm({ message }: { message: Message }) {
       />
       <Files files={files} />
       <div className="question-form-foot">
+        <button
+          type="button"
+          className="icon-button"
+          aria-label="Add pictures"
+          title="Add pictures"
+          data-testid="edit-pictures"
+          onClick={() => addPictures(pictures).then(setPictures)}
+        >
+          <Icon name="picture" />
+        </button>
         <span className="soft">The earlier version is kept.</span>
         <span className="spring" />
         <button type="button" className="button" data-testid="cancel-edit" onClick={cancel}>

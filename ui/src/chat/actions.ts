@@ -1,4 +1,4 @@
-import type { Attachment, Destination, Sent } from "../bridge/bindings";
+import type { Attachment, Destination, MessagePicture, Sent } from "../bridge/bindings";
 import { type ReplyListener, shell } from "../bridge/bridge";
 import { sentListener } from "../bridge/replyListeners";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
@@ -6,7 +6,7 @@ import { showError } from "../frame/errors";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
-import { dropDraft, moveDraft, setEdit, setFiles } from "./drafts";
+import { dropDraft, moveDraft, setEdit, setFiles, setPictures } from "./drafts";
 import { focusComposer } from "./focus";
 import { readAgain } from "./navigation";
 import { changeChatSettings } from "./settings";
@@ -59,12 +59,16 @@ async function begin(...asked: Parameters<typeof ask>): Promise<number | null> {
   }
 }
 
-/** Sends `text` with files. Both are given up only once the shell has them. */
-export async function send(text: string, files: Attachment[] = []): Promise<void> {
+/** Sends `text` with files and pictures. All are given up only once the shell has them. */
+export async function send(
+  text: string,
+  files: Attachment[] = [],
+  pictures: MessagePicture[] = [],
+): Promise<void> {
   const { chat, chatSettings: settings, navigation, tag } = state();
   const to: Destination = chat === null ? { new: { navigation: navigation.current, settings } } : { chat };
   const begun = await begin(
-    (replies) => shell.send(to, withFiles(text, files), replies),
+    (replies) => shell.send(to, withFiles(text, files), pictures, replies),
     (sent) => {
       // What was changed while the chat began.
       if (chat === null && state().chatSettings !== settings)
@@ -76,15 +80,16 @@ export async function send(text: string, files: Attachment[] = []): Promise<void
   dropDraft(chat, text);
   // A file that came meanwhile goes with the next message.
   if (files.length > 0) setFiles(chat, (attached) => attached.filter((file) => !files.includes(file)));
+  if (pictures.length > 0) setPictures(chat, (shown) => shown.filter((one) => !pictures.includes(one)));
   if (chat !== null) return;
   moveDraft(begun);
   // It was begun among the chats with a tag.
   if (tag !== null) chatQueue.run(() => shell.tagChat(begun, [tag])).catch(showError);
 }
 
-/** Puts `text` in the place of a message of the person's, and asks again from there. */
-export async function edit(message: number, text: string): Promise<void> {
-  if ((await begin((replies) => shell.edit(message, text, replies))) !== null) leaveEdit(message);
+/** Puts `text` with pictures in the place of a message of the person's, and asks again from there. */
+export async function edit(message: number, text: string, pictures: MessagePicture[]): Promise<void> {
+  if ((await begin((replies) => shell.edit(message, text, pictures, replies))) !== null) leaveEdit(message);
 }
 
 /** Brings the last message of the person's into view, to be changed. */

@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ATTACHMENT_BYTES, ATTACHMENT_FILES, type Attachment } from "../bridge/bindings";
+import { ATTACHMENT_BYTES, ATTACHMENT_FILES, type Attached, type Attachment } from "../bridge/bindings";
 import { ShellError, shell } from "../bridge/bridge";
 import { setView, useStore } from "../state/store";
 import { send } from "./actions";
@@ -35,10 +35,11 @@ function promised<T>() {
 
 /** A file whose reading ends when the test says so. */
 function pending() {
-  const { promise, resolve, reject } = promised<Attachment[]>();
+  const { promise, resolve, reject } = promised<Attached>();
   vi.spyOn(shell, "attachDropped").mockReturnValue(promise);
-  return { done: (...names: string[]) => resolve(names.map(file)), fail: reject };
+  return { done: (...names: string[]) => resolve(attached(...names.map(file))), fail: reject };
 }
+const attached = (...files: Attachment[]): Attached => ({ files, pictures: [], notes: [] });
 const file = (name: string): Attachment => ({ name, text: "Hoo." });
 const names = (chat: string) => (state().attached[chat] ?? []).map(({ name }) => name);
 
@@ -46,7 +47,7 @@ describe("a file that is being read", () => {
   it("holds its message, which is sent with it", async () => {
     const file = pending();
     setDraft("What is it?");
-    const attached = attachDropped(["/home/ines/story.txt"]);
+    const done = attachDropped(["/home/ines/story.txt"]);
     expect(awaitedFiles(state()).map(({ name }) => name)).toEqual(["story.txt"]);
     const held = renderToStaticMarkup(<Composer />);
     Object.assign(initial, state());
@@ -59,7 +60,7 @@ describe("a file that is being read", () => {
     expect(waiting).toContain("A file is still being read.");
 
     file.done("story.txt");
-    await attached;
+    await done;
     expect(names("new")).toEqual(["story.txt"]);
     Object.assign(initial, state());
     expect(renderToStaticMarkup(<Composer />)).not.toContain("A file is still being read.");
@@ -68,11 +69,11 @@ describe("a file that is being read", () => {
   it("stays with its chat when another one is opened, and so does the reason why it cannot be read", async () => {
     useStore.setState({ chat: 5 });
     const story = pending();
-    const attached = attachDropped(["/story.txt"]);
+    const done = attachDropped(["/story.txt"]);
     useStore.setState({ chat: 6 });
     expect(awaitedFiles(state())).toEqual([]);
     story.done("story.txt");
-    await attached;
+    await done;
     expect([names("5"), names("6"), names("new")]).toEqual([["story.txt"], [], []]);
 
     useStore.setState({ chat: 5 });
@@ -92,46 +93,46 @@ describe("a file that is being read", () => {
   it("goes along with the chat that a new one becomes, as what is typed meanwhile does", async () => {
     const story = pending();
     const sending = promised<void>();
-    vi.spyOn(shell, "send").mockImplementation(async (_chat, _text, replies) => {
+    vi.spyOn(shell, "send").mockImplementation(async (_chat, _text, _pictures, replies) => {
       await sending.promise;
       replies.begun({ chat: 7, messages: [] });
       useStore.setState({ chat: 7 });
     });
     setDraft("Hello");
     const sent = send("Hello");
-    const attached = attachDropped(["/story.txt"]);
+    const done = attachDropped(["/story.txt"]);
     setDraft("Hello, and this:");
     sending.resolve();
     await sent;
     story.done("story.txt");
-    await attached;
+    await done;
     expect([names("7"), names("new")]).toEqual([["story.txt"], []]);
     expect([state().drafts["7"], state().drafts.new]).toEqual(["Hello, and this:", ""]);
   });
 
   it("is not attached once it is taken away, and says nothing more", async () => {
     const story = pending();
-    const attached = attachDropped(["/story.txt"]);
+    const done = attachDropped(["/story.txt"]);
     dropPendingFiles(awaitedFiles(state())[0]?.id ?? 0);
     story.fail(new Error("no"));
-    await attached;
+    await done;
     expect([names("new"), state().actionError]).toEqual([[], null]);
   });
 
   it("is waited for once it is chosen, not while the dialog is open", async () => {
     const chosen = promised<void>();
-    const read = promised<Attachment[]>();
-    vi.spyOn(shell, "chooseAttachments").mockImplementation(async (onChosen) => {
+    const read = promised<Attached>();
+    vi.spyOn(shell, "chooseAttachments").mockImplementation(async (_pictures, onChosen) => {
       await chosen.promise;
       onChosen(["a.txt", "b.txt"]);
       return read.promise;
     });
-    const attached = chooseAttachments();
+    const done = chooseAttachments();
     expect(awaitedFiles(state())).toEqual([]);
     chosen.resolve();
     await vi.waitFor(() => expect(awaitedFiles(state()).map(({ name }) => name)).toEqual(["2 files"]));
-    read.resolve([file("a.txt"), file("b.txt")]);
-    await attached;
+    read.resolve(attached(file("a.txt"), file("b.txt")));
+    await done;
     expect(names("new")).toEqual(["a.txt", "b.txt"]);
   });
 });
@@ -139,7 +140,7 @@ describe("a file that is being read", () => {
 describe("the files of one message", () => {
   it("are bounded together, however many times some are added", async () => {
     const add = async (...files: Attachment[]) => {
-      vi.spyOn(shell, "attachDropped").mockResolvedValue(files);
+      vi.spyOn(shell, "attachDropped").mockResolvedValue(attached(...files));
       await attachDropped(files.map(({ name }) => `/${name}`));
       return state().actionError?.code;
     };

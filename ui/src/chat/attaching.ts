@@ -1,16 +1,27 @@
-import { ATTACHMENT_BYTES, ATTACHMENT_FILES, type Attachment } from "../bridge/bindings";
+import {
+  ATTACHMENT_BYTES,
+  ATTACHMENT_FILES,
+  type Attached,
+  type Attachment,
+  MESSAGE_PICTURES,
+  type MessagePicture,
+  type PictureDetail,
+} from "../bridge/bindings";
 import { ShellError, shell } from "../bridge/bridge";
 import { showError } from "../frame/errors";
 import { count } from "../primitives/format";
 import { setView, useStore } from "../state/store";
-import { setFiles } from "./drafts";
+import { setFiles, setPictures } from "./drafts";
 import { contentsOf } from "./pasted";
-import type { PendingFiles } from "./view";
+import { draftKey, type PendingFiles } from "./view";
 
 const state = () => useStore.getState();
 
 /** Lets the person choose files that go with the next message. */
-export const chooseAttachments = () => attach((begin) => shell.chooseAttachments(begin));
+export const chooseAttachments = () => attach((begin) => shell.chooseAttachments(false, begin));
+
+/** The same among pictures alone. */
+export const choosePictures = () => attach((begin) => shell.chooseAttachments(true, begin));
 
 /** Lets files that were dropped on the window go with the next message. */
 export const attachDropped = (paths: string[]) =>
@@ -32,7 +43,7 @@ let last = 0;
  * Lets files go with the next message of the chat that is open now, or of the one that it becomes, whatever is opened
  * meanwhile. Once `read` has called `begin` with their names, that message waits for them.
  */
-async function attach(read: (begin: (names: string[]) => void) => Promise<Attachment[]>): Promise<void> {
+async function attach(read: (begin: (names: string[]) => void) => Promise<Attached>): Promise<void> {
   last += 1;
   const id = last;
   const begin = (names: string[]) => {
@@ -41,8 +52,17 @@ async function attach(read: (begin: (names: string[]) => void) => Promise<Attach
   };
   change((pendingFiles) => [...pendingFiles, { id, chat: state().chat, name: null }]);
   try {
-    const files = await read(begin);
-    ifStillPending(id, (chat) => setFiles(chat, (attached) => withinLimits([...attached, ...files])));
+    const { files, pictures, notes } = await read(begin);
+    ifStillPending(id, (chat) => {
+      const [before, shown] = [
+        state().attached[draftKey(chat)] ?? [],
+        state().pictures[draftKey(chat)] ?? [],
+      ];
+      const [all, allShown] = [withinLimits([...before, ...files]), notTooMany([...shown, ...pictures])];
+      if (files.length > 0) setFiles(chat, () => all);
+      if (pictures.length > 0) setPictures(chat, () => allShown);
+      if (notes.length > 0) setView({ note: { text: notes.join("\n"), undo: null } });
+    });
   } catch (error) {
     ifStillPending(id, (chat) => showError(error, chat));
   } finally {
@@ -76,6 +96,58 @@ function withinLimits(files: Attachment[]): Attachment[] {
       hint: "Leave some out; no model reads as much.",
     });
   return files;
+}
+
+/** The pictures of one message, if they are not too many. */
+function notTooMany(pictures: MessagePicture[]): MessagePicture[] {
+  if (pictures.length <= MESSAGE_PICTURES) return pictures;
+  throw new ShellError({
+    code: "pictures_too_many",
+    message: `More than ${MESSAGE_PICTURES} pictures cannot go with one message.`,
+    hint: "Leave some out, or send them with several messages.",
+  });
+}
+
+/** Takes a picture away from the next message. */
+export function hide(index: number): void {
+  setPictures(state().chat, (pictures) => pictures.toSpliced(index, 1));
+}
+
+/** Lets the model see a picture of the next message in another detail. */
+export async function setDetail(index: number, detail: PictureDetail): Promise<void> {
+  const { chat, pictures } = state();
+  const before = pictures[draftKey(chat)] ?? [];
+  const after = await inDetail(before, index, detail);
+  setPictures(chat, (shown) => shown.map((one) => (one === before[index] ? (after[index] ?? one) : one)));
+}
+
+/** Pictures of which one is seen in another detail; the same where it cannot be. */
+export async function inDetail(
+  pictures: MessagePicture[],
+  index: number,
+  detail: PictureDetail,
+): Promise<MessagePicture[]> {
+  const { chat } = state();
+  const picture = pictures[index];
+  if (picture === undefined) return pictures;
+  try {
+    return pictures.with(index, await shell.pictureInDetail(picture, detail));
+  } catch (error) {
+    showError(error, chat);
+    return pictures;
+  }
+}
+
+/** Lets the person choose pictures and adds them to others; the same where they cannot be. */
+export async function addPictures(pictures: MessagePicture[]): Promise<MessagePicture[]> {
+  const { chat } = state();
+  try {
+    const added = await shell.chooseAttachments(true, () => {});
+    return notTooMany([...pictures, ...added.pictures]);
+  } catch (error) {
+    showError(error, chat);
+    return pictures;
+  }
 }
 
 /** Takes a file away from the next message. */

@@ -2,25 +2,30 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Attachment } from "../bridge/bindings";
+import { type Attached, MESSAGE_PICTURES } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { reserveInputMethodKeys } from "../frame/inputMethods";
+import { modelInfo } from "../models/samples";
 import type { LiveReply } from "../state/server";
-import { useStore } from "../state/store";
+import { type State, useStore } from "../state/store";
 import { attachDropped } from "./attaching";
 import { Composer } from "./Composer";
-import { setFiles } from "./drafts";
+import { setFiles, setPictures } from "./drafts";
+import { picture } from "./samples";
 
 const initial = useStore.getInitialState();
 const sent: string[] = [];
+const NOTHING: Attached = { files: [], pictures: [], notes: [] };
 
 beforeEach(() => {
   useStore.setState({ ...initial, opened: true }, true);
   sent.length = 0;
   vi.spyOn(shell, "setDraftText").mockResolvedValue(null);
   vi.spyOn(shell, "setDraftFiles").mockResolvedValue(null);
-  vi.spyOn(shell, "send").mockImplementation(async (_to, text, replies) => {
-    sent.push(text);
+  vi.spyOn(shell, "setDraftPictures").mockResolvedValue(null);
+  vi.spyOn(shell, "pictureView").mockResolvedValue("data:image/png;base64,");
+  vi.spyOn(shell, "send").mockImplementation(async (_to, text, shown, replies) => {
+    sent.push(text, ...shown.map(({ name }) => name));
     replies.begun({ chat: 5, messages: [] });
   });
 });
@@ -104,7 +109,7 @@ describe("the field for the next message", () => {
 
 describe("files of the next message", () => {
   it("hold it while they are read, and go with it then", async () => {
-    let read = (_: Attachment[]) => {};
+    let read = (_: Attached) => {};
     vi.spyOn(shell, "attachDropped").mockReturnValue(new Promise((resolve) => (read = resolve)));
     const { user, button } = open();
     await user.keyboard("What is it?");
@@ -114,7 +119,7 @@ describe("files of the next message", () => {
     await user.click(button());
     expect([sent, button().title]).toEqual([[], "A file is still being read."]);
 
-    read([{ name: "story.txt", text: "Hoo." }]);
+    read({ ...NOTHING, files: [{ name: "story.txt", text: "Hoo." }] });
     await attached;
     await screen.findByTestId("file");
     await user.click(button());
@@ -139,7 +144,7 @@ describe("files of the next message", () => {
   it("are attached where files are pasted, and text is typed", async () => {
     const attachPasted = vi
       .spyOn(shell, "attachPasted")
-      .mockResolvedValue([{ name: "owl.txt", text: "Hoo." }]);
+      .mockResolvedValue({ ...NOTHING, files: [{ name: "owl.txt", text: "Hoo." }] });
     const { user, field } = open();
     await user.paste("Hello");
     expect(field.value).toBe("Hello");
@@ -148,5 +153,82 @@ describe("files of the next message", () => {
     expect((await screen.findByTestId("file")).textContent).toContain("owl.txt");
     expect(attachPasted).toHaveBeenCalledWith([{ name: "owl.txt", content: btoa("Hoo.") }]);
     expect(field.value).toBe("Hello");
+  });
+});
+
+describe("pictures of the next message", () => {
+  const owl = picture("owl.png");
+
+  it("stand above the text with what they cost, and go with it", async () => {
+    setPictures(null, () => [owl, picture("bell.jpg", { tokens: 64 })]);
+    const { user, button } = open();
+    expect(screen.getAllByTestId("picture").map(({ textContent }) => textContent)).toEqual([
+      "owl.png1,008 tokens",
+      "bell.jpg64 tokens",
+    ]);
+    expect((await screen.findByAltText("owl.png")).getAttribute("src")).toMatch(/^data:/);
+    await user.click(screen.getByLabelText("Take owl.png away"));
+    await user.keyboard("What is it?");
+    await user.click(button());
+    expect(sent).toEqual(["What is it?", "bell.jpg"]);
+    await vi.waitFor(() => expect(screen.queryByTestId("picture")).toBe(null));
+  });
+
+  it("are enough to send", async () => {
+    setPictures(null, () => [owl]);
+    const { user, button } = open();
+    await user.click(button());
+    expect(sent).toEqual(["", "owl.png"]);
+  });
+
+  it("are seen in the detail that is chosen", async () => {
+    setPictures(null, () => [owl]);
+    const seen = vi
+      .spyOn(shell, "pictureInDetail")
+      .mockImplementation(async (one, detail) => ({ ...one, detail, tokens: 4000 }));
+    const { user } = open();
+    await user.click(screen.getByTestId("picture-detail"));
+    await user.click(await screen.findByText(/^High/));
+    await vi.waitFor(() => expect(screen.getByTestId("picture").textContent).toContain("4,000 tokens"));
+    expect(seen.mock.calls).toEqual([[owl, "high"]]);
+  });
+
+  it("open large, one after the other", async () => {
+    setPictures(null, () => [owl, picture("bell.jpg")]);
+    const { user } = open();
+    await user.click(screen.getByLabelText("Open owl.png"));
+    const large = await screen.findByTestId("large-picture");
+    expect(large.textContent).toContain("owl.png");
+    expect(large.textContent).toContain("1 of 2");
+    await user.keyboard("{ArrowRight}");
+    expect(screen.getByTestId("large-picture").textContent).toContain("bell.jpg");
+    await user.keyboard("{ArrowRight}{ArrowRight}");
+    expect(screen.getByTestId("large-picture").textContent).toContain("2 of 2");
+    await user.keyboard("{Escape}");
+    await vi.waitFor(() => expect(screen.queryByTestId("large-picture")).toBe(null));
+  });
+
+  it("are named to a model that cannot see, which is said with a way out", async () => {
+    setPictures(null, () => [owl]);
+    const model = modelInfo("/m", { pictures: { state: "unavailable", reason: "Its tower is missing." } });
+    useStore.setState({ engine: { state: "ready", model, device: "cpu" } as State["engine"] });
+    const { user } = open();
+    const note = screen.getByTestId("pictures-note");
+    expect(note.textContent).toMatch(/cannot see pictures.*Its tower is missing/);
+    await user.click(screen.getByTestId("attach"));
+    const entry = await screen.findByText("Pictures");
+    expect(entry.getAttribute("aria-disabled")).toBe("true");
+    expect(entry.textContent).toContain("Its tower is missing.");
+    await user.click(screen.getByText("Get a model that sees pictures"));
+    expect(useStore.getState().screen).toBe("models");
+  });
+
+  it("are no more than go with one message", async () => {
+    const some = Array.from({ length: MESSAGE_PICTURES }, () => owl);
+    setPictures(null, () => some);
+    vi.spyOn(shell, "attachDropped").mockResolvedValue({ ...NOTHING, pictures: [owl] });
+    await attachDropped(["/owl.png"]);
+    expect(useStore.getState().actionError?.code).toBe("pictures_too_many");
+    expect(useStore.getState().pictures.new).toHaveLength(MESSAGE_PICTURES);
   });
 });

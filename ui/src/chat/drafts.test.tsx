@@ -149,10 +149,10 @@ describe("an edit that is not sent", () => {
   it("is given up when it is sent", async () => {
     await show(opened());
     setEdit(3, "Who is it?");
-    vi.spyOn(shell, "edit").mockImplementation(async (_message, _text, replies) =>
+    vi.spyOn(shell, "edit").mockImplementation(async (_message, _text, _pictures, replies) =>
       replies.begun({ chat: 5, messages: [] }),
     );
-    await edit(3, "Who is it?");
+    await edit(3, "Who is it?", []);
     await vi.advanceTimersByTimeAsync(400);
     expect(kept).toEqual(["3: null"]);
   });
@@ -161,7 +161,7 @@ describe("an edit that is not sent", () => {
 describe("a chat that is begun among those with a tag", () => {
   it("gets the tag, so that it is listed", async () => {
     const tagged = vi.spyOn(shell, "tagChat").mockResolvedValue(null);
-    vi.spyOn(shell, "send").mockImplementation(async (to, _text, replies) =>
+    vi.spyOn(shell, "send").mockImplementation(async (to, _text, _pictures, replies) =>
       replies.begun({ chat: to.chat ?? 5, messages: [] }),
     );
     await send("Hello");

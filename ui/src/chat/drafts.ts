@@ -1,4 +1,4 @@
-import type { Attachment, Draft, UnsentEdit } from "../bridge/bindings";
+import type { Attachment, Draft, MessagePicture, UnsentEdit } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { setView, useStore } from "../state/store";
 import { draftKey } from "./view";
@@ -24,18 +24,19 @@ export function dropDraft(chat: number | null, sent: string): void {
 }
 
 /** Shows the draft that the shell has kept. What this page knows of is newer. */
-export function mergeDraft(chat: number | null, { text, files }: Draft): void {
-  const { drafts, attached } = useStore.getState();
+export function mergeDraft(chat: number | null, { text, files, pictures: shown }: Draft): void {
+  const { drafts, attached, pictures } = useStore.getState();
   const key = draftKey(chat);
   if (!(key in drafts)) setView({ drafts: { ...drafts, [key]: text } });
   if (!(key in attached)) setView({ attached: { ...attached, [key]: files } });
+  if (!(key in pictures)) setView({ pictures: { ...pictures, [key]: shown } });
 }
 
 /** Takes what was typed and attached since a new chat was begun along into it, unless the person has gone elsewhere. */
 export function moveDraft(chat: number): void {
-  const { chat: open, drafts, attached, pendingFiles } = useStore.getState();
+  const { chat: open, drafts, attached, pictures, pendingFiles } = useStore.getState();
   if (open !== chat) return;
-  const [text, files] = [drafts.new ?? "", attached.new ?? []];
+  const [text, files, shown] = [drafts.new ?? "", attached.new ?? [], pictures.new ?? []];
   if (text !== "") {
     change(null, "");
     change(chat, text);
@@ -43,6 +44,10 @@ export function moveDraft(chat: number): void {
   if (files.length > 0) {
     setFiles(null, () => []);
     setFiles(chat, () => files);
+  }
+  if (shown.length > 0) {
+    setPictures(null, () => []);
+    setPictures(chat, () => shown);
   }
   setView({ pendingFiles: pendingFiles.map((one) => (one.chat === null ? { ...one, chat } : one)) });
 }
@@ -54,6 +59,18 @@ export function setFiles(chat: number | null, change: (files: Attachment[]) => A
   const files = change(attached[key] ?? []);
   setView({ attached: { ...attached, [key]: files } });
   enqueueSave(() => shell.setDraftFiles(chat, files));
+}
+
+/** Changes the pictures that are to go with what is typed. */
+export function setPictures(
+  chat: number | null,
+  change: (pictures: MessagePicture[]) => MessagePicture[],
+): void {
+  const { pictures } = useStore.getState();
+  const key = draftKey(chat);
+  const shown = change(pictures[key] ?? []);
+  setView({ pictures: { ...pictures, [key]: shown } });
+  enqueueSave(() => shell.setDraftPictures(chat, shown));
 }
 
 /** Changes what a message of the person's is being changed to; `null` gives that up. */
@@ -71,8 +88,13 @@ export function mergeEdits(edits: UnsentEdit[]): void {
 /** Forgets what was typed and attached in chats and messages whose numbers others may be given. */
 export function forgetDrafts(): void {
   for (const about of unsaved.keys()) if (about !== `draft ${draftKey(null)}`) unsaved.delete(about);
-  const { drafts, attached } = useStore.getState();
-  setView({ edits: {}, drafts: { new: drafts.new ?? "" }, attached: { new: attached.new ?? [] } });
+  const { drafts, attached, pictures } = useStore.getState();
+  setView({
+    edits: {},
+    drafts: { new: drafts.new ?? "" },
+    attached: { new: attached.new ?? [] },
+    pictures: { new: pictures.new ?? [] },
+  });
 }
 
 /** Lets the shell keep what was typed, in the order in which it was. Fulfilled once it has. */

@@ -39,7 +39,7 @@ function chatsToOpen(...chats: number[]) {
 function sending() {
   const began = later<Sent>();
   const sent = vi.spyOn(shell, "send");
-  sent.mockImplementation(async (_to, _text, replies: ReplyListener<Sent>) =>
+  sent.mockImplementation(async (_to, _text, _pictures, replies: ReplyListener<Sent>) =>
     replies.begun(await began.promise),
   );
   const reply = {

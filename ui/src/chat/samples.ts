@@ -1,4 +1,4 @@
-import type { BranchMessage, ChatSummary, OpenedChat, ReplyStats } from "../bridge/bindings";
+import type { BranchMessage, ChatSummary, MessagePicture, OpenedChat, ReplyStats } from "../bridge/bindings";
 import { useStore } from "../state/store";
 
 /** A chat in the list, for tests. */
@@ -22,6 +22,20 @@ export const openedChat = (id: number, messages: BranchMessage[] = []): OpenedCh
   draft: { text: "", files: [], pictures: [] },
   edits: [],
   messages,
+});
+
+/** A picture of a message, for tests. */
+export const picture = (name: string, more: Partial<MessagePicture> = {}): MessagePicture => ({
+  hash: name,
+  name,
+  format: "png",
+  detail: "standard",
+  width: 1600,
+  height: 1200,
+  tokens: 1008,
+  bytes: 2.1e6,
+  missing: false,
+  ...more,
 });
 
 /** What a reply took, for tests. */

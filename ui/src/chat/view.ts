@@ -1,4 +1,4 @@
-import type { Attachment, ErrorReport, Message } from "../bridge/bindings";
+import type { Attachment, ErrorReport, Message, MessagePicture } from "../bridge/bindings";
 import type { ServerState } from "../state/server";
 
 /** Files that are being chosen or read for a message that is not sent. */
@@ -27,6 +27,8 @@ export interface ChatView {
   drafts: Record<string, string>;
   /** Files that go with the texts not sent yet, by chat. */
   attached: Record<string, Attachment[]>;
+  /** Pictures that go with them, by chat. */
+  pictures: Record<string, MessagePicture[]>;
   /** Files that are to go with them and are not read yet. */
   pendingFiles: PendingFiles[];
   /** A message is on its way to the shell. */
@@ -51,6 +53,7 @@ export const CHAT_VIEW: ChatView = {
   repliesOpen: false,
   drafts: {},
   attached: {},
+  pictures: {},
   pendingFiles: [],
   sending: false,
   actionError: null,

@@ -64,7 +64,7 @@ describe("settings that a preset has replaced", () => {
 
   it("cannot come back in another chat than the one that was begun", async () => {
     const set = vi.spyOn(shell, "setChatSettings").mockResolvedValue(null);
-    vi.spyOn(shell, "send").mockImplementation(async (_chat, _text, replies) => {
+    vi.spyOn(shell, "send").mockImplementation(async (_chat, _text, _pictures, replies) => {
       await undo();
       replies.begun({ chat: 5, messages: [] });
     });

@@ -17,15 +17,29 @@ interface Props {
   open?: boolean;
   onOpenChange?: (open: boolean) => void;
   tabIndex?: number;
+  className?: string;
+  side?: "top" | "bottom";
+  align?: "start" | "end";
   children: ReactNode;
 }
 
 /** A button that opens a menu. What cannot be chosen says why, and can still be reached with the arrow keys. */
-export function MenuButton({ label, testId, entries, open, onOpenChange, tabIndex, children }: Props) {
+export function MenuButton({
+  label,
+  testId,
+  entries,
+  open,
+  onOpenChange,
+  tabIndex,
+  className = "icon-button",
+  side = "bottom",
+  align = "end",
+  children,
+}: Props) {
   return (
     <Menu.Root modal={false} open={open} onOpenChange={(next) => onOpenChange?.(next)}>
       <Menu.Trigger
-        className="icon-button"
+        className={className}
         aria-label={label}
         title={label}
         data-testid={testId}
@@ -36,8 +50,8 @@ export function MenuButton({ label, testId, entries, open, onOpenChange, tabInde
       <Menu.Portal>
         <Menu.Positioner
           positionMethod="fixed"
-          side="bottom"
-          align="end"
+          side={side}
+          align={align}
           sideOffset={4}
           collisionPadding={12}
           className="positioner"

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use foretoken_protocol::{
-    Constraint, ErrorReport, Event, FinishReason, GenerationSettings, Input, KvPrecision, ModelInfo,
-    Priority, Request, RequestId, StopScope,
+    ChatMessage, Constraint, ErrorReport, Event, FinishReason, GenerationSettings, Input, KvPrecision,
+    ModelInfo, Priority, Request, RequestId, StopScope,
 };
 use tokio::sync::oneshot;
 
@@ -38,7 +38,7 @@ impl From<&ModelInfo> for Model {
 #[derive(Debug)]
 pub struct Prompt {
     /// What it is written behind.
-    pub input: Input,
+    pub input: InputFor,
     /// How to write it.
     pub settings: SettingsFor,
     /// What its stop texts are looked for in.
@@ -57,7 +57,7 @@ pub struct Prompt {
 
 impl Prompt {
     /// What is to be answered or gone on with, as `settings` say.
-    pub fn new(input: impl Into<Input>, settings: impl Into<SettingsFor>) -> Self {
+    pub fn new(input: impl Into<InputFor>, settings: impl Into<SettingsFor>) -> Self {
         let (input, settings, stop_scope) = (input.into(), settings.into(), StopScope::default());
         let (constraint, priority) = (Constraint::default(), Priority::default());
         Self {
@@ -70,6 +70,39 @@ impl Prompt {
             prediction: None,
             remember: None,
         }
+    }
+}
+
+/// What the model that comes to write a reply reads, as a model that sees no pictures reads no picture.
+pub struct InputFor(Box<dyn FnOnce(&ModelInfo) -> Input + Send>);
+
+impl InputFor {
+    /// What depends on the model.
+    pub fn model(choose: impl FnOnce(&ModelInfo) -> Input + Send + 'static) -> Self {
+        Self(Box::new(choose))
+    }
+
+    pub(crate) fn of(self, model: &ModelInfo) -> Input {
+        (self.0)(model)
+    }
+}
+
+impl From<Input> for InputFor {
+    /// The same for every model.
+    fn from(input: Input) -> Self {
+        Self::model(move |_| input)
+    }
+}
+
+impl From<Vec<ChatMessage>> for InputFor {
+    fn from(messages: Vec<ChatMessage>) -> Self {
+        Input::from(messages).into()
+    }
+}
+
+impl fmt::Debug for InputFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InputFor")
     }
 }
 

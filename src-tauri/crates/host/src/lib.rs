@@ -21,7 +21,7 @@ mod tool;
 mod watchdog;
 
 pub use activity::Activity;
-pub use command::{Model, Prompt, SettingsFor};
+pub use command::{InputFor, Model, Prompt, SettingsFor};
 pub use engine::{Engine, Generation};
 pub use limits::allow_open_files;
 pub use program::engine_program;

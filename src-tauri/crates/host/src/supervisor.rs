@@ -331,7 +331,7 @@ impl Supervisor {
             return self.load(model, None);
         };
         let Job { id, prompt, progress } = job;
-        let settings = prompt.settings.of(&model);
+        let (input, settings) = (prompt.input.of(&model), prompt.settings.of(&model));
         let a_token = ENTRIES_A_TOKEN + u64::from(prompt.logprobs.is_some());
         let room = a_token * u64::from(settings.max_tokens) + LAST_ENTRIES;
         let begun = Begun { model: *model, settings: settings.clone() };
@@ -339,7 +339,7 @@ impl Supervisor {
         self.running.insert(id, Running { progress, room, cancelled: None });
         self.send(Request::Generate {
             id,
-            input: prompt.input,
+            input,
             settings,
             logprobs: prompt.logprobs,
             stop_scope: prompt.stop_scope,

@@ -22,3 +22,4 @@ pub use pixels::{PIXELS_FILE, Pixels};
 pub use prepare::prepare;
 pub use resize::bicubic;
 pub use size::{FACTOR, LARGEST_AREA, LEAST_AREA, SizeRule};
+pub use sniff::is_picture;

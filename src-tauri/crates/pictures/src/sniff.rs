@@ -38,6 +38,18 @@ pub(crate) fn sniff(bytes: &[u8]) -> Result<PictureFormat, PictureError> {
     Err(kind.map_or(PictureError::Unknown, |kind| PictureError::Foreign { kind }))
 }
 
+/// Whether a file that begins with these bytes is to be taken for a picture, if only to say why it cannot be read. What
+/// may be read as a text is none.
+pub fn is_picture(bytes: &[u8]) -> bool {
+    match sniff(bytes) {
+        Ok(_) => true,
+        Err(PictureError::Foreign { kind }) => {
+            !matches!(kind, Foreign::Svg | Foreign::Eps | Foreign::Pdf | Foreign::Zip)
+        }
+        Err(_) => false,
+    }
+}
+
 fn format(bytes: &[u8]) -> Option<PictureFormat> {
     let begins = |magic: &[u8]| bytes.starts_with(magic);
     let at = |place: usize, magic: &[u8]| bytes.get(place..).is_some_and(|rest| rest.starts_with(magic));
@@ -150,6 +162,16 @@ mod tests {
         for bytes in unknown {
             assert_eq!(sniff(bytes), Err(PictureError::Unknown), "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn what_is_no_picture_is_left_to_others() {
+        let pictures: [&[u8]; 4] =
+            [b"\x89PNG\r\n\x1a\n", b"8BPS\0\x01", b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", b"\xff\x0a\xfa"];
+        assert!(pictures.iter().all(|bytes| is_picture(bytes)));
+        let others: [&[u8]; 6] =
+            [b"", b"BMW is a maker", b"%PDF-1.7", b"<svg xmlns=''/>", b"PK\x03\x04\x14\0", b"%!PS-Adobe"];
+        assert!(!others.iter().any(|bytes| is_picture(bytes)));
     }
 
     #[test]

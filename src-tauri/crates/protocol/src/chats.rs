@@ -304,6 +304,17 @@ pub struct Attachment {
     pub text: String,
 }
 
+/// What was read of files that are to go with a message, each kind in the order of the files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Attached {
+    /// Files whose text is sent.
+    pub files: Vec<Attachment>,
+    /// Pictures, which are kept for a day where no message has them.
+    pub pictures: Vec<MessagePicture>,
+    /// What people should know of the pictures, a sentence each, as that a model sees a film's first frame.
+    pub notes: Vec<String>,
+}
+
 /// A file that was pasted, of which the page knows no path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct PastedFile {

@@ -39,10 +39,10 @@ pub use chat::{
     TemplateOptions, ToolCall,
 };
 pub use chats::{
-    Attachment, Beginning, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings, ChatSummary,
-    ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, FoundChat, FoundMessage,
-    ImportReport, Imported, OpenedChat, PastedFile, Preset, PresetId, SearchCounts, SearchFilter,
-    SearchResults, SearchScope, Searched, SnippetPart, Tag, TagPlaces, UnseenReply, UnsentEdit,
+    Attached, Attachment, Beginning, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings,
+    ChatSummary, ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, FoundChat,
+    FoundMessage, ImportReport, Imported, OpenedChat, PastedFile, Preset, PresetId, SearchCounts,
+    SearchFilter, SearchResults, SearchScope, Searched, SnippetPart, Tag, TagPlaces, UnseenReply, UnsentEdit,
 };
 pub use constraint::{CallRule, Constraint, Format};
 pub use conversion::{

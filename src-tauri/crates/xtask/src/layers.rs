@@ -46,7 +46,7 @@ const LAYERS: Layers = Layers {
         ("host", &["protocol"]),
         ("api", &["calls", "host", "models", "protocol"]),
         ("test-hub", &[]),
-        ("shell", &["api", "chats", "host", "models", "prefixes", "protocol"]),
+        ("shell", &["api", "chats", "host", "models", "pictures", "prefixes", "protocol"]),
         ("xtask", &[]),
     ],
     modules: &[
@@ -118,7 +118,6 @@ const LAYERS: Layers = Layers {
             &[
                 ("accent", &[]),
                 ("actions", &[]),
-                ("attachments", &[]),
                 ("awake", &[]),
                 ("blocking", &[]),
                 ("clipboard", &[]),
@@ -153,7 +152,9 @@ const LAYERS: Layers = Layers {
                         "strain",
                     ],
                 ),
-                ("conversations", &["blocking", "events", "kept_prefixes", "models", "settings"]),
+                ("pictures", &["blocking"]),
+                ("conversations", &["blocking", "events", "kept_prefixes", "models", "pictures", "settings"]),
+                ("attachments", &["conversations"]),
                 ("comparison", &["conversations", "models", "settings"]),
                 (
                     "local_api",
@@ -172,6 +173,7 @@ const LAYERS: Layers = Layers {
                         "local_api",
                         "log",
                         "models",
+                        "pictures",
                         "places",
                         "quitting",
                         "settings",
@@ -192,6 +194,7 @@ const LAYERS: Layers = Layers {
                         "attachments",
                         "benchmarks",
                         "blocking",
+                        "conversations",
                         "crash_reports",
                         "desktop",
                         "diagnostics",

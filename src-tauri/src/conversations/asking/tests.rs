@@ -419,8 +419,15 @@ async fn the_instructions_of_a_chat_come_first() {
     let (channel, mut events) = page();
     let sent = app.conversations.ask(app.conversations.open_chat(), QUESTION.into(), channel).await.unwrap();
     let (_, answer) = rest(&mut events).await;
-    let prompt = || {
-        app.conversations.store.call(move |store| crate::conversations::store::conversation(store, answer.id))
+    let EngineState::Ready { model, .. } = app.snapshot().await.unwrap().engine else {
+        panic!("a model is ready")
+    };
+    let prompt = async || {
+        let conversation = app
+            .conversations
+            .store
+            .call(move |store| crate::conversations::pictures::Conversation::of(store, answer.id));
+        Ok::<_, foretoken_protocol::ErrorReport>(conversation.await?.read_by(&model))
     };
     let roles = |messages: Vec<foretoken_protocol::ChatMessage>| -> Vec<serde_json::Value> {
         messages.iter().map(|message| serde_json::json!(message)["role"].clone()).collect()

@@ -59,7 +59,7 @@ async fn what_models_have_read_of_a_chat_is_kept_and_goes_with_it() {
     for question in ["One bell rings. ", "Two frogs sing. "] {
         let (channel, mut events) = page();
         let destination = Destination::New(Beginning::default());
-        let sent = app.conversations.ask(destination, question.repeat(20), channel).await.unwrap();
+        let sent = app.conversations.ask(destination, question.repeat(20).into(), channel).await.unwrap();
         rest(&mut events).await;
         chats.push(sent.chat);
     }

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use foretoken_protocol::{
-    ChatId, Drafting, GenerationSettings, MessageStatus, Provenance, Sampling, SearchScope,
+    ChatId, Drafting, GenerationSettings, MessageId, Provenance, Sampling, SearchScope,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -62,28 +62,6 @@ pub(crate) fn damage(path: &Path) {
     let file = File::options().read(true).write(true).open(path).unwrap();
     let middle = file.metadata().unwrap().len() / 2 / 4096 * 4096;
     file.write_all_at(&[0xa5; 3 * 4096], middle).unwrap();
-}
-
-#[test]
-fn replies_without_an_answer_are_left_out_of_the_conversation() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&folder.path().join("chats.sqlite")).unwrap();
-    let settings = settings();
-    let chat = store.create_chat("A chat").unwrap().id;
-    let mut last = None;
-    for answer in ["One.", "", "Three."] {
-        let question = store.add_user_message(chat, last, &format!("Before {answer:?}")).unwrap().id;
-        let reply = store.begin_reply(chat, question, "model", &settings).unwrap().id;
-        store.append_to_reply(reply, answer, "", &Provenance::default()).unwrap();
-        store.finish_reply(reply, MessageStatus::Interrupted, None, None).unwrap();
-        last = Some(reply);
-    }
-    let texts: Vec<String> = conversation(&store, last.unwrap())
-        .unwrap()
-        .into_iter()
-        .map(|message| message.content().into_owned())
-        .collect();
-    assert_eq!(texts, ["Before \"One.\"", "One.", "Before \"\"", "Before \"Three.\"", "Three."]);
 }
 
 #[tokio::test]

@@ -1,0 +1,67 @@
+//! Pictures that go with messages.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use foretoken_protocol::{ChatId, ErrorReport, MessagePicture, PictureDetail};
+use tauri::{State, WebviewWindow};
+use tauri_plugin_dialog::DialogExt;
+use tokio::sync::oneshot;
+
+use crate::app::App;
+use crate::commands::chats::chosen_path;
+
+/// What people see of a picture, as a `data:` address.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn picture_view(app: State<'_, Arc<App>>, hash: String) -> Result<String, ErrorReport> {
+    let (bytes, is_png) = app.conversations.picture_view(hash).await?;
+    let kind = if is_png { "png" } else { "jpeg" };
+    Ok(format!("data:image/{kind};base64,{}", BASE64_STANDARD.encode(bytes)))
+}
+
+/// A picture in another detail, with what it costs then.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn picture_in_detail(
+    app: State<'_, Arc<App>>,
+    picture: MessagePicture,
+    detail: PictureDetail,
+) -> Result<MessagePicture, ErrorReport> {
+    app.conversations.in_detail(picture, detail)
+}
+
+/// Keeps the pictures that are to go with what is typed.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_draft_pictures(
+    app: State<'_, Arc<App>>,
+    chat: Option<ChatId>,
+    pictures: Vec<MessagePicture>,
+) -> Result<(), ErrorReport> {
+    app.conversations.store.call(move |store| store.set_draft_pictures(chat, &pictures)).await
+}
+
+/// Writes a picture as it was given into a file that the person chooses in the system's dialog. Returns where it is;
+/// `null` if they chose none.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn save_picture(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+    hash: String,
+    name: String,
+) -> Result<Option<String>, ErrorReport> {
+    let (answer, chosen) = oneshot::channel();
+    window
+        .dialog()
+        .file()
+        .set_parent(&window)
+        .set_title("Save picture")
+        .set_file_name(name)
+        .save_file(move |file| drop(answer.send(file)));
+    let Some(path) = chosen_path(chosen).await else { return Ok(None) };
+    app.conversations.save_picture(&hash, path.clone()).await?;
+    Ok(Some(path.to_string_lossy().into_owned()))
+}

@@ -1,0 +1,146 @@
+//! Tests of pictures on their way from a file to a model.
+
+use foretoken_protocol::{Drafting, GenerationSettings, MessageStatus, PictureFormat, Provenance, Sampling};
+
+use super::*;
+use crate::conversations::asking::Question;
+use crate::testing::{Running, page, rest, running};
+
+#[test]
+fn replies_without_an_answer_are_left_out_of_the_conversation() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("chats.sqlite")).unwrap();
+    let settings = GenerationSettings {
+        sampling: Sampling::default(),
+        drafting: Drafting::Off,
+        max_tokens: 1,
+        thinking: false,
+        stop: Vec::new(),
+    };
+    let chat = store.create_chat("A chat").unwrap().id;
+    let mut last = None;
+    for answer in ["One.", "", "Three."] {
+        let question = store.add_user_message(chat, last, &format!("Before {answer:?}")).unwrap().id;
+        let reply = store.begin_reply(chat, question, "model", &settings).unwrap().id;
+        store.append_to_reply(reply, answer, "", &Provenance::default()).unwrap();
+        store.finish_reply(reply, MessageStatus::Interrupted, None, None).unwrap();
+        last = Some(reply);
+    }
+    let Conversation(said) = Conversation::of(&store, last.unwrap()).unwrap();
+    let texts: Vec<_> = said.iter().map(|said| said.message.content()).collect();
+    assert_eq!(texts, ["Before \"One.\"", "One.", "Before \"\"", "Before \"Three.\"", "Three."]);
+}
+
+/// A bitmap of one colour.
+fn bitmap(width: u32, height: u32) -> Vec<u8> {
+    let size = 3 * width.next_multiple_of(4) * height;
+    let mut bytes = b"BM".to_vec();
+    for number in [54 + size, 0, 54, 40, width, height, 1 | (24 << 16), 0, size, 0, 0, 0, 0] {
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes.resize(54 + size as usize, 0x5a);
+    bytes
+}
+
+fn part(text: &str) -> ContentPart {
+    ContentPart::Text { text: text.into() }
+}
+
+#[tokio::test]
+async fn a_picture_is_kept_and_read_by_models_that_see() {
+    let Running { app, folder, .. } = &running().await;
+    let conversations = &app.conversations;
+    let (picture, notes) = conversations.add_picture(bitmap(512, 256), "an owl.bmp".into()).await.unwrap();
+    assert_eq!((picture.format, picture.width, picture.height), (PictureFormat::Bmp, 512, 256));
+    assert_eq!((picture.tokens, picture.name.as_str(), notes.len()), (128, "an owl.bmp", 0));
+    let (view, _) = conversations.picture_view(picture.hash.clone()).await.unwrap();
+    assert!(view.starts_with(b"\x89PNG") || view.starts_with(b"\xff\xd8"), "it can be shown");
+    let saved = folder.path().join("saved.bmp");
+    conversations.save_picture(&picture.hash, saved.clone()).await.unwrap();
+    assert_eq!(std::fs::read(saved).unwrap(), bitmap(512, 256));
+
+    let shown = picture.clone();
+    let conversation = conversations.store.call(move |store| {
+        let chat = store.create_chat("A chat")?.id;
+        let question = store.add_user_message_with_pictures(chat, None, "What is it?", &[shown])?;
+        Conversation::of(store, question.id)
+    });
+    let conversation = conversation.await.unwrap();
+    let EngineState::Ready { model: blind, .. } = app.engine.state() else { panic!("a model is ready") };
+    let pictures = PictureInput::Available { least_pixels: 1 << 16, most_pixels: 1 << 24, tower_bytes: 1 };
+    let sees = ModelInfo { pictures: Box::new(pictures), ..(*blind).clone() };
+    let ready = conversations.with_pictures(conversation.clone()).await;
+    let named = ChatMessage::user("[picture: an owl.bmp]\nWhat is it?");
+    assert_eq!(ready.read_by(&blind), [named]);
+    let read = ready.read_by(&sees);
+    let pixels: Vec<PathBuf> = read[0].pictures().map(ToOwned::to_owned).collect();
+    let content = Content::Parts(vec![ContentPart::Image { pixels: pixels[0].clone() }, part("What is it?")]);
+    assert_eq!(read, [ChatMessage::User { content }]);
+    let made = std::fs::read(&pixels[0]).unwrap();
+    assert!(made.len() > 512 * 256 * 3, "all of it in full size");
+
+    // What is gone from the cache is made again.
+    std::fs::remove_file(&pixels[0]).unwrap();
+    conversations.with_pictures(conversation.clone()).await;
+    assert_eq!(std::fs::read(&pixels[0]).unwrap(), made);
+    for entry in std::fs::read_dir(folder.path().join("cache/pictures")).unwrap() {
+        assert!(entry.unwrap().path().is_file(), "nothing but pixels is left");
+    }
+
+    std::fs::remove_dir_all(folder.path().join("pictures")).unwrap();
+    let read = conversations.with_pictures(conversation).await.read_by(&sees);
+    assert_eq!(read, [ChatMessage::user("[picture: an owl.bmp, missing]\nWhat is it?")]);
+    let gone = conversations.picture_view(picture.hash).await.unwrap_err();
+    assert_eq!(gone.code, "picture_missing");
+    assert_eq!(conversations.picture_view("../../etc".into()).await.unwrap_err().code, "picture_missing");
+}
+
+#[tokio::test]
+async fn a_picture_costs_by_its_detail() {
+    let Running { app, .. } = &running().await;
+    let (picture, _) = app.conversations.add_picture(bitmap(1600, 1200), "photo".into()).await.unwrap();
+    let tokens = |detail| app.conversations.in_detail(picture.clone(), detail).unwrap().tokens;
+    assert_eq!(picture.tokens, tokens(PictureDetail::Standard));
+    assert_eq!(tokens(PictureDetail::Low), 13 * 18);
+    assert_eq!(tokens(PictureDetail::Standard), 27 * 36);
+    assert_eq!(tokens(PictureDetail::High), 38 * 50);
+    let narrow = MessagePicture { width: 4000, height: 2, ..picture.clone() };
+    let refused = app.conversations.in_detail(narrow, PictureDetail::Low).unwrap_err();
+    assert_eq!(refused.code, "picture_size");
+}
+
+#[tokio::test]
+async fn a_broken_picture_is_named_and_the_app_goes_on() {
+    let Running { app, folder, .. } = &running().await;
+    let mut broken = bitmap(64, 64);
+    broken.truncate(100);
+    let refused = app.conversations.add_picture(broken, "a b.bmp".into()).await.unwrap_err();
+    assert!(refused.message.starts_with("a b.bmp: "), "{refused}");
+    assert!(!refused.hint.is_empty() && !refused.message.contains("/tmp"), "{refused}");
+    let large = vec![0; foretoken_pictures::LARGEST_FILE as usize + 1];
+    let refused = app.conversations.add_picture(large, "huge".into()).await.unwrap_err();
+    assert_eq!(refused.code, "picture_too_large");
+    let left = std::fs::read_dir(folder.path().join("cache/pictures")).unwrap().count();
+    assert_eq!(left, 0, "nothing is left");
+    app.conversations.add_picture(bitmap(64, 64), "a.bmp".into()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_message_may_be_pictures_alone() {
+    let Running { app, .. } = &running().await;
+    let (picture, _) = app.conversations.add_picture(bitmap(64, 64), "an owl.bmp".into()).await.unwrap();
+    let question = |count| Question { text: " ".into(), pictures: vec![picture.clone(); count] };
+    let (channel, mut events) = page();
+    let many = app.conversations.ask(app.conversations.open_chat(), question(21), page().0).await;
+    assert_eq!(many.unwrap_err().code, "pictures_too_many");
+    let sent = app.conversations.ask(app.conversations.open_chat(), question(1), channel).await.unwrap();
+    rest(&mut events).await;
+    let opened = app.conversations.store.call(move |store| store.open_chat(sent.chat)).await.unwrap();
+    assert_eq!(opened.chat.title, "an owl.bmp");
+    assert_eq!(opened.messages[0].message.pictures, [picture.clone()]);
+    let unknown = MessagePicture { hash: "0".repeat(64), ..picture };
+    let question = Question { text: "What is it?".into(), pictures: vec![unknown] };
+    let refused =
+        app.conversations.edit(opened.messages[0].message.id, question, page().0).await.unwrap_err();
+    assert!(refused.code.contains("picture"), "{refused}");
+}

@@ -1,0 +1,186 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { type KeyboardEvent, memo, useState } from "react";
+import type { MessagePicture, PictureDetail } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
+import { attempt } from "../frame/errors";
+import { count } from "../primitives/format";
+import { Icon } from "../primitives/icons";
+import { MenuButton } from "../primitives/MenuButton";
+import { setView } from "../state/store";
+import { DETAILS, detailName, pictureCost, pictureFacts, usePictureView } from "./pictures";
+
+interface Props {
+  pictures: MessagePicture[];
+  /** Takes one away again; there only before they are sent. */
+  onRemove?: (index: number) => void;
+  /** Lets the model see one in another detail; there only before they are sent. */
+  onDetail?: (index: number, detail: PictureDetail) => void;
+}
+
+/** Pictures that go or went with a message. A click opens one large. */
+export const Pictures = memo(function Pictures({ pictures, onRemove, onDetail }: Props) {
+  const [open, setOpen] = useState<number | null>(null);
+  if (pictures.length === 0) return null;
+  return (
+    <>
+      <ul className={onRemove ? "pictures to-send" : "pictures"} aria-label="Pictures">
+        {pictures.map((picture, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two pictures may be the same
+          <li key={index} className="picture" data-testid="picture">
+            <Thumbnail picture={picture} onOpen={() => setOpen(index)} />
+            {onRemove && (
+              <PictureChip
+                picture={picture}
+                onRemove={() => onRemove(index)}
+                onDetail={onDetail && ((detail) => onDetail(index, detail))}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      <LargePicture pictures={pictures} open={open} onOpen={setOpen} />
+    </>
+  );
+});
+
+interface ThumbnailProps {
+  picture: MessagePicture;
+  onOpen: () => void;
+}
+
+function Thumbnail({ picture, onOpen }: ThumbnailProps) {
+  const view = usePictureView(picture);
+  if (picture.missing)
+    return (
+      <span className="picture-gone" role="img" aria-label={`${picture.name}, whose file is gone`}>
+        <Icon name="picture" />
+        <span className="picture-gone-name">{picture.name}</span>
+      </span>
+    );
+  return (
+    <button
+      type="button"
+      className="picture-open"
+      aria-label={`Open ${picture.name}`}
+      title={`${picture.name}\n${pictureFacts(picture)}`}
+      data-testid="picture-open"
+      onClick={onOpen}
+    >
+      {view === null ? <Icon name="picture" /> : <img src={view} alt={picture.name} decoding="async" />}
+    </button>
+  );
+}
+
+interface ChipProps {
+  picture: MessagePicture;
+  onRemove: () => void;
+  onDetail?: (detail: PictureDetail) => void;
+}
+
+/** What a picture that is not sent yet is called and costs. */
+function PictureChip({ picture, onRemove, onDetail }: ChipProps) {
+  const { name, detail } = picture;
+  return (
+    <>
+      <span className="picture-words">
+        <span className="picture-name">{name}</span>
+        {onDetail ? (
+          <MenuButton
+            className="picture-detail"
+            label={`${name}: ${pictureCost(picture)}, ${detailName(detail)} detail`}
+            testId="picture-detail"
+            entries={DETAILS.map((one) => ({
+              name: `${one.name}, ${one.words}`,
+              reason: null,
+              onSelect: () => onDetail(one.detail),
+            }))}
+          >
+            <span className="numbers">{pictureCost(picture)}</span>
+            <Icon name="down" />
+          </MenuButton>
+        ) : (
+          <span className="numbers soft">{pictureCost(picture)}</span>
+        )}
+      </span>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={`Take ${name} away`}
+        title="Take away"
+        data-testid="picture-remove"
+        onClick={onRemove}
+      >
+        <Icon name="close" />
+      </button>
+    </>
+  );
+}
+
+interface LargeProps {
+  pictures: MessagePicture[];
+  open: number | null;
+  onOpen: (index: number | null) => void;
+}
+
+/** One of the pictures over the window. The arrow keys go on to the others. */
+function LargePicture({ pictures, open, onOpen }: LargeProps) {
+  const picture = open === null ? undefined : pictures[open];
+  const go = (by: number) => {
+    if (open !== null && pictures[open + by] !== undefined) onOpen(open + by);
+  };
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    if (key === "ArrowRight") go(1);
+    else if (key === "ArrowLeft") go(-1);
+  };
+  return (
+    <Dialog.Root open={picture !== undefined} onOpenChange={(next) => next || onOpen(null)}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="sheet-backdrop" />
+        <Dialog.Popup className="large-picture" data-testid="large-picture" onKeyDown={onKeyDown}>
+          {picture && (
+            <>
+              <header className="sheet-head">
+                <Dialog.Title className="sheet-title">{picture.name}</Dialog.Title>
+                <Dialog.Close className="icon-button" aria-label="Close" title="Close (Esc)">
+                  <Icon name="close" />
+                </Dialog.Close>
+              </header>
+              <LargeView picture={picture} />
+              <footer className="sheet-foot">
+                <span className="soft numbers">
+                  {pictureFacts(picture)} · {pictureCost(picture)} in{" "}
+                  {detailName(picture.detail).toLowerCase()} detail
+                </span>
+                <span className="spring" />
+                {pictures.length > 1 && (
+                  <span className="soft numbers">
+                    {count((open ?? 0) + 1)} of {count(pictures.length)}
+                  </span>
+                )}
+                <button
+                  type="button"
+                  className="button"
+                  data-testid="save-picture"
+                  onClick={() => save(picture)}
+                >
+                  Save…
+                </button>
+              </footer>
+            </>
+          )}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function LargeView({ picture }: { picture: MessagePicture }) {
+  const view = usePictureView(picture);
+  return <div className="large-view">{view !== null && <img src={view} alt={picture.name} />}</div>;
+}
+
+const save = ({ hash, name }: MessagePicture) =>
+  attempt(async () => {
+    const path = await shell.savePicture(hash, name);
+    if (path !== null) setView({ note: { text: `Saved as ${path}.`, undo: null } });
+  });

@@ -1,0 +1,67 @@
+import { useEffect, useState } from "react";
+import type { Message, MessagePicture, ModelInfo, PictureDetail } from "../bridge/bindings";
+import { reportOf, shell } from "../bridge/bridge";
+import { bytes, count } from "../primitives/format";
+
+/** How many views are kept: more than are on a screen. */
+const MOST_VIEWS = 60;
+
+/** What people see of pictures, by hash, the one that was asked for last at the end. */
+const views = new Map<string, Promise<string>>();
+
+/** What people see of a picture, as an address; it is asked for once. */
+function viewOf(hash: string): Promise<string> {
+  const view = views.get(hash) ?? shell.pictureView(hash);
+  views.delete(hash);
+  views.set(hash, view);
+  // What failed is asked for again.
+  view.catch(() => views.delete(hash));
+  const oldest = views.keys().next().value;
+  if (views.size > MOST_VIEWS && oldest !== undefined) views.delete(oldest);
+  return view;
+}
+
+/** What people see of a picture, as an address; null until it is there, and where its file is gone. */
+export function usePictureView({ hash, missing }: MessagePicture): string | null {
+  const [view, setView] = useState<string | null>(null);
+  useEffect(() => {
+    if (missing) return;
+    let isWanted = true;
+    viewOf(hash)
+      .then((address) => isWanted && setView(address))
+      // A placeholder stands there.
+      .catch((error) => console.warn(reportOf(error)));
+    return () => {
+      isWanted = false;
+    };
+  }, [hash, missing]);
+  return view;
+}
+
+/** What the person chooses from, and what each is. */
+export const DETAILS: { detail: PictureDetail; name: string; words: string }[] = [
+  { detail: "low", name: "Low", words: "at most 256 tokens" },
+  { detail: "standard", name: "Standard", words: "at most 1,024 tokens" },
+  { detail: "high", name: "High", words: "at most 4,096 tokens" },
+  { detail: "original", name: "All", words: "as much as the model reads" },
+];
+
+export const detailName = (detail: PictureDetail): string =>
+  DETAILS.find((one) => one.detail === detail)?.name ?? "";
+
+/** What a picture costs. */
+export const pictureCost = ({ tokens }: MessagePicture): string => `${count(tokens)} tokens`;
+
+/** What is known of a picture, in a line. */
+export const pictureFacts = (picture: MessagePicture): string => {
+  const { width, height, format } = picture;
+  return `${count(width)} × ${count(height)} ${format.toUpperCase()}, ${bytes(picture.bytes)}`;
+};
+
+/** Why a model cannot see pictures; null if it can, or if there is none. */
+export const blindness = (model: ModelInfo | null): string | null =>
+  model?.pictures.state === "unavailable" ? model.pictures.reason : null;
+
+/** Whether pictures were sent. */
+export const hasPictures = (messages: Message[]): boolean =>
+  messages.some(({ pictures }) => pictures.length > 0);

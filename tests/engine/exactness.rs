@@ -71,22 +71,22 @@ fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize
             }
         }
     }
-    assert!(by_draft_model > 1000, "{by_draft_model}");
+    assert!(by_draft_model > 500, "{by_draft_model}");
     assert!(different.is_empty(), "{} replies differ: {different:#?}", different.len());
     let rates: Vec<f64> = accepted.iter().zip(&drafted).map(|(&a, &d)| f64::from(a) / f64::from(d)).collect();
     println!("accepted by position {rates:.3?}");
     rates
 }
 
-/// One for every second pair of questions, one with thinking and one without, in turns.
-fn even_pairs(question: usize) -> Vec<Drafting> {
+/// One for every fourth pair of questions, one with thinking and one without, in turns.
+fn some_pairs(question: usize) -> Vec<Drafting> {
     let in_turns = DRAFTINGS[question % DRAFTINGS.len()];
-    if (question / 2).is_multiple_of(2) { vec![in_turns] } else { Vec::new() }
+    if (question / 2).is_multiple_of(4) { vec![in_turns] } else { Vec::new() }
 }
 
-/// The same for the other pairs.
-fn odd_pairs(question: usize) -> Vec<Drafting> {
-    even_pairs(question + 2)
+/// The same for others.
+fn other_pairs(question: usize) -> Vec<Drafting> {
+    some_pairs(question + 4)
 }
 
 fn all(_question: usize) -> Vec<Drafting> {
@@ -106,12 +106,12 @@ fn seeded_text_is_the_same(draftings: fn(usize) -> Vec<Drafting>) {
 
 #[test]
 fn greedy_text_is_the_same_at_every_depth() {
-    greedy_text_is_the_same(even_pairs);
+    greedy_text_is_the_same(some_pairs);
 }
 
 #[test]
 fn seeded_text_is_the_same_at_every_depth() {
-    seeded_text_is_the_same(odd_pairs);
+    seeded_text_is_the_same(other_pairs);
 }
 
 #[test]
@@ -130,13 +130,14 @@ fn every_seeded_text_is_the_same_at_every_depth() {
 /// acceptance, which no comparison of texts shows.
 #[test]
 fn drafts_share_the_noise_of_their_positions() {
-    /// Share of second drafts that must be right where the first was. Measured: 0.587, of 712; with another position's
-    /// noise none of 2. A model that is surer of its words, as at lower temperatures, hides the difference.
+    /// Share of second drafts that must be right where the first was. Measured with 25 questions: 0.587, of 712; with
+    /// another position's noise none of 2. A model that is surer of its words, as at lower temperatures, hides the
+    /// difference.
     const LEAST: f64 = 0.45;
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let sampling = Sampling { temperature: 4.0, seed: Some(5), ..Sampling::default() };
     let mut accepted = [0u32; 2];
-    for question in demo_questions().into_iter().take(25) {
+    for question in demo_questions().into_iter().take(14) {
         let message = ChatMessage::user(question);
         let prompt = session.chat_prompt(&[message], None, false).unwrap();
         let reply = reply(&mut session, &prompt, sampling, Drafting::Fixed { depth: 2 });

@@ -567,12 +567,12 @@ mod tests {
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../resources/demo-model/checkpoint")
     }
 
-    /// 24 tokens are a whole number of steps at each depth from 0 to 3 when every draft is right.
+    /// 12 tokens are a whole number of steps at each depth from 0 to 3 when every draft is right.
     fn small(force_acceptance: Option<f64>) -> Options {
         Options {
             prompt_tokens: 20,
             questions: Questions::default(),
-            gen_tokens: 24,
+            gen_tokens: 12,
             chat_tokens: 100,
             decoding_only: false,
             runs: 2,
@@ -646,7 +646,7 @@ mod tests {
         let kinds: Vec<TextKind> = report.texts.iter().map(|text| text.kind).collect();
         assert_eq!(kinds, [TextKind::Prose, TextKind::Code]);
         for text in &report.texts {
-            assert_eq!(text.tokens, 3 * 24, "three questions");
+            assert_eq!(text.tokens, 3 * 12, "three questions");
             let Auto { tokens_per_pass, positions, note, .. } = text.lookup.as_ref().unwrap();
             assert!(tokens_per_pass.min >= 1.0 && positions.len() <= 15 && note.is_none(), "{positions:?}");
             assert!(text.auto.as_ref().unwrap().positions[0].accepted > 0);
@@ -704,14 +704,14 @@ mod tests {
         let options = Options { questions, speculation: off, depths: None, ..options };
         let report = bench(&demo(), &options, &mut |_, _| {}).unwrap();
         let [text] = &report.texts[..] else { panic!("{report:?}") };
-        assert_eq!((text.kind, text.tokens, text.depths.len()), (TextKind::Any, 24, 1));
+        assert_eq!((text.kind, text.tokens, text.depths.len()), (TextKind::Any, 12, 1));
         assert_eq!((&text.auto, &text.lookup), (&None, &None));
     }
 
     #[test]
     fn no_way_to_decode_changes_a_text() {
         let draft_model = demo().parent().unwrap().join("dflash");
-        let options = Options { draft_model: Some(draft_model), depths: None, gen_tokens: 40, ..small(None) };
+        let options = Options { draft_model: Some(draft_model), depths: None, gen_tokens: 24, ..small(None) };
         let (session, _) =
             timed_loads(&demo(), &Options { runs: 1, ..options.clone() }, &mut |_| {}).unwrap();
         let bench = Bench::new(&session, &options).unwrap();
@@ -725,7 +725,7 @@ mod tests {
             else {
                 panic!("nothing was decoded")
             };
-            assert_eq!(plain.len(), 3 * 40);
+            assert_eq!(plain.len(), 3 * 24);
             assert!(drafted.iter().all(|ids| ids == plain), "{:?}", text.kind);
         }
     }

@@ -277,7 +277,7 @@ pub(crate) async fn import_chats(
 ) -> Result<Imported, ErrorReport> {
     // All of them now: others may be dropped before the last one's turn comes.
     let files = paths.iter().map(|path| app.handed.find(Purpose::Chats, path)).collect();
-    app.conversations.import(files).await
+    app.conversations.import(&app.tool, files).await
 }
 
 /// Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again.

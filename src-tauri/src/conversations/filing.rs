@@ -2,17 +2,20 @@
 //! backed up.
 //! The window is told of a change on the thread of the store: what it is told last is how things are.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use foretoken_chats::{ChatsError, Store};
+use foretoken_chats::{ChatsError, SeenPicture, Store};
+use foretoken_host::Tool;
 use foretoken_protocol::{
-    AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat,
-    GenerationSettings, ImportReport, Imported, MessageId, OpenedChat, Preset, PresetId, SearchResults,
-    SearchScope,
+    AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat, ExportReport,
+    ExportedPictures, GenerationSettings, ImportReport, Imported, MessageId, OpenedChat, PictureDetail,
+    PictureFacts, Preset, PresetId, SearchResults, SearchScope,
 };
-use tokio::time::sleep;
+use tokio::runtime::Handle;
+use tokio::time::{sleep, timeout};
 
 use crate::conversations::Conversations;
 use crate::events::AppEvents;
@@ -22,6 +25,8 @@ mod tests;
 
 /// How often it is looked whether a backup is due.
 const BACKUP_PULSE: Duration = Duration::from_mins(10);
+/// How long a picture is decoded at most.
+const PICTURE_TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Conversations {
     /// Opens the chat of a message and shows the branch that leads through it.
@@ -158,46 +163,54 @@ impl Conversations {
         self.store.call(move |store| store.set_chat_settings(chat, &settings)).await
     }
 
-    /// Writes a chat, or all chats, into a file.
+    /// Writes a chat, or all chats, into a file, with pictures that tell nothing of place and camera.
     pub(crate) async fn export(
         &self,
         chat: Option<ChatId>,
         format: ExportFormat,
         path: PathBuf,
-    ) -> Result<(), ErrorReport> {
+    ) -> Result<ExportReport, ErrorReport> {
         let last = match (chat, format) {
             (Some(chat), ExportFormat::Markdown) => {
                 let last = self.store.call(move |store| store.messages(chat)).await?;
-                let Some(last) = last.last() else { return Ok(()) };
+                let Some(last) = last.last() else { return Ok(ExportReport::default()) };
                 Some(last.id)
             }
             _ => None,
         };
+        let pictures = ExportedPictures::default();
         self.store
             .read(move |reader| match last {
-                Some(last) => reader.export_markdown(last, true, &path),
-                None => reader.export_json(chat, &path),
+                Some(last) => reader.export_markdown(last, true, pictures, &path),
+                None => reader.export_json(chat, pictures, &path),
             })
             .await
     }
 
-    /// Adds the chats of files, one after the other. Of each all are added, or none.
+    /// Adds the chats of files, one after the other. Of each all are added, or none. Their pictures are decoded by
+    /// `tool`.
     pub(crate) async fn import(
         &self,
+        tool: &Tool,
         files: Vec<Result<PathBuf, ErrorReport>>,
     ) -> Result<Imported, ErrorReport> {
         let _one_at_a_time = self.importing.lock().await;
         let mut imported = Imported::default();
         for file in files {
             let read = match file {
-                Ok(path) => self.store.import(path).await,
+                Ok(path) => {
+                    let (tool, tokio) = (tool.clone(), Handle::current());
+                    let look = move |file: &Path, detail| tokio.block_on(look_at(&tool, file, detail));
+                    self.store.import(path, look).await
+                }
                 Err(refused) => Err(refused),
             };
             match read {
-                Ok(ImportReport { chats, messages, left_out }) => {
+                Ok(ImportReport { chats, messages, left_out, missing_pictures }) => {
                     imported.added.chats += chats;
                     imported.added.messages += messages;
                     imported.added.left_out += left_out;
+                    imported.added.missing_pictures += missing_pictures;
                 }
                 Err(refused) => imported.refused.push(refused),
             }
@@ -325,6 +338,35 @@ impl Conversations {
         }
         told.is_ok()
     }
+}
+
+/// Has a picture decoded, in a process of its own.
+async fn look_at(tool: &Tool, file: &Path, detail: PictureDetail) -> Result<SeenPicture, ErrorReport> {
+    let refused = |error: std::io::Error| ErrorReport {
+        code: "picture_not_prepared".into(),
+        message: format!("{} cannot be prepared: {error}.", file.display()),
+        hint: "Check that there is room on the disk, and try again.".into(),
+    };
+    let out = tempfile::tempdir().map_err(refused)?;
+    let detail = match detail {
+        PictureDetail::Low => "low",
+        PictureDetail::Standard => "standard",
+        PictureDetail::High => "high",
+        PictureDetail::Original => "original",
+    };
+    let arguments: [&OsStr; 6] = [
+        "picture".as_ref(),
+        file.as_ref(),
+        "--out".as_ref(),
+        out.path().as_ref(),
+        "--detail".as_ref(),
+        detail.as_ref(),
+    ];
+    let said = timeout(PICTURE_TIMEOUT, tool.output(arguments)).await;
+    let said = said.map_err(|error| refused(error.into()))??;
+    let facts: PictureFacts = serde_json::from_str(&said).map_err(|error| refused(error.into()))?;
+    let view = tokio::fs::read(out.path().join(&facts.view)).await.map_err(refused)?;
+    Ok(SeenPicture { facts, view })
 }
 
 fn publish_chat(store: &Store, events: &AppEvents, chat: ChatId) -> Result<(), ChatsError> {

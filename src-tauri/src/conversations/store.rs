@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime};
 
-use foretoken_chats::{ChatsError, Piece, Reader, Store, backups, import, restorable, restore_backup};
+use foretoken_chats::{
+    ChatsError, Piece, Reader, SeenPicture, Store, backups, import, restorable, restore_backup,
+};
 use foretoken_protocol::{
-    ChatMessage, ChatsBackup, ChatsTrouble, ErrorReport, ImportReport, Message, MessageId, Role,
+    ChatMessage, ChatsBackup, ChatsTrouble, ErrorReport, ImportReport, Message, MessageId, PictureDetail,
+    Role,
 };
 use tokio::sync::{Mutex, RwLock, oneshot, watch};
 
@@ -110,10 +113,15 @@ impl ChatStore {
         self.report(done).await
     }
 
-    /// Adds the chats of a file, by pieces between which others have their turn.
-    pub(crate) async fn import(&self, file: PathBuf) -> Result<ImportReport, ErrorReport> {
+    /// Adds the chats of a file, by pieces between which others have their turn. Its pictures are looked at by `look`,
+    /// on a thread that may wait.
+    pub(crate) async fn import(
+        &self,
+        file: PathBuf,
+        look: impl Fn(&Path, PictureDetail) -> Result<SeenPicture, ErrorReport> + Send + 'static,
+    ) -> Result<ImportReport, ErrorReport> {
         let chats = self.clone();
-        let done = blocking(move || import(&file, &|piece| chats.turn(piece))).await;
+        let done = blocking(move || import(&file, &look, &|piece| chats.turn(piece))).await;
         self.report(done).await
     }
 

@@ -1181,6 +1181,11 @@ export type ImportReport = {
 	messages: number,
 	/**  Pieces of the file that have no place here, as images and calls of tools. */
 	left_out: number,
+	/**
+	 *  Pictures of messages that the file does not hold or that cannot be read, and that are not here either. Each
+	 *  counts once; its messages name it as missing.
+	 */
+	missing_pictures: number,
 };
 
 /**  What has become of files whose chats were to be imported. */

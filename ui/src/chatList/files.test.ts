@@ -5,7 +5,7 @@ import { setView, useStore } from "../state/store";
 import { importChats } from "./files";
 
 const state = () => useStore.getState();
-const NOTHING: ImportReport = { chats: 0, messages: 0, left_out: 0 };
+const NOTHING: ImportReport = { chats: 0, messages: 0, left_out: 0, missing_pictures: 0 };
 
 beforeEach(() => {
   useStore.setState(useStore.getInitialState(), true);
@@ -30,13 +30,13 @@ async function importing(files: number, added: ImportReport, ...names: string[])
 
 describe("an import", () => {
   it("of several files says what came in from all of them", async () => {
-    const { note, error } = await importing(3, { chats: 4, messages: 12, left_out: 0 });
+    const { note, error } = await importing(3, { ...NOTHING, chats: 4, messages: 12 });
     expect(note).toBe("4 chats with 12 messages added from 3 files.");
     expect(error).toBe(null);
   });
 
   it("says of each file that was refused why, beside what came in", async () => {
-    const { note, error } = await importing(3, { chats: 1, messages: 2, left_out: 0 }, "a.json", "b.json");
+    const { note, error } = await importing(3, { ...NOTHING, chats: 1, messages: 2 }, "a.json", "b.json");
     expect(note).toBe(undefined);
     expect(error?.message.split("\n")).toEqual(["a.json cannot be imported.", "b.json cannot be imported."]);
     expect(error?.hint).toBe("1 chat with 2 messages added. Choose another.");
@@ -59,7 +59,7 @@ describe("an import", () => {
       setView({ screen: "models" });
       return { chats: [], next: null, total: 0 };
     });
-    const { note, error } = await importing(2, { chats: 1, messages: 2, left_out: 0 }, "a.json");
+    const { note, error } = await importing(2, { ...NOTHING, chats: 1, messages: 2 }, "a.json");
     expect(error).toBe(null);
     expect(note).toContain("1 chat with 2 messages added.");
     expect(note).toContain("a.json cannot be imported.");

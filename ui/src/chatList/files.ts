@@ -46,11 +46,14 @@ export const restoreChats = () =>
 const several = (number: number, one: string): string => `${count(number)} ${one}${number === 1 ? "" : "s"}`;
 
 /** What an import of so many files has added. */
-export function importLabel({ chats, messages, left_out }: ImportReport, files = 1): string {
+export function importLabel(report: ImportReport, files = 1): string {
+  const { chats, messages, left_out, missing_pictures } = report;
   const from = files > 1 ? ` from ${several(files, "file")}` : "";
   const added = `${several(chats, "chat")} with ${several(messages, "message")} added${from}.`;
-  if (left_out === 0) return added;
-  return `${added} ${several(left_out, "piece")} without a place here, such as images, left out.`;
+  const words = [added];
+  if (left_out > 0) words.push(`${several(left_out, "piece")} without a place here, such as images, left out.`);
+  if (missing_pictures > 0) words.push(`${several(missing_pictures, "picture")} could not be read.`);
+  return words.join(" ");
 }
 
 /** How many files are named that were not imported. */

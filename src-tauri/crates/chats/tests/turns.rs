@@ -123,7 +123,8 @@ fn a_reply_is_saved_between_the_pieces_of_an_import_which_appears_at_once() {
 fn an_import_that_is_refused_at_its_end_leaves_nothing() {
     let (folder, path, mut store) = store();
     let file = file(folder.path(), 99);
-    let error = ErrorReport::from(store.import(&file).unwrap_err());
+    let error =
+        ErrorReport::from(store.import(&file, &|_, _| unreachable!("it holds no picture")).unwrap_err());
     assert_eq!(error.code, "not_importable");
     assert!(error.message.contains("in chat 40: “Chat 40”: message 99 is to be shown"), "{error}");
     assert_eq!(rows(&path), [0; 8]);

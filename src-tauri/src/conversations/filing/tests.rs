@@ -323,11 +323,12 @@ async fn chats_go_into_files_and_come_back() {
     assert!(written.contains(QUESTION) && written.contains(&reply.text), "{written}");
 
     app.conversations.export(None, ExportFormat::Json, at("all.json")).await.unwrap();
-    let added = ImportReport { chats: 1, messages: 2, left_out: 0 };
-    let imported = app.conversations.import(vec![Ok(at("all.json"))]).await.unwrap();
+    let added = ImportReport { chats: 1, messages: 2, left_out: 0, missing_pictures: 0 };
+    let imported = app.conversations.import(&app.tool, vec![Ok(at("all.json"))]).await.unwrap();
     assert_eq!(imported, Imported { added, refused: vec![] });
     assert_eq!(app.snapshot().await.unwrap().chats.total, 2);
-    let Imported { added, refused } = app.conversations.import(vec![Ok(at("chat.md"))]).await.unwrap();
+    let Imported { added, refused } =
+        app.conversations.import(&app.tool, vec![Ok(at("chat.md"))]).await.unwrap();
     assert_eq!((added, refused.len()), (ImportReport::default(), 1));
     assert_eq!(refused[0].code, "not_importable");
 }
@@ -356,11 +357,11 @@ async fn several_files_are_imported_one_after_the_other_and_each_is_accounted_fo
     let files = vec![Ok(at("slow.json")), Err(gone.clone()), Ok(at("bad.json")), Ok(at("two.json"))];
     let first = tokio::spawn({
         let app = Arc::clone(app);
-        async move { app.conversations.import(files).await.unwrap() }
+        async move { app.conversations.import(&app.tool, files).await.unwrap() }
     });
     let late = tokio::spawn({
         let (app, late) = (Arc::clone(app), at("late.json"));
-        async move { app.conversations.import(vec![Ok(late)]).await.unwrap() }
+        async move { app.conversations.import(&app.tool, vec![Ok(late)]).await.unwrap() }
     });
     let titles = async || -> Vec<String> {
         let chats = app.snapshot().await.unwrap().chats.chats;

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use foretoken_protocol::{
-    ChatId, Drafting, GenerationSettings, MessageStatus, Provenance, Sampling, SearchScope,
+    ChatId, Drafting, ExportedPictures, GenerationSettings, MessageStatus, Provenance, Sampling, SearchScope,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -21,6 +21,11 @@ fn chats() -> (TempDir, ChatStore) {
     let folder = tempfile::tempdir().unwrap();
     let chats = ChatStore::open(folder.path().join("chats.sqlite")).unwrap();
     (folder, chats)
+}
+
+/// For files that hold none.
+fn no_picture(file: &Path, _: PictureDetail) -> Result<SeenPicture, ErrorReport> {
+    panic!("{} is looked at", file.display())
 }
 
 fn settings() -> GenerationSettings {
@@ -117,7 +122,7 @@ async fn a_reply_is_saved_while_an_import_is_under_way() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let importing = tokio::spawn({
         let (chats, pipe) = (chats.clone(), pipe.clone());
-        async move { chats.import(pipe).await }
+        async move { chats.import(pipe, no_picture).await }
     });
     let chat = |number: usize| {
         let message = json!({"parent": null, "role": "user", "text": "words ".repeat(50_000), "thinking": "",
@@ -157,7 +162,7 @@ async fn who_only_reads_waits_for_no_job_and_holds_up_none() {
             3
         );
         let file = folder.path().join("all.json");
-        chats.read(move |reader| reader.export_json(None, &file)).await.unwrap();
+        chats.read(move |reader| reader.export_json(None, ExportedPictures::LeftOut, &file)).await.unwrap();
         chats.back_up().await.unwrap();
         chats.check().await.unwrap();
     };
@@ -288,8 +293,11 @@ async fn a_gigabyte_on_its_way_holds_up_no_save() {
             let (chats, file) = (chats.clone(), file.clone());
             async move {
                 match work {
-                    "import" => drop(chats.import(file).await.unwrap()),
-                    "export" => chats.read(move |reader| reader.export_json(None, &file)).await.unwrap(),
+                    "import" => drop(chats.import(file, no_picture).await.unwrap()),
+                    "export" => chats
+                        .read(move |reader| reader.export_json(None, ExportedPictures::LeftOut, &file))
+                        .await
+                        .unwrap(),
                     "back up" => chats.back_up().await.unwrap(),
                     "check" => chats.check().await.unwrap(),
                     _ => drop(

@@ -191,3 +191,80 @@ fn orientation(exif: &[u8]) -> Option<Vec<u8>> {
     alone.resize(26, 0);
     Some(alone)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use foretoken_pictures::{SizeRule, prepare};
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    use super::*;
+
+    /// Pictures of other programs: one with several scans, one with four inks, and so on.
+    const FILES: [(&str, PictureFormat); 4] = [
+        ("progressive.jpg", PictureFormat::Jpeg),
+        ("cmyk.jpg", PictureFormat::Jpeg),
+        ("a.png", PictureFormat::Png),
+        ("lossy.webp", PictureFormat::Webp),
+    ];
+
+    fn file(name: &str) -> Vec<u8> {
+        fs::read(Path::new("../pictures/tests/reference").join(name)).unwrap()
+    }
+
+    /// What a model and people see.
+    fn seen(file: &[u8]) -> (String, Vec<u8>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("picture");
+        fs::write(&path, file).unwrap();
+        let facts = prepare(&path, folder.path(), SizeRule::default()).unwrap();
+        (facts.digest, fs::read(folder.path().join(facts.view)).unwrap())
+    }
+
+    #[test]
+    fn pictures_of_other_programs_look_as_before() {
+        for (name, format) in FILES {
+            let original = file(name);
+            let stripped = without_metadata(&original, format).expect(name);
+            assert_eq!(seen(&stripped), seen(&original), "{name}");
+        }
+    }
+
+    #[test]
+    fn formats_that_are_not_known_here_and_half_files_are_refused() {
+        let original = file("a.png");
+        assert_eq!(without_metadata(&original, PictureFormat::Tiff), None);
+        assert_eq!(without_metadata(&original, PictureFormat::Jpeg), None);
+        for (name, format) in FILES {
+            let original = file(name);
+            assert_eq!(without_metadata(&original[..original.len() / 2], format), None, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_files_end_nothing_and_what_is_stripped_stays_so(
+            which in any::<Index>(),
+            changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..8),
+            cut in prop::option::of(any::<Index>()),
+        ) {
+            let (name, format) = FILES[which.index(FILES.len())];
+            let mut damaged = file(name);
+            for (at, byte) in changes {
+                // Where the structure is.
+                let at = at.index(damaged.len().min(1024));
+                damaged[at] = byte;
+            }
+            if let Some(cut) = cut {
+                damaged.truncate(cut.index(damaged.len()));
+            }
+            if let Some(stripped) = without_metadata(&damaged, format) {
+                let again = without_metadata(&stripped, format);
+                prop_assert_eq!(again, Some(stripped));
+            }
+        }
+    }
+}

@@ -147,6 +147,13 @@ impl PictureFiles {
     /// Removes the files that were written before `before` and belong to none of these hashes. What cannot be removed
     /// is left for the next time.
     pub(crate) fn remove_others(&self, hashes: &HashSet<String>, before: SystemTime) {
+        let is_old = |path: &Path| {
+            let written = path.symlink_metadata().and_then(|about| about.modified());
+            written.is_ok_and(|written| written < before)
+        };
+        // Before something is removed from them, which makes them new.
+        let stages = entries(&self.folder).filter(|folder| is_named_as_part(folder) && is_old(folder));
+        let left: Vec<PathBuf> = stages.collect();
         for file in self.files() {
             let Some(name) = file.file_name().and_then(OsStr::to_str) else { continue };
             let is_other = match name.split_at_checked(DIGITS) {
@@ -154,8 +161,7 @@ impl PictureFiles {
                 Some((hash, ending)) => is_hash(hash) && VIEWS.contains(&ending) && !hashes.contains(hash),
                 None => name.starts_with(PART),
             };
-            let written = || file.symlink_metadata().and_then(|about| about.modified());
-            if !(is_other && written().is_ok_and(|written| written < before)) {
+            if !(is_other && is_old(&file)) {
                 continue;
             }
             match fs::remove_file(&file) {
@@ -163,11 +169,10 @@ impl PictureFiles {
                 Err(error) => tracing::warn!("{} cannot be removed: {error}", file.display()),
             }
         }
-        for stage in entries(&self.folder).filter(|folder| is_named_as_part(folder)) {
-            let changed = stage.symlink_metadata().and_then(|about| about.modified());
-            // Only an empty one can be removed.
-            if changed.is_ok_and(|changed| changed < before) && fs::remove_dir(&stage).is_ok() {
-                tracing::info!("removed {}, which an interrupted import has left", stage.display());
+        for folder in left {
+            // Only an empty one can be.
+            if fs::remove_dir(&folder).is_ok() {
+                tracing::info!("removed {}, which an interrupted import has left", folder.display());
             }
         }
     }

@@ -323,8 +323,8 @@ fn chats_that_are_set_aside_have_all_their_pictures() {
     let layout = |path: &Path, layout: u32| {
         Connection::open(path).unwrap().pragma_update(None, "user_version", layout).unwrap();
     };
-    let known = Connection::open(&path).unwrap();
-    let known = known.pragma_query_value(None, "user_version", |row| row.get::<_, u32>(0)).unwrap();
+    let pragma = |db: Connection| db.pragma_query_value(None, "user_version", |row| row.get::<_, u32>(0));
+    let known = pragma(Connection::open(&path).unwrap()).unwrap();
     layout(&path, 99);
 
     let set_aside = restore_backup(&path).unwrap().set_aside.unwrap();

@@ -334,6 +334,42 @@ async fn chats_go_into_files_and_come_back() {
 }
 
 #[tokio::test]
+async fn pictures_of_imported_chats_are_decoded_by_the_engine_program() {
+    let Running { app, folder, .. } = &running().await;
+    let path = folder.path().join("all.json");
+    let content = include_bytes!("../../../crates/pictures/tests/reference/a.png");
+    let facts = PictureFacts {
+        format: PictureFormat::Png,
+        width: 1,
+        height: 1,
+        resized_width: 32,
+        resized_height: 32,
+        tokens: 1,
+        digest: String::new(),
+        view: "view.png".into(),
+        notes: Vec::new(),
+    };
+    let given = app.conversations.store.call(move |store| {
+        let kept = store.picture_files().keep(content, b"nobody has looked at it", &facts)?;
+        let picture = store.add_picture(&kept, "a.png", PictureDetail::Low)?;
+        let chat = store.create_chat("Pictures")?.id;
+        store.add_user_message_with_pictures(chat, None, "What is it?", &[picture])
+    });
+    let given = given.await.unwrap().pictures.remove(0);
+    app.conversations.export(None, ExportFormat::Json, path.clone()).await.unwrap();
+    let imported = app.conversations.import(&app.tool, vec![Ok(path)]).await.unwrap();
+    let added = ImportReport { chats: 1, messages: 1, left_out: 0, missing_pictures: 0 };
+    assert_eq!(imported, Imported { added, refused: vec![] });
+    let imported = app.conversations.store.call(|store| {
+        let newest = store.chats()?.into_iter().map(|chat| chat.id).max().expect("there are two");
+        Ok(store.messages(newest)?.remove(0).pictures.remove(0))
+    });
+    let picture = imported.await.unwrap();
+    assert_eq!((picture.name, picture.detail, picture.missing), (given.name, given.detail, false));
+    assert_ne!((picture.width, picture.tokens), (given.width, given.tokens), "somebody has looked at it");
+}
+
+#[tokio::test]
 async fn several_files_are_imported_one_after_the_other_and_each_is_accounted_for() {
     let Running { app, folder, .. } = &running().await;
     let (window, mut changes) = page();

@@ -34,7 +34,9 @@ const PNG_CHUNKS: [&[u8; 4]; 18] = [
     b"mDCV", b"cLLI", b"bKGD", b"pHYs", b"acTL", b"fcTL", b"fdAT",
 ];
 /// The same of a WebP.
-const WEBP_CHUNKS: [&[u8; 4]; 7] = [b"VP8X", b"ICCP", b"ANIM", b"ANMF", b"ALPH", b"VP8 ", b"VP8L"];
+const WEBP_CHUNKS: [&[u8; 4]; 6] = [b"VP8X", b"ICCP", b"ANIM", b"ALPH", b"VP8 ", b"VP8L"];
+/// The same of a frame in it.
+const WEBP_PIXELS: [&[u8; 4]; 3] = [b"ALPH", b"VP8 ", b"VP8L"];
 /// The bits of the first chunk of a WebP that say that there are EXIF and XMP data.
 const WEBP_EXIF: u8 = 0b1000;
 const WEBP_XMP: u8 = 0b100;
@@ -133,34 +135,61 @@ fn png(file: &[u8]) -> Option<Vec<u8>> {
 fn webp(file: &[u8]) -> Option<Vec<u8>> {
     let (length, behind) = file.strip_prefix(b"RIFF")?.split_first_chunk::<4>()?;
     let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-    let mut rest = behind.get(..length)?.strip_prefix(b"WEBP")?;
-    let (mut kept, mut is_turned, mut flags) = (b"WEBP".to_vec(), false, None);
-    while !rest.is_empty() {
-        let (name, behind) = rest.split_first_chunk::<4>()?;
-        let (length, behind) = behind.split_first_chunk::<4>()?;
-        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-        let content = behind.get(..length)?;
-        // Some leave out the byte that makes the last one even.
-        rest = behind.get(length.next_multiple_of(2)..).unwrap_or_default();
+    let chunks = behind.get(..length)?.strip_prefix(b"WEBP")?;
+    let (mut kept, mut is_turned) = (b"WEBP".to_vec(), false);
+    each_of_webp(chunks, |name, content| {
         let content = match name {
-            b"EXIF" => orientation(content.strip_prefix(EXIF).unwrap_or(content)),
+            b"EXIF" => {
+                let orientation = orientation(content.strip_prefix(EXIF).unwrap_or(content));
+                is_turned |= orientation.is_some();
+                orientation
+            }
+            // Chunks of a frame follow its place and time.
+            b"ANMF" => {
+                let (head, chunks) = content.split_first_chunk::<16>()?;
+                let mut frame = head.to_vec();
+                each_of_webp(chunks, |name, content| {
+                    if WEBP_PIXELS.contains(&name) {
+                        chunk_of_webp(&mut frame, name, content)
+                    } else {
+                        Some(())
+                    }
+                })?;
+                Some(frame)
+            }
             _ => WEBP_CHUNKS.contains(&name).then(|| content.to_vec()),
         };
-        let Some(content) = content else { continue };
-        match name {
-            b"EXIF" => is_turned = true,
-            b"VP8X" => flags = Some(kept.len() + 8).filter(|_| !content.is_empty()),
-            _ => {}
-        }
-        kept.extend(name);
-        kept.extend(u32::try_from(content.len()).ok()?.to_le_bytes());
-        kept.extend(content);
-        kept.resize(kept.len().next_multiple_of(2), 0);
-    }
-    if let Some(flags) = flags.and_then(|place| kept.get_mut(place)) {
+        content.map_or(Some(()), |content| chunk_of_webp(&mut kept, name, &content))
+    })?;
+    // Behind the head of the first chunk, which is the only one that says what others there are.
+    if kept.get(4..8) == Some(b"VP8X")
+        && let Some(flags) = kept.get_mut(12)
+    {
         *flags = *flags & !(WEBP_EXIF | WEBP_XMP) | if is_turned { WEBP_EXIF } else { 0 };
     }
     Some([&b"RIFF"[..], &u32::try_from(kept.len()).ok()?.to_le_bytes(), &kept].concat())
+}
+
+/// Hands over the names and contents of a WebP's chunks, one after the other.
+fn each_of_webp(mut chunks: &[u8], mut take: impl FnMut(&[u8; 4], &[u8]) -> Option<()>) -> Option<()> {
+    while !chunks.is_empty() {
+        let (name, behind) = chunks.split_first_chunk::<4>()?;
+        let (length, behind) = behind.split_first_chunk::<4>()?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+        take(name, behind.get(..length)?)?;
+        // Some leave out the byte that makes the last one even.
+        chunks = behind.get(length.next_multiple_of(2)..).unwrap_or_default();
+    }
+    Some(())
+}
+
+/// Adds a chunk to a WebP.
+fn chunk_of_webp(file: &mut Vec<u8>, name: &[u8; 4], content: &[u8]) -> Option<()> {
+    file.extend(name);
+    file.extend(u32::try_from(content.len()).ok()?.to_le_bytes());
+    file.extend(content);
+    file.resize(file.len().next_multiple_of(2), 0);
+    Some(())
 }
 
 /// EXIF data that say alone how these turn a picture; `None` if they leave it as it is.
@@ -242,6 +271,23 @@ mod tests {
             let original = file(name);
             assert_eq!(without_metadata(&original[..original.len() / 2], format), None, "{name}");
         }
+    }
+
+    #[test]
+    fn frames_of_a_webp_lose_what_is_no_pixel_too() {
+        let chunk = |name: &[u8; 4], content: &[u8]| {
+            let mut file = Vec::new();
+            chunk_of_webp(&mut file, name, content).unwrap();
+            file
+        };
+        let file = |behind_frame: &[u8], flags: u8| {
+            let frame = [&[7; 16], &chunk(b"VP8L", b"pixel")[..], behind_frame].concat();
+            let canvas = chunk(b"VP8X", &[flags, 0, 0, 0, 1, 0, 0, 1, 0, 0]);
+            let chunks = [b"WEBP".to_vec(), canvas, chunk(b"ANIM", &[0; 6]), chunk(b"ANMF", &frame)];
+            chunk(b"RIFF", &chunks.concat())
+        };
+        let told = file(&chunk(b"XMP ", b"<x>"), 0b1110);
+        assert_eq!(without_metadata(&told, PictureFormat::Webp), Some(file(&[], 0b10)));
     }
 
     proptest! {

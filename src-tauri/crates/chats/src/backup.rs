@@ -195,9 +195,10 @@ fn sound_copy(backup: &Path, place: &Path) -> Result<TempPath, ChatsError> {
 }
 
 /// Keeps a database that cannot be read here, its write-ahead log and its pictures under a free name, which it returns
-/// if there was a database. Which pictures it names nobody knows, so it gets all. The log is moved, and first: a database without its log is only older, but a log that stayed beside the
-/// backup would damage that. The database is linked or copied, so that it also stays in its place until the backup
-/// replaces it: a crash in between does not leave the app without chats.
+/// if there was a database. Which pictures it names nobody knows, so it gets all. The log is moved, and first: a
+/// database without its log is only older, but a log that stayed beside the backup would damage that. The database is
+/// linked or copied, so that it also stays in its place until the backup replaces it: a crash in between does not leave
+/// the app without chats.
 fn set_aside(path: &Path, pictures: &PictureFiles) -> std::io::Result<Option<PathBuf>> {
     let with = |path: &Path, ending: &str| {
         let mut name = OsString::from(path);

@@ -12,7 +12,8 @@ use foretoken_chats::Store;
 use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill};
 use foretoken_protocol::{
     AppEvent, Beginning, ChatId, ChatSettings, ChatSummary, Deletion, Destination, ErrorReport, ExportFormat,
-    FinishReason, GenerationSettings, ImportReport, Imported, MessageStatus, Preset, UnseenReply,
+    FinishReason, GenerationSettings, ImportReport, Imported, MessageStatus, PictureDetail, PictureFacts,
+    PictureFormat, Preset, UnseenReply,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;

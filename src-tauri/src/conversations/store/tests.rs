@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use foretoken_protocol::{
-    ChatId, Drafting, ExportedPictures, GenerationSettings, MessageStatus, Provenance, Sampling, SearchScope,
+    ChatId, Drafting, GenerationSettings, MessageStatus, Provenance, Sampling, SearchScope,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -162,7 +162,7 @@ async fn who_only_reads_waits_for_no_job_and_holds_up_none() {
             3
         );
         let file = folder.path().join("all.json");
-        chats.read(move |reader| reader.export_json(None, ExportedPictures::LeftOut, &file)).await.unwrap();
+        chats.read(move |reader| reader.export_json(None, Default::default(), &file)).await.unwrap();
         chats.back_up().await.unwrap();
         chats.check().await.unwrap();
     };
@@ -294,10 +294,11 @@ async fn a_gigabyte_on_its_way_holds_up_no_save() {
             async move {
                 match work {
                     "import" => drop(chats.import(file, no_picture).await.unwrap()),
-                    "export" => chats
-                        .read(move |reader| reader.export_json(None, ExportedPictures::LeftOut, &file))
-                        .await
-                        .unwrap(),
+                    "export" => {
+                        let export =
+                            move |reader: &Reader| reader.export_json(None, Default::default(), &file);
+                        drop(chats.read(export).await.unwrap());
+                    }
                     "back up" => chats.back_up().await.unwrap(),
                     "check" => chats.check().await.unwrap(),
                     _ => drop(

@@ -57,10 +57,16 @@ impl<'a> Incoming<'a> {
     /// Takes a picture out of the file: its hash and its content in base64.
     pub(super) fn stage(&mut self, hash: String, data: &str) -> Result<(), ChatsError> {
         let content = match STANDARD.decode(data) {
-            Ok(content) if hash_of(&content) == hash => content,
-            Ok(_) => return Ok(tracing::info!("a picture is not the one that {hash:?} stands for")),
-            Err(error) => return Ok(tracing::info!("the picture {hash:?} is damaged: {error}")),
+            Ok(content) => content,
+            Err(error) => {
+                tracing::info!("the picture {hash:?} is damaged: {error}");
+                return Ok(());
+            }
         };
+        if hash_of(&content) != hash {
+            tracing::info!("a picture is not the one that {hash:?} stands for");
+            return Ok(());
+        }
         let path = self.write(&content).map_err(|error| self.files.refused(error))?;
         self.staged.insert(hash, path);
         Ok(())

@@ -51,8 +51,10 @@ export function importLabel(report: ImportReport, files = 1): string {
   const from = files > 1 ? ` from ${several(files, "file")}` : "";
   const added = `${several(chats, "chat")} with ${several(messages, "message")} added${from}.`;
   const words = [added];
-  if (left_out > 0) words.push(`${several(left_out, "piece")} without a place here, such as images, left out.`);
-  if (missing_pictures > 0) words.push(`${several(missing_pictures, "picture")} could not be read.`);
+  if (left_out > 0)
+    words.push(`${several(left_out, "piece")} without a place here, such as images, left out.`);
+  if (missing_pictures > 0)
+    words.push(`${several(missing_pictures, "picture")} missing: not in the file, or damaged.`);
   return words.join(" ");
 }
 

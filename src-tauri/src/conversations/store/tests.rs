@@ -297,7 +297,7 @@ async fn a_gigabyte_on_its_way_holds_up_no_save() {
                     "export" => {
                         let export =
                             move |reader: &Reader| reader.export_json(None, Default::default(), &file);
-                        drop(chats.read(export).await.unwrap());
+                        chats.read(export).await.unwrap();
                     }
                     "back up" => chats.back_up().await.unwrap(),
                     "check" => chats.check().await.unwrap(),

@@ -47,6 +47,7 @@ const COMMANDS: &[&str] = &[
     "change_preset",
     "delete_preset",
     "restore_preset",
+    "size_of_exported_pictures",
     "export_chats",
     "choose_chats_file",
     "import_chats",

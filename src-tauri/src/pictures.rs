@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use foretoken_chats::SeenPicture;
 use foretoken_host::{ENGINE_DIED, Tool};
 use foretoken_pictures::{LARGEST_AREA, LARGEST_FILE, LEAST_AREA, PIXELS_FILE, SizeRule};
 use foretoken_protocol::{ErrorReport, MessagePicture, ModelInfo, PictureDetail, PictureFacts, PictureInput};
@@ -139,6 +140,16 @@ impl Pictures {
         let view = folder.path().join(&facts.view);
         let view = blocking(move || fs::read(view)).await.map_err(io)?;
         Ok(Decoded { facts, view, folder, look })
+    }
+
+    /// What people see of the picture in a file, and what is known of it where a model of the family sees it.
+    pub(crate) async fn seen(&self, file: &Path, detail: PictureDetail) -> Result<SeenPicture, ErrorReport> {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let path = file.to_owned();
+        let io = |source| PictureError::Io { name: name.to_string(), source };
+        let bytes = blocking(move || fs::read(path)).await.map_err(io)?;
+        let Decoded { facts, view, .. } = self.decode(bytes, &name, Look::new(detail, None)).await?;
+        Ok(SeenPicture { facts, view })
     }
 
     /// Keeps what a model reads of a picture, so that it need not be decoded again.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use foretoken_protocol::{
     Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport,
-    ExportFormat, GenerationSettings, Imported, MessageId, OpenedChat, Preset, PresetId, SearchResults,
-    SearchScope,
+    ExportFormat, Exported, ExportedPictures, GenerationSettings, Imported, MessageId, OpenedChat,
+    PictureSize, Preset, PresetId, SearchResults, SearchScope,
 };
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FilePath};
@@ -221,8 +221,19 @@ pub(crate) async fn restore_preset(
     app.conversations.restore_preset(preset).await
 }
 
-/// Writes a chat, or all chats, into a file that the person chooses in the system's dialog. Returns where it is; `null`
-/// if they chose none.
+/// The size of the pictures that an export of a chat, or of all chats, would hold as they are.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn size_of_exported_pictures(
+    app: State<'_, Arc<App>>,
+    chat: Option<ChatId>,
+    format: ExportFormat,
+) -> Result<PictureSize, ErrorReport> {
+    Ok(PictureSize { bytes: app.conversations.size_of_exported_pictures(chat, format).await? })
+}
+
+/// Writes a chat, or all chats, into a file that the person chooses in the system's dialog. Returns what was written;
+/// `null` if they chose none.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn export_chats(
@@ -230,7 +241,8 @@ pub(crate) async fn export_chats(
     window: WebviewWindow,
     chat: Option<ChatId>,
     format: ExportFormat,
-) -> Result<Option<String>, ErrorReport> {
+    pictures: ExportedPictures,
+) -> Result<Option<Exported>, ErrorReport> {
     let title = match chat {
         Some(chat) => app.conversations.store.call(move |store| store.chat(chat)).await?.title,
         None => "Foretoken chats".into(),
@@ -245,8 +257,8 @@ pub(crate) async fn export_chats(
         .set_file_name(format!("{}.{ending}", file_name(&title)))
         .save_file(move |file| drop(answer.send(file)));
     let Some(path) = chosen_path(chosen).await else { return Ok(None) };
-    app.conversations.export(chat, format, path.clone()).await?;
-    Ok(Some(path.to_string_lossy().into_owned()))
+    let report = app.conversations.export(chat, format, pictures, path.clone()).await?;
+    Ok(Some(Exported { path: path.to_string_lossy().into_owned(), report }))
 }
 
 /// Lets the person choose a file with chats in the system's dialog; `null` if they did not.

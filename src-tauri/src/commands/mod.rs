@@ -70,6 +70,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::change_preset,
         chats::delete_preset,
         chats::restore_preset,
+        chats::size_of_exported_pictures,
         chats::export_chats,
         chats::choose_chats_file,
         chats::import_chats,

@@ -2,16 +2,17 @@
 //! backed up.
 //! The window is told of a change on the thread of the store: what it is told last is how things are.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
-    AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat,
-    GenerationSettings, ImportReport, Imported, MessageId, OpenedChat, Preset, PresetId, SearchResults,
-    SearchScope,
+    AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat, ExportReport,
+    ExportedPictures, GenerationSettings, ImportReport, Imported, MessageId, OpenedChat, Preset, PresetId,
+    SearchResults, SearchScope,
 };
+use tokio::runtime::Handle;
 use tokio::time::sleep;
 
 use crate::conversations::Conversations;
@@ -163,22 +164,44 @@ impl Conversations {
         &self,
         chat: Option<ChatId>,
         format: ExportFormat,
+        pictures: ExportedPictures,
         path: PathBuf,
-    ) -> Result<(), ErrorReport> {
-        let last = match (chat, format) {
-            (Some(chat), ExportFormat::Markdown) => {
-                let last = self.store.call(move |store| store.messages(chat)).await?;
-                let Some(last) = last.last() else { return Ok(()) };
-                Some(last.id)
+    ) -> Result<ExportReport, ErrorReport> {
+        match self.exported_branch(chat, format).await? {
+            Some(None) => Ok(ExportReport::default()),
+            Some(Some(last)) => {
+                self.store.read(move |reader| reader.export_markdown(last, true, pictures, &path)).await
             }
-            _ => None,
-        };
-        self.store
-            .read(move |reader| match last {
-                Some(last) => reader.export_markdown(last, true, &path),
-                None => reader.export_json(chat, &path),
-            })
-            .await
+            None => self.store.read(move |reader| reader.export_json(chat, pictures, &path)).await,
+        }
+    }
+
+    /// The size in bytes of the pictures that an export would hold as they are.
+    pub(crate) async fn size_of_exported_pictures(
+        &self,
+        chat: Option<ChatId>,
+        format: ExportFormat,
+    ) -> Result<u64, ErrorReport> {
+        match self.exported_branch(chat, format).await? {
+            Some(None) => Ok(0),
+            Some(Some(last)) => self.store.read(move |reader| reader.size_of_pictures_before(last)).await,
+            None => self.store.read(move |reader| reader.size_of_pictures(chat)).await,
+        }
+    }
+
+    /// The last message of the branch that an export for people holds, if there is one; `None` for other exports.
+    async fn exported_branch(
+        &self,
+        chat: Option<ChatId>,
+        format: ExportFormat,
+    ) -> Result<Option<Option<MessageId>>, ErrorReport> {
+        match (chat, format) {
+            (Some(chat), ExportFormat::Markdown) => {
+                let messages = self.store.call(move |store| store.messages(chat)).await?;
+                Ok(Some(messages.last().map(|message| message.id)))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Adds the chats of files, one after the other. Of each all are added, or none.
@@ -190,14 +213,19 @@ impl Conversations {
         let mut imported = Imported::default();
         for file in files {
             let read = match file {
-                Ok(path) => self.store.import(path).await,
+                Ok(path) => {
+                    let (pictures, tokio) = (self.pictures.clone(), Handle::current());
+                    let look = move |file: &Path, detail| tokio.block_on(pictures.seen(file, detail));
+                    self.store.import(path, look).await
+                }
                 Err(refused) => Err(refused),
             };
             match read {
-                Ok(ImportReport { chats, messages, left_out }) => {
+                Ok(ImportReport { chats, messages, left_out, missing_pictures }) => {
                     imported.added.chats += chats;
                     imported.added.messages += messages;
                     imported.added.left_out += left_out;
+                    imported.added.missing_pictures += missing_pictures;
                 }
                 Err(refused) => imported.refused.push(refused),
             }

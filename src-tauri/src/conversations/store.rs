@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime};
 
-use foretoken_chats::{ChatsError, Piece, Reader, Store, backups, import, restorable, restore_backup};
-use foretoken_protocol::{ChatsBackup, ChatsTrouble, ErrorReport, ImportReport};
+use foretoken_chats::{
+    ChatsError, Piece, Reader, SeenPicture, Store, backups, import, restorable, restore_backup,
+};
+use foretoken_protocol::{ChatsBackup, ChatsTrouble, ErrorReport, ImportReport, PictureDetail};
 use tokio::sync::{Mutex, RwLock, oneshot, watch};
 
 use crate::blocking::blocking;
@@ -108,10 +110,15 @@ impl ChatStore {
         self.report(done).await
     }
 
-    /// Adds the chats of a file, by pieces between which others have their turn.
-    pub(crate) async fn import(&self, file: PathBuf) -> Result<ImportReport, ErrorReport> {
+    /// Adds the chats of a file, by pieces between which others have their turn. Its pictures are looked at by `look`,
+    /// on a thread that may wait.
+    pub(crate) async fn import(
+        &self,
+        file: PathBuf,
+        look: impl Fn(&Path, PictureDetail) -> Result<SeenPicture, ErrorReport> + Send + 'static,
+    ) -> Result<ImportReport, ErrorReport> {
         let chats = self.clone();
-        let done = blocking(move || import(&file, &|piece| chats.turn(piece))).await;
+        let done = blocking(move || import(&file, &look, &|piece| chats.turn(piece))).await;
         self.report(done).await
     }
 

@@ -89,11 +89,13 @@ export const commands = {
 	deletePreset: (preset: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_preset", { preset })),
 	/**  Brings a deleted preset back, and returns the chats that are set by it again. */
 	restorePreset: (preset: number) => typedError<number[], ErrorReport>(__TAURI_INVOKE("restore_preset", { preset })),
+	/**  The size of the pictures that an export of a chat, or of all chats, would hold as they are. */
+	sizeOfExportedPictures: (chat: number | null, format: ExportFormat) => typedError<PictureSize, ErrorReport>(__TAURI_INVOKE("size_of_exported_pictures", { chat, format })),
 	/**
-	 *  Writes a chat, or all chats, into a file that the person chooses in the system's dialog. Returns where it is; `null`
-	 *  if they chose none.
+	 *  Writes a chat, or all chats, into a file that the person chooses in the system's dialog. Returns what was written;
+	 *  `null` if they chose none.
 	 */
-	exportChats: (chat: number | null, format: ExportFormat) => typedError<string | null, ErrorReport>(__TAURI_INVOKE("export_chats", { chat, format })),
+	exportChats: (chat: number | null, format: ExportFormat, pictures: ExportedPictures) => typedError<Exported | null, ErrorReport>(__TAURI_INVOKE("export_chats", { chat, format, pictures })),
 	/**  Lets the person choose a file with chats in the system's dialog; `null` if they did not. */
 	chooseChatsFile: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_chats_file")),
 	/**
@@ -1054,6 +1056,39 @@ export type ExportFormat =
 /**  All branches and what is typed and not sent, to be imported again. */
 "json";
 
+/**  What an export holds of the pictures that its messages have, each counted once. */
+export type ExportReport = {
+	/**  Those that are in it. */
+	pictures: number,
+	/**
+	 *  How many of these are what people see of them here, smaller and of another format, since their own files could
+	 *  not be parted from their metadata.
+	 */
+	views: number,
+	/**  Those that should be in it and whose files are gone. */
+	missing: number,
+};
+
+/**  A file that chats were exported to. */
+export type Exported = {
+	/**  Where it is. */
+	path: string,
+	/**  What it holds of pictures. */
+	report: ExportReport,
+};
+
+/**  What becomes of pictures in an export. */
+export type ExportedPictures = 
+/**
+ *  Without what their files tell of place, time and camera. Where that cannot be taken out, what people see of
+ *  them here takes their place.
+ */
+"without_metadata" | 
+/**  Byte for byte. */
+"as_they_are" | 
+/**  Their names alone. */
+"left_out";
+
 /**  One file of a download. */
 export type FileProgress = {
 	/**  Its name in the repository. */
@@ -1204,6 +1239,11 @@ export type ImportReport = {
 	messages: number,
 	/**  Pieces of the file that have no place here, as images and calls of tools. */
 	left_out: number,
+	/**
+	 *  Pictures of messages that the file does not hold or that cannot be read, and that are not here either. Each
+	 *  counts once; its messages name it as missing.
+	 */
+	missing_pictures: number,
 };
 
 /**  What has become of files whose chats were to be imported. */
@@ -1808,6 +1848,12 @@ tower_bytes: number } |
 { state: "unavailable"; 
 /**  Why, in a sentence or two. */
 reason: string };
+
+/**  What the pictures of an export take. */
+export type PictureSize = {
+	/**  Bytes of those that are there, as they are. */
+	bytes: number,
+};
 
 /**  Where the app keeps something. */
 export type Place = {

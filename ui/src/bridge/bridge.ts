@@ -13,6 +13,7 @@ import {
   commands,
   type Destination,
   type ErrorReport,
+  type ExportedPictures,
   type ExportFormat,
   type GenerationChange,
   type GenerationSettings,
@@ -193,7 +194,10 @@ export const shell = {
   changePreset: (preset: Preset) => answered(commands.changePreset(preset)),
   deletePreset: (preset: number) => answered(commands.deletePreset(preset)),
   restorePreset: (preset: number) => answered(commands.restorePreset(preset)),
-  exportChats: (chat: number | null, format: ExportFormat) => answered(commands.exportChats(chat, format)),
+  sizeOfExportedPictures: (chat: number | null, format: ExportFormat) =>
+    answered(commands.sizeOfExportedPictures(chat, format)),
+  exportChats: (chat: number | null, format: ExportFormat, pictures: ExportedPictures) =>
+    answered(commands.exportChats(chat, format, pictures)),
   chooseChatsFile: () => answered(commands.chooseChatsFile()),
   importChats: (paths: string[]) => answered(commands.importChats(paths)),
   restoreChats: () => answered(commands.restoreChats()),

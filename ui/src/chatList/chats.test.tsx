@@ -247,8 +247,12 @@ describe("attached files", () => {
 
 describe("an import", () => {
   it("says what came in and what was left out", () => {
-    expect(importLabel({ chats: 1, messages: 2, left_out: 0 })).toBe("1 chat with 2 messages added.");
-    expect(importLabel({ chats: 1200, messages: 1, left_out: 1 })).toBe(
+    const nothing = { chats: 1, messages: 2, left_out: 0, missing_pictures: 0 };
+    expect(importLabel(nothing)).toBe("1 chat with 2 messages added.");
+    expect(importLabel({ ...nothing, missing_pictures: 2 })).toBe(
+      "1 chat with 2 messages added. 2 pictures missing: not in the file, or damaged.",
+    );
+    expect(importLabel({ chats: 1200, messages: 1, left_out: 1, missing_pictures: 0 })).toBe(
       "1,200 chats with 1 message added. 1 piece without a place here, such as images, left out.",
     );
   });

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ErrorReport, ImportReport } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { setView, useStore } from "../state/store";
-import { importChats } from "./files";
+import { exportChats, exportLabel, goOnExporting, importChats } from "./files";
 
 const state = () => useStore.getState();
-const NOTHING: ImportReport = { chats: 0, messages: 0, left_out: 0 };
+const NOTHING: ImportReport = { chats: 0, messages: 0, left_out: 0, missing_pictures: 0 };
 
 beforeEach(() => {
   useStore.setState(useStore.getInitialState(), true);
@@ -30,13 +30,13 @@ async function importing(files: number, added: ImportReport, ...names: string[])
 
 describe("an import", () => {
   it("of several files says what came in from all of them", async () => {
-    const { note, error } = await importing(3, { chats: 4, messages: 12, left_out: 0 });
+    const { note, error } = await importing(3, { ...NOTHING, chats: 4, messages: 12 });
     expect(note).toBe("4 chats with 12 messages added from 3 files.");
     expect(error).toBe(null);
   });
 
   it("says of each file that was refused why, beside what came in", async () => {
-    const { note, error } = await importing(3, { chats: 1, messages: 2, left_out: 0 }, "a.json", "b.json");
+    const { note, error } = await importing(3, { ...NOTHING, chats: 1, messages: 2 }, "a.json", "b.json");
     expect(note).toBe(undefined);
     expect(error?.message.split("\n")).toEqual(["a.json cannot be imported.", "b.json cannot be imported."]);
     expect(error?.hint).toBe("1 chat with 2 messages added. Choose another.");
@@ -59,9 +59,40 @@ describe("an import", () => {
       setView({ screen: "models" });
       return { chats: [], next: null, total: 0 };
     });
-    const { note, error } = await importing(2, { chats: 1, messages: 2, left_out: 0 }, "a.json");
+    const { note, error } = await importing(2, { ...NOTHING, chats: 1, messages: 2 }, "a.json");
     expect(error).toBe(null);
     expect(note).toContain("1 chat with 2 messages added.");
     expect(note).toContain("a.json cannot be imported.");
+  });
+});
+
+describe("an export", () => {
+  const report = { pictures: 2, views: 0, missing: 0 };
+
+  it("is written at once where there are no pictures", async () => {
+    vi.spyOn(shell, "sizeOfExportedPictures").mockResolvedValue({ bytes: 0 });
+    const write = vi.spyOn(shell, "exportChats").mockResolvedValue({ path: "/a.json", report });
+    await exportChats(3, "json");
+    expect(write.mock.calls).toEqual([[3, "json", "left_out"]]);
+    expect([state().exporting, state().note?.text]).toEqual([null, "Exported to /a.json"]);
+  });
+
+  it("asks what becomes of pictures, and goes on or is given up", async () => {
+    vi.spyOn(shell, "sizeOfExportedPictures").mockResolvedValue({ bytes: 2e6 });
+    const write = vi.spyOn(shell, "exportChats").mockResolvedValue(null);
+    await exportChats(null, "json");
+    expect(state().exporting).toEqual({ chat: null, format: "json", pictureBytes: 2e6 });
+    await goOnExporting(null);
+    expect([state().exporting, write.mock.calls]).toEqual([null, []]);
+    await exportChats(null, "json");
+    await goOnExporting("as_they_are");
+    expect(write.mock.calls).toEqual([[null, "json", "as_they_are"]]);
+    expect(state().note).toBe(null);
+  });
+
+  it("says what of its pictures is not as it was", () => {
+    expect(exportLabel({ path: "/a.md", report: { pictures: 3, views: 1, missing: 2 } })).toBe(
+      "Exported to /a.md\n1 picture as a smaller copy, without what its file tells.\n2 pictures missing: the file is gone.",
+    );
   });
 });

@@ -1,18 +1,41 @@
-import type { ErrorReport, ExportFormat, ImportReport } from "../bridge/bindings";
+import type { ErrorReport, Exported, ExportedPictures, ExportFormat, ImportReport } from "../bridge/bindings";
 import { ShellError, shell } from "../bridge/bridge";
 import { forgetDrafts } from "../chat/drafts";
 import { attempt } from "../frame/errors";
 import { reloadSnapshot } from "../frame/snapshot";
 import { count } from "../primitives/format";
-import { setView } from "../state/store";
+import { setView, useStore } from "../state/store";
 import { listChats } from "./actions";
+import type { Export } from "./view";
 
-/** Writes a chat, or all, into a file that the person chooses. */
+/** Writes a chat, or all, into a file that the person chooses. Where there are pictures, what becomes of them is asked. */
 export const exportChats = (chat: number | null, format: ExportFormat) =>
   attempt(async () => {
-    const path = await shell.exportChats(chat, format);
-    if (path !== null) setView({ note: { text: `Exported to ${path}`, undo: null } });
+    const { bytes: pictureBytes } = await shell.sizeOfExportedPictures(chat, format);
+    if (pictureBytes === 0) await write({ chat, format, pictureBytes }, "left_out");
+    else setView({ exporting: { chat, format, pictureBytes } });
   });
+
+/** Goes on with the export that waits, or gives it up. */
+export const goOnExporting = (pictures: ExportedPictures | null) =>
+  attempt(async () => {
+    const { exporting } = useStore.getState();
+    setView({ exporting: null });
+    if (exporting && pictures) await write(exporting, pictures);
+  });
+
+async function write({ chat, format }: Export, pictures: ExportedPictures): Promise<void> {
+  const exported = await shell.exportChats(chat, format, pictures);
+  if (exported) setView({ note: { text: exportLabel(exported), undo: null } });
+}
+
+/** Where an export is, and what of its pictures is not in it as it was. */
+export function exportLabel({ path, report: { views, missing } }: Exported): string {
+  const words = [`Exported to ${path}`];
+  if (views > 0) words.push(`${several(views, "picture")} as a smaller copy, without what its file tells.`);
+  if (missing > 0) words.push(`${several(missing, "picture")} missing: the file is gone.`);
+  return words.join("\n");
+}
 
 /** Adds the chats of a file that the person chooses. */
 export const chooseImport = () =>
@@ -46,11 +69,16 @@ export const restoreChats = () =>
 const several = (number: number, one: string): string => `${count(number)} ${one}${number === 1 ? "" : "s"}`;
 
 /** What an import of so many files has added. */
-export function importLabel({ chats, messages, left_out }: ImportReport, files = 1): string {
+export function importLabel(report: ImportReport, files = 1): string {
+  const { chats, messages, left_out, missing_pictures } = report;
   const from = files > 1 ? ` from ${several(files, "file")}` : "";
   const added = `${several(chats, "chat")} with ${several(messages, "message")} added${from}.`;
-  if (left_out === 0) return added;
-  return `${added} ${several(left_out, "piece")} without a place here, such as images, left out.`;
+  const words = [added];
+  if (left_out > 0)
+    words.push(`${several(left_out, "piece")} without a place here, such as images, left out.`);
+  if (missing_pictures > 0)
+    words.push(`${several(missing_pictures, "picture")} missing: not in the file, or damaged.`);
+  return words.join(" ");
 }
 
 /** How many files are named that were not imported. */

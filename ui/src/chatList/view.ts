@@ -1,9 +1,17 @@
-import type { SearchFilter, SearchResults } from "../bridge/bindings";
+import type { ExportFormat, SearchFilter, SearchResults } from "../bridge/bindings";
 
 /** What a search has found, and for what. */
 export interface Hits extends SearchResults {
   query: string;
   filter: SearchFilter;
+}
+
+/** A chat, or all where there is none, on its way into a file. */
+export interface Export {
+  chat: number | null;
+  format: ExportFormat;
+  /** What its pictures take, in bytes. */
+  pictureBytes: number;
 }
 
 /** What only the page knows of the list of chats. */
@@ -12,6 +20,8 @@ export interface ChatListView {
   renaming: number | null;
   /** The chat whose tags are being chosen. */
   tagging: number | null;
+  /** An export that waits for what becomes of its pictures. */
+  exporting: Export | null;
   /** What the chats are searched for; empty while the list is shown. */
   query: string;
   /** Which of the places are shown that a search of the chats finds. */
@@ -24,6 +34,7 @@ export interface ChatListView {
 export const CHAT_LIST_VIEW: ChatListView = {
   renaming: null,
   tagging: null,
+  exporting: null,
   query: "",
   searchFilter: { kind: "all" },
   hits: null,

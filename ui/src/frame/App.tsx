@@ -5,6 +5,7 @@ import { Conversation } from "../chat/Conversation";
 import { Inspector, InspectorToggle } from "../chat/Inspector";
 import { titleOf } from "../chatList/ChatRow";
 import { chatEntries } from "../chatList/chatMenu";
+import { ExportSheet } from "../chatList/ExportSheet";
 import { TagsSheet } from "../chatList/TagsSheet";
 import { Trouble } from "../chatList/Trouble";
 import { LinkAddress } from "../markdown/Link";
@@ -64,6 +65,7 @@ export function App({ run }: { run: Run }) {
         <Note />
       </div>
       <TagsSheet />
+      <ExportSheet />
       <UpdateSheet />
       <Palette run={run} />
       <Shortcuts />

@@ -23,6 +23,8 @@ use crate::{ChatsError, Reader, schema};
 const ENDINGS: [&str; 2] = ["backup-1", "backup-2"];
 /// What follows the name of the database in that of the folder with the pictures of all backups.
 const PICTURES: &str = "backup-pictures";
+/// What follows the name of chats that were set aside in that of the folder with their pictures.
+const SET_ASIDE_PICTURES: &str = "pictures";
 /// What follows the name of the database in that of a copy that is not whole yet.
 const PART: &str = "part-";
 
@@ -31,7 +33,8 @@ const PART: &str = "part-";
 pub struct Restored {
     /// The backup that took the place of the chats; it is still there too.
     pub backup: PathBuf,
-    /// Where the file is that was there before, with its write-ahead log beside it; `None` if there was none.
+    /// Where the file is that was there before, with its write-ahead log and a folder of its pictures beside it: that
+    /// name with `.pictures` after it. `None` if there was none.
     pub set_aside: Option<PathBuf>,
 }
 
@@ -93,7 +96,8 @@ fn is_known(database: &Path) -> bool {
 }
 
 /// Puts the newest sound one of [`restorable`] in the place of the chats at `path`, which nobody may have open. The
-/// file that was there is moved aside, never removed.
+/// file that was there is moved aside, never removed, and links to all pictures with it: what the backup does not name
+/// is removed from the folder of the pictures later.
 pub fn restore_backup(path: &Path) -> Result<Restored, ChatsError> {
     let _lock = Lock::take(path)?;
     let sound = restorable(path).into_iter().map(|copy| PathBuf::from(copy.path)).find_map(|backup| {
@@ -104,7 +108,8 @@ pub fn restore_backup(path: &Path) -> Result<Restored, ChatsError> {
     });
     let (copy, backup) = sound.ok_or_else(|| ChatsError::NoBackup { path: path.to_owned() })?;
     give_pictures(path, &copy, &PictureFiles::beside(path), &pictures_beside(path));
-    let set_aside = set_aside(path).map_err(|error| ChatsError::io(path, error))?;
+    let set_aside =
+        set_aside(path, &PictureFiles::beside(path)).map_err(|error| ChatsError::io(path, error))?;
     copy.persist(path).map_err(|error| ChatsError::io(path, error.error))?;
     Ok(Restored { backup, set_aside })
 }
@@ -189,11 +194,12 @@ fn sound_copy(backup: &Path, place: &Path) -> Result<TempPath, ChatsError> {
     copy_unnamed(&db, place).map_err(|fault| fault.at(backup))
 }
 
-/// Keeps a database that cannot be read here, and its write-ahead log, under a free name, which it returns if there was
-/// a database. The log is moved, and first: a database without its log is only older, but a log that stayed beside the
-/// backup would damage that. The database is linked or copied, so that it also stays in its place until the backup
-/// replaces it: a crash in between does not leave the app without chats.
-fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
+/// Keeps a database that cannot be read here, its write-ahead log and its pictures under a free name, which it returns
+/// if there was a database. Which pictures it names nobody knows, so it gets all. The log is moved, and first: a
+/// database without its log is only older, but a log that stayed beside the backup would damage that. The database is
+/// linked or copied, so that it also stays in its place until the backup replaces it: a crash in between does not leave
+/// the app without chats.
+fn set_aside(path: &Path, pictures: &PictureFiles) -> std::io::Result<Option<PathBuf>> {
     let with = |path: &Path, ending: &str| {
         let mut name = OsString::from(path);
         name.push(ending);
@@ -205,6 +211,11 @@ fn set_aside(path: &Path) -> std::io::Result<Option<PathBuf>> {
         .map(|number: u32| beside(path, &format!("{why}-{number}")))
         .find(|aside| parts.iter().all(|part| !with(aside, part).exists()));
     let aside = aside.ok_or_else(|| std::io::Error::other("there is no free name beside it"))?;
+    if path.exists()
+        && let Err(error) = PictureFiles::at(beside(&aside, SET_ASIDE_PICTURES)).take_all(pictures)
+    {
+        tracing::warn!("{} may lack pictures: {error}", aside.display());
+    }
     let mut kept = None;
     for part in parts {
         let (from, to) = (with(path, part), with(&aside, part));
@@ -248,10 +259,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("chats.sqlite");
         let log = folder.path().join("chats.sqlite-wal");
-        assert_eq!(set_aside(&path).unwrap(), None, "there may be none");
+        let pictures = PictureFiles::beside(&path);
+        assert_eq!(set_aside(&path, &pictures).unwrap(), None, "there may be none");
         fs::write(&path, "damaged").unwrap();
         fs::write(&log, "a log").unwrap();
-        let aside = set_aside(&path).unwrap().unwrap();
+        let aside = set_aside(&path, &pictures).unwrap().unwrap();
         assert_eq!(fs::read(&aside).unwrap(), b"damaged");
         assert!(path.exists() && !log.exists());
         fs::write(folder.path().join("copy"), "sound").unwrap();

@@ -5,10 +5,16 @@ mod export;
 mod foretoken;
 mod import;
 mod importer;
+mod incoming;
 mod lm_studio;
+mod markdown;
+mod metadata;
+mod names;
+mod outgoing;
 mod record;
 mod staging;
 mod whole;
 
 pub use import::import;
+pub use incoming::{Look, SeenPicture};
 pub use whole::WholeFile;

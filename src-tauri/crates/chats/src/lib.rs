@@ -29,7 +29,7 @@ mod tree;
 
 pub use backup::{Restored, backups, restorable, restore_backup};
 pub use error::ChatsError;
-pub use exchange::{WholeFile, import};
+pub use exchange::{Look, SeenPicture, WholeFile, import};
 pub use pictures::{KeptPicture, PictureFiles};
 pub use store::{Piece, Reader, Store};
 pub use title::title_from;

@@ -4,10 +4,9 @@
 use std::time::{Duration, SystemTime};
 
 use foretoken_protocol::{MessagePicture, PictureDetail};
-use rusqlite::named_params;
 
-use crate::pictures::{KeptPicture, PictureFiles, hashes};
-use crate::sql::{self, now};
+use crate::pictures::{self, KeptPicture, PictureFiles, hashes};
+use crate::sql::now;
 use crate::{ChatsError, Reader, Store};
 
 /// How long a picture stays that nothing has: it may be about to be sent.
@@ -33,23 +32,11 @@ impl Store {
         if self.picture_files().original(&hash).is_none() {
             return Err(ChatsError::UnknownPicture { hash });
         }
-        self.write(|db| {
-            let add = "INSERT INTO picture (hash, format, width, height, bytes, added_at)
-                VALUES (:hash, :format ->> '$', :width, :height, :bytes, :now)
-                ON CONFLICT (hash) DO UPDATE SET added_at = excluded.added_at";
-            let values = named_params! {
-                ":hash": hash,
-                ":format": sql::to_json(&format)?,
-                ":width": width,
-                ":height": height,
-                ":bytes": bytes,
-                ":now": now(),
-            };
-            db.execute(add, values)?;
-            Ok(())
-        })?;
         let name = name.to_owned();
-        Ok(MessagePicture { hash, name, format, detail, width, height, tokens, bytes, missing: false })
+        let picture =
+            MessagePicture { hash, name, format, detail, width, height, tokens, bytes, missing: false };
+        self.write(|db| Ok(pictures::add(db, &picture)?))?;
+        Ok(picture)
     }
 
     /// Removes the pictures that were given more than a day ago and that no message and no draft has. What is deleted

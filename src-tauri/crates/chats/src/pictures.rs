@@ -6,15 +6,16 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use foretoken_protocol::{MessageId, MessagePicture, PictureDetail};
-use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, named_params};
 use serde::Serialize;
 
 use crate::ChatsError;
 use crate::error::Fault;
-use crate::sql::{self, all, first};
+use crate::sql::{self, all, first, now};
 
 pub use files::{KeptPicture, PictureFiles};
+pub(crate) use files::{Stage, hash_of, is_hash};
 
 /// SQL for a list of [`MessagePicture`]s as JSON: those that `$named` selects by `place`, `hash`, `name`, `detail` and
 /// `tokens`, in the order of their places.
@@ -44,6 +45,26 @@ pub(crate) fn define_functions(db: &Connection, path: &Path) -> rusqlite::Result
 /// The hashes of all pictures.
 pub(crate) fn hashes(db: &Connection) -> rusqlite::Result<HashSet<String>> {
     Ok(all(db, "SELECT hash FROM picture", [], |row| row.get(0))?.into_iter().collect())
+}
+
+/// Adds a picture, or says that it was given again. What is told of a missing one is nothing that its file said, so it
+/// takes the place of nothing.
+pub(crate) fn add(db: &Connection, picture: &MessagePicture) -> rusqlite::Result<()> {
+    let add = "INSERT INTO picture (hash, format, width, height, bytes, added_at)
+        VALUES (:hash, :format ->> '$', :width, :height, :bytes, :now)
+        ON CONFLICT (hash) DO UPDATE SET (format, width, height, bytes, added_at) =
+            (excluded.format, excluded.width, excluded.height, excluded.bytes, excluded.added_at)
+            WHERE NOT :missing";
+    let values = named_params! {
+        ":hash": picture.hash,
+        ":format": sql::to_json(&picture.format)?,
+        ":width": picture.width,
+        ":height": picture.height,
+        ":bytes": picture.bytes,
+        ":now": now(),
+        ":missing": picture.missing,
+    };
+    db.prepare_cached(add)?.execute(values).map(drop)
 }
 
 /// Gives a message its pictures.

@@ -21,6 +21,13 @@ pub(crate) const SUMMARY: &str = "id, title, named, pinned, unseen, created_at, 
     (SELECT last.id FROM message AS last WHERE last.id = chat.origin_message AND last.deletion IS NULL)
         AS live_origin_message";
 
+/// SQL for the pictures of a message of a table named `message`.
+macro_rules! pictures_of_message {
+    () => {
+        described!("SELECT * FROM message_picture WHERE message_picture.message = message.id")
+    };
+}
+
 /// The columns that [`message`] reads, from a table named `message`.
 pub(crate) const MESSAGE: &str = concat!(
     "id, parent, role, ",
@@ -28,9 +35,12 @@ pub(crate) const MESSAGE: &str = concat!(
     " AS text, ",
     whole!("thinking"),
     " AS thinking, status, stats, error, model, created_at, ",
-    described!("SELECT * FROM message_picture WHERE message_picture.message = message.id"),
+    pictures_of_message!(),
     " AS pictures"
 );
+
+/// The pictures of a message of a table named `message`, as a JSON list.
+pub(crate) const PICTURES: &str = pictures_of_message!();
 
 pub(crate) fn chat(row: &Row<'_>) -> rusqlite::Result<Chat> {
     Ok(Chat { id: row.get("id")?, title: row.get("title")?, updated_at: row.get("updated_at")? })

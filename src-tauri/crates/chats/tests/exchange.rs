@@ -3,18 +3,24 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use foretoken_chats::{ChatsError, Store};
+use foretoken_chats::{ChatsError, SeenPicture, Store};
 use foretoken_protocol::{
-    Attachment, BranchMessage, ChatSettings, DraftRun, Drafting, ErrorReport, FinishReason,
-    GenerationSettings, ImportReport, Message, MessageStatus, PositionStats, Provenance, ReplyStats, Role,
-    Sampling, SearchScope, UnsentEdit,
+    Attachment, BranchMessage, ChatSettings, DraftRun, Drafting, ErrorReport, ExportedPictures, FinishReason,
+    GenerationSettings, ImportReport, Message, MessageStatus, PictureDetail, PositionStats, Provenance,
+    ReplyStats, Role, Sampling, SearchScope, UnsentEdit,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+const WITHOUT_METADATA: ExportedPictures = ExportedPictures::WithoutMetadata;
 const STOPPED: MessageStatus = MessageStatus::Finished { reason: FinishReason::Stop };
+
+/// For files that hold none.
+fn no_picture(file: &Path, _: PictureDetail) -> Result<SeenPicture, ErrorReport> {
+    panic!("{} is looked at", file.display())
+}
 
 /// A folder, a store in it and room for files.
 struct TestStore {
@@ -35,14 +41,14 @@ impl TestStore {
 
     fn export(&self) -> String {
         let path = self.file("export.json");
-        self.store.export_json(None, &path).unwrap();
+        self.store.export_json(None, WITHOUT_METADATA, &path).unwrap();
         fs::read_to_string(path).unwrap()
     }
 
     fn import(&mut self, content: impl AsRef<[u8]>) -> Result<ImportReport, ChatsError> {
         let path = self.file("import.json");
         fs::write(&path, content).unwrap();
-        self.store.import(&path)
+        self.store.import(&path, &no_picture)
     }
 
     fn shown(&self) -> Vec<BranchMessage> {
@@ -214,10 +220,10 @@ proptest! {
         // One chat alone, beside others that are there already.
         let chat = from.store.chats().unwrap()[0].id;
         let (one, again) = (from.file("one.json"), from.file("again.json"));
-        from.store.export_json(Some(chat), &one).unwrap();
-        to.store.import(&one).unwrap();
+        from.store.export_json(Some(chat), WITHOUT_METADATA, &one).unwrap();
+        to.store.import(&one, &no_picture).unwrap();
         let added = to.store.chat_page(None, None, 1000).unwrap().chats.iter().map(|chat| chat.id).max().unwrap();
-        to.store.export_json(Some(added), &again).unwrap();
+        to.store.export_json(Some(added), WITHOUT_METADATA, &again).unwrap();
         prop_assert_eq!(fs::read_to_string(again).unwrap(), fs::read_to_string(one).unwrap());
     }
 
@@ -328,9 +334,11 @@ fn what_is_wrong_with_a_file_is_said() {
 #[test]
 fn a_path_that_leads_nowhere_is_said() {
     let mut test = TestStore::new();
-    let missing = ErrorReport::from(test.store.import(Path::new("/nowhere/at/all.json")).unwrap_err());
+    let missing =
+        ErrorReport::from(test.store.import(Path::new("/nowhere/at/all.json"), &no_picture).unwrap_err());
     assert_eq!(missing.code, "chats_file");
-    let error = test.store.export_json(None, Path::new("/nowhere/at/all.json")).unwrap_err();
+    let error =
+        test.store.export_json(None, WITHOUT_METADATA, Path::new("/nowhere/at/all.json")).unwrap_err();
     assert_eq!(ErrorReport::from(error).code, "chats_file");
 }
 
@@ -341,8 +349,8 @@ fn a_failed_export_leaves_the_file_that_was_there_and_no_other() {
     fs::create_dir(&folder).unwrap();
     let path = folder.join("old.json");
     fs::write(&path, "old").unwrap();
-    assert!(test.store.export_json(Some(99), &path).is_err());
-    assert!(test.store.export_markdown(99, true, &path).is_err());
+    assert!(test.store.export_json(Some(99), WITHOUT_METADATA, &path).is_err());
+    assert!(test.store.export_markdown(99, true, WITHOUT_METADATA, &path).is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 }
@@ -390,11 +398,11 @@ fn a_branch_is_exported_as_markdown() {
     let prompt = ChatSettings { system_prompt: "Be brief.".into(), ..Default::default() };
     store.set_chat_settings(chat, &prompt).unwrap();
     let path = test.folder.path().join("sums.md");
-    store.export_markdown(replies[0], true, &path).unwrap();
+    store.export_markdown(replies[0], true, WITHOUT_METADATA, &path).unwrap();
     let expected = "# Sums\n\n## System\n\nBe brief.\n\n## You\n\nWhat is 1 + 1?\n\n## demo\n\n\
         <details>\n<summary>Thinking</summary>\n\nOne and one.\n\n</details>\n\nIt is **2**.\n";
     assert_eq!(fs::read_to_string(&path).unwrap(), expected);
-    store.export_markdown(replies[1], false, &path).unwrap();
+    store.export_markdown(replies[1], false, WITHOUT_METADATA, &path).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.ends_with("## demo\n\nTwo.\n") && !text.contains("One and one"), "{text}");
 }
@@ -533,7 +541,7 @@ fn a_chatgpt_export_becomes_chats_with_their_branches() {
     let mut test = TestStore::new();
     // With a byte order mark, as some editors leave it.
     let report = test.import(format!("\u{feff}{export}")).unwrap();
-    assert_eq!(report, ImportReport { chats: 2, messages: 6, left_out: 3 });
+    assert_eq!(report, ImportReport { chats: 2, messages: 6, left_out: 3, missing_pictures: 0 });
 
     let chats = test.store.chat_page(None, None, 9).unwrap().chats;
     assert_eq!((chats[0].title.as_str(), chats[1].title.as_str()), ("No root", "A cat"));
@@ -616,7 +624,7 @@ fn an_lm_studio_conversation_becomes_a_chat() {
     let conversation = lm_studio_conversation();
     let mut test = TestStore::new();
     let report = test.import(serde_json::to_string_pretty(&conversation).unwrap()).unwrap();
-    assert_eq!(report, ImportReport { chats: 1, messages: 4, left_out: 2 });
+    assert_eq!(report, ImportReport { chats: 1, messages: 4, left_out: 2, missing_pictures: 0 });
     let chat = test.store.chat_page(None, None, 9).unwrap().chats.remove(0);
     assert_eq!((chat.title.as_str(), chat.pinned, chat.named), ("Greetings", true, true));
     assert_eq!((chat.created_at, chat.updated_at), (1_700_000_000_000, 1_700_000_005_000));

@@ -96,7 +96,7 @@ fn measure() {
     let made = folder.path().join("made.json");
     fs::write(&made, many_chats(&mut rng)).unwrap();
     let start = Instant::now();
-    let report = store.import(&made).unwrap();
+    let report = store.import(&made, &|_, _| unreachable!("it holds no picture")).unwrap();
     println!("import of {} messages: {:.0} ms", report.messages, start.elapsed().as_secs_f64() * 1e3);
 
     let start = Instant::now();
@@ -166,7 +166,7 @@ fn measure_replies(store: &mut Store, chat: u32, last: Option<u32>, rng: &mut Rn
 fn measure_files(store: Store, long: u32, folder: &Path, path: &Path) {
     let json = folder.join("all.json");
     time("back up", || store.back_up().unwrap());
-    time("export all as JSON", || store.export_json(None, &json).unwrap());
+    time("export all as JSON", || store.export_json(None, Default::default(), &json).unwrap());
     drop(store);
     println!("database {} MB, JSON {} MB", megabytes(path), megabytes(&json));
     let mut store = time("open", || Store::open(path).unwrap());

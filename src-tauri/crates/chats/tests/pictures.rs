@@ -125,7 +125,10 @@ fn a_message_has_its_pictures_in_their_order_and_its_versions_and_copies_do() {
         assert_eq!([&copied[0].pictures[..], &copied[1].pictures[..]], [&pictures[..], &[]]);
     };
     read(&store);
-    Reader::open(&path).unwrap().export_json(None, &folder.path().join("chats.json")).unwrap();
+    Reader::open(&path)
+        .unwrap()
+        .export_json(None, Default::default(), &folder.path().join("chats.json"))
+        .unwrap();
     let deletion = store.delete_message(asked.id).unwrap();
     store.undo_deletion(deletion).unwrap();
     read(&store);
@@ -304,6 +307,43 @@ fn a_backup_has_its_pictures_as_long_as_it_is_there() {
     assert_eq!(kept(), 4, "the older backup has both");
     store.back_up().unwrap();
     assert_eq!(kept(), 2, "no backup has the other any more");
+}
+
+#[test]
+fn chats_that_are_set_aside_have_all_their_pictures() {
+    let (folder, path) = file();
+    let mut store = Store::open(&path).unwrap();
+    let chat = store.create_chat("Owls").unwrap().id;
+    let [owl, bell] = ["owl", "bell"].map(|content| give(&mut store, content));
+    store.add_user_message_with_pictures(chat, None, "Who?", from_ref(&owl)).unwrap();
+    store.back_up().unwrap();
+    // The backup knows nothing of it.
+    let later = store.add_user_message_with_pictures(chat, None, "Where?", from_ref(&bell)).unwrap().id;
+    drop(store);
+    let layout = |path: &Path, layout: u32| {
+        Connection::open(path).unwrap().pragma_update(None, "user_version", layout).unwrap();
+    };
+    let pragma = |db: Connection| db.pragma_query_value(None, "user_version", |row| row.get::<_, u32>(0));
+    let known = pragma(Connection::open(&path).unwrap()).unwrap();
+    layout(&path, 99);
+
+    let set_aside = restore_backup(&path).unwrap().set_aside.unwrap();
+    let mut store = Store::open(&path).unwrap();
+    age(&path);
+    purge(&mut store);
+    assert_eq!(files(&path), files_of(&store, [owl.hash.clone()]));
+
+    let again = folder.path().join("again");
+    fs::create_dir(&again).unwrap();
+    let mut pictures = set_aside.clone().into_os_string();
+    pictures.push(".pictures");
+    fs::rename(pictures, again.join("pictures")).unwrap();
+    let path = again.join("chats.db");
+    fs::rename(set_aside, &path).unwrap();
+    layout(&path, known);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.message(later).unwrap().pictures, from_ref(&bell));
+    assert_eq!(files(&path), files_of(&store, [owl.hash, bell.hash]));
 }
 
 #[derive(Debug, Clone)]

@@ -393,7 +393,7 @@ impl Model {
 /// Everything that can be seen of all chats.
 fn everything(store: &Store, folder: &Path) -> String {
     let file = folder.join("all.json");
-    store.export_json(None, &file).unwrap();
+    store.export_json(None, Default::default(), &file).unwrap();
     std::fs::read_to_string(file).unwrap()
 }
 

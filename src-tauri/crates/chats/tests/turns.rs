@@ -85,7 +85,7 @@ fn a_reply_is_saved_between_the_pieces_of_an_import_which_appears_at_once() {
     let store = RefCell::new(store);
     let (turns, longest) = (Cell::new(0), Cell::new(0));
     let log = folder.path().join("chats.db-wal");
-    let report = import(&file, &|piece| {
+    let report = import(&file, &|_, _| unreachable!("it holds no picture"), &|piece| {
         let mut store = store.borrow_mut();
         // It is empty after each piece.
         Connection::open(folder.path().join("chats.db"))
@@ -123,7 +123,8 @@ fn a_reply_is_saved_between_the_pieces_of_an_import_which_appears_at_once() {
 fn an_import_that_is_refused_at_its_end_leaves_nothing() {
     let (folder, path, mut store) = store();
     let file = file(folder.path(), 99);
-    let error = ErrorReport::from(store.import(&file).unwrap_err());
+    let error =
+        ErrorReport::from(store.import(&file, &|_, _| unreachable!("it holds no picture")).unwrap_err());
     assert_eq!(error.code, "not_importable");
     assert!(error.message.contains("in chat 40: “Chat 40”: message 99 is to be shown"), "{error}");
     assert_eq!(rows(&path), [0; 8]);
@@ -134,7 +135,7 @@ fn an_import_that_is_cut_off_is_purged_at_the_next_start() {
     let (folder, path, store) = store();
     let file = file(folder.path(), 3);
     let (store, turns) = (RefCell::new(store), Cell::new(0));
-    let error = import(&file, &|piece| {
+    let error = import(&file, &|_, _| unreachable!("it holds no picture"), &|piece| {
         turns.set(turns.get() + 1);
         // As if the process had ended.
         if turns.get() > 10 {

@@ -334,6 +334,48 @@ pub enum ExportFormat {
     Json,
 }
 
+/// What becomes of pictures in an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportedPictures {
+    /// Without what their files tell of place, time and camera. Where that cannot be taken out, what people see of
+    /// them here takes their place.
+    #[default]
+    WithoutMetadata,
+    /// Byte for byte.
+    AsTheyAre,
+    /// Their names alone.
+    LeftOut,
+}
+
+/// What an export holds of the pictures that its messages have, each counted once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ExportReport {
+    /// Those that are in it.
+    pub pictures: u32,
+    /// How many of these are what people see of them here, smaller and of another format, since their own files could
+    /// not be parted from their metadata.
+    pub views: u32,
+    /// Those that should be in it and whose files are gone.
+    pub missing: u32,
+}
+
+/// What the pictures of an export take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct PictureSize {
+    /// Bytes of those that are there, as they are.
+    pub bytes: u64,
+}
+
+/// A file that chats were exported to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Exported {
+    /// Where it is.
+    pub path: String,
+    /// What it holds of pictures.
+    pub report: ExportReport,
+}
+
 /// What the import of a file has added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct ImportReport {
@@ -343,6 +385,9 @@ pub struct ImportReport {
     pub messages: u32,
     /// Pieces of the file that have no place here, as images and calls of tools.
     pub left_out: u32,
+    /// Pictures of messages that the file does not hold or that cannot be read, and that are not here either. Each
+    /// counts once; its messages name it as missing.
+    pub missing_pictures: u32,
 }
 
 /// What has become of files whose chats were to be imported.

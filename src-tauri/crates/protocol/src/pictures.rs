@@ -40,6 +40,22 @@ pub enum PictureFormat {
     Avif,
 }
 
+impl PictureFormat {
+    /// How the names of its files end, without the dot. Behind `image/` it is their media type.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Jpeg => "jpeg",
+            Self::Webp => "webp",
+            Self::Gif => "gif",
+            Self::Bmp => "bmp",
+            Self::Tiff => "tiff",
+            Self::Heic => "heic",
+            Self::Avif => "avif",
+        }
+    }
+}
+
 impl std::fmt::Display for PictureFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

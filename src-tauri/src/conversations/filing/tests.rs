@@ -12,7 +12,8 @@ use foretoken_chats::Store;
 use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill};
 use foretoken_protocol::{
     AppEvent, Beginning, ChatId, ChatSettings, ChatSummary, Deletion, Destination, ErrorReport, ExportFormat,
-    FinishReason, GenerationSettings, ImportReport, Imported, MessageStatus, Preset, UnseenReply,
+    ExportedPictures, FinishReason, GenerationSettings, ImportReport, Imported, MessageStatus, PictureDetail,
+    PictureFacts, PictureFormat, Preset, UnseenReply,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -318,18 +319,63 @@ async fn chats_go_into_files_and_come_back() {
     let (_, reply) = rest(&mut events).await;
     let at = |name: &str| folder.path().join(name);
 
-    app.conversations.export(Some(sent.chat), ExportFormat::Markdown, at("chat.md")).await.unwrap();
+    app.conversations
+        .export(Some(sent.chat), ExportFormat::Markdown, ExportedPictures::default(), at("chat.md"))
+        .await
+        .unwrap();
     let written = std::fs::read_to_string(at("chat.md")).unwrap();
     assert!(written.contains(QUESTION) && written.contains(&reply.text), "{written}");
 
-    app.conversations.export(None, ExportFormat::Json, at("all.json")).await.unwrap();
-    let added = ImportReport { chats: 1, messages: 2, left_out: 0 };
+    app.conversations
+        .export(None, ExportFormat::Json, ExportedPictures::default(), at("all.json"))
+        .await
+        .unwrap();
+    let added = ImportReport { chats: 1, messages: 2, left_out: 0, missing_pictures: 0 };
     let imported = app.conversations.import(vec![Ok(at("all.json"))]).await.unwrap();
     assert_eq!(imported, Imported { added, refused: vec![] });
     assert_eq!(app.snapshot().await.unwrap().chats.total, 2);
     let Imported { added, refused } = app.conversations.import(vec![Ok(at("chat.md"))]).await.unwrap();
     assert_eq!((added, refused.len()), (ImportReport::default(), 1));
     assert_eq!(refused[0].code, "not_importable");
+}
+
+#[tokio::test]
+async fn pictures_of_imported_chats_are_decoded_by_the_engine_program() {
+    let Running { app, folder, .. } = &running().await;
+    let path = folder.path().join("all.json");
+    let content = include_bytes!("../../../crates/pictures/tests/reference/a.png");
+    let facts = PictureFacts {
+        format: PictureFormat::Png,
+        width: 1,
+        height: 1,
+        resized_width: 32,
+        resized_height: 32,
+        tokens: 1,
+        digest: String::new(),
+        view: "view.png".into(),
+        notes: Vec::new(),
+    };
+    let given = app.conversations.store.call(move |store| {
+        let kept = store.picture_files().keep(content, b"nobody has looked at it", &facts)?;
+        let picture = store.add_picture(&kept, "a.png", PictureDetail::Low)?;
+        let chat = store.create_chat("Pictures")?.id;
+        store.add_user_message_with_pictures(chat, None, "What is it?", &[picture])
+    });
+    let given = given.await.unwrap().pictures.remove(0);
+    app.conversations
+        .export(None, ExportFormat::Json, ExportedPictures::default(), path.clone())
+        .await
+        .unwrap();
+    let imported = app.conversations.import(vec![Ok(path)]).await.unwrap();
+    let added = ImportReport { chats: 1, messages: 1, left_out: 0, missing_pictures: 0 };
+    assert_eq!(imported, Imported { added, refused: vec![] });
+    let imported = app.conversations.store.call(|store| {
+        let newest = store.chats()?.into_iter().map(|chat| chat.id).max().expect("there are two");
+        Ok(store.messages(newest)?.remove(0).pictures.remove(0))
+    });
+    let picture = imported.await.unwrap();
+    assert_eq!((picture.name, picture.detail, picture.missing), (given.name, given.detail, false));
+    assert_ne!((picture.width, picture.tokens), (given.width, given.tokens), "somebody has looked at it");
 }
 
 #[tokio::test]

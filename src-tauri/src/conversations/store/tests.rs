@@ -23,6 +23,11 @@ fn chats() -> (TempDir, ChatStore) {
     (folder, chats)
 }
 
+/// For files that hold none.
+fn no_picture(file: &Path, _: PictureDetail) -> Result<SeenPicture, ErrorReport> {
+    panic!("{} is looked at", file.display())
+}
+
 fn settings() -> GenerationSettings {
     GenerationSettings {
         sampling: Sampling::default(),
@@ -95,7 +100,7 @@ async fn a_reply_is_saved_while_an_import_is_under_way() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let importing = tokio::spawn({
         let (chats, pipe) = (chats.clone(), pipe.clone());
-        async move { chats.import(pipe).await }
+        async move { chats.import(pipe, no_picture).await }
     });
     let chat = |number: usize| {
         let message = json!({"parent": null, "role": "user", "text": "words ".repeat(50_000), "thinking": "",
@@ -135,7 +140,7 @@ async fn who_only_reads_waits_for_no_job_and_holds_up_none() {
             3
         );
         let file = folder.path().join("all.json");
-        chats.read(move |reader| reader.export_json(None, &file)).await.unwrap();
+        chats.read(move |reader| reader.export_json(None, Default::default(), &file)).await.unwrap();
         chats.back_up().await.unwrap();
         chats.check().await.unwrap();
     };
@@ -266,8 +271,12 @@ async fn a_gigabyte_on_its_way_holds_up_no_save() {
             let (chats, file) = (chats.clone(), file.clone());
             async move {
                 match work {
-                    "import" => drop(chats.import(file).await.unwrap()),
-                    "export" => chats.read(move |reader| reader.export_json(None, &file)).await.unwrap(),
+                    "import" => drop(chats.import(file, no_picture).await.unwrap()),
+                    "export" => {
+                        let export =
+                            move |reader: &Reader| reader.export_json(None, Default::default(), &file);
+                        chats.read(export).await.unwrap();
+                    }
                     "back up" => chats.back_up().await.unwrap(),
                     "check" => chats.check().await.unwrap(),
                     _ => drop(

@@ -193,6 +193,7 @@ impl<'a> Walk<'a> {
             parent,
             role,
             text,
+            pictures: Vec::new(),
             thinking: std::mem::take(thinking),
             status: MessageStatus::Finished { reason: FinishReason::Stop },
             stats: None,

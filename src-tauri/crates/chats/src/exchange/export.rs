@@ -1,32 +1,76 @@
 //! Writes chats into files.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use foretoken_protocol::{ChatId, MessageId, Preset, PresetId, Role};
+use base64::display::Base64Display;
+use base64::engine::general_purpose::STANDARD;
+use foretoken_protocol::{
+    ChatId, ExportReport, ExportedPictures, MessageId, MessagePicture, PictureFormat, Preset, PresetId,
+};
 use rusqlite::Connection;
 
 use super::foretoken::{FORMAT, VERSION};
+use super::markdown::{Branch, PictureFolder};
+use super::outgoing::Outgoing;
 use super::record::{ChatRecord, PresetRecord};
 use super::whole::WholeFile;
 use crate::error::Fault;
-use crate::sql::all;
+use crate::pictures::hash_of;
+use crate::sql::{self, all};
 use crate::{ChatsError, Reader, list, rows, settings, tree};
 
 impl Reader {
     /// Writes one chat, or all chats and presets, into a file of Foretoken's own, with all branches, and with what was
-    /// typed and not sent: drafts and edits. What is deleted stays out. [`import`](crate::import) brings back the same.
+    /// typed and not sent: drafts and edits. What is deleted stays out, and so do the pictures of drafts.
+    /// [`import`](crate::import) brings back the same, as far as the pictures are in it.
     ///
     /// The file appears, or is replaced, when it is whole.
-    pub fn export_json(&self, chat: Option<ChatId>, path: &Path) -> Result<(), ChatsError> {
-        self.read_at_once(|db| write_whole(path, |out| write_json(db, chat, out)))
+    pub fn export_json(
+        &self,
+        chat: Option<ChatId>,
+        pictures: ExportedPictures,
+        path: &Path,
+    ) -> Result<ExportReport, ChatsError> {
+        let mut pictures = Outgoing::new(self.picture_files(), pictures);
+        self.read_at_once(|db| write_whole(path, |out| write_json(db, chat, &mut pictures, out)))?;
+        Ok(pictures.report)
     }
 
     /// Writes the branch that ends with a message as Markdown for people, with the thinking folded away or left out.
+    /// Its pictures go into a folder beside it, `NAME-pictures` where the file is `NAME.md`; if there is something of
+    /// that name, `NAME-pictures-2`, and so on.
     ///
-    /// The file appears, or is replaced, when it is whole.
-    pub fn export_markdown(&self, last: MessageId, thinking: bool, path: &Path) -> Result<(), ChatsError> {
-        self.read_at_once(|db| write_whole(path, |out| write_markdown(db, last, thinking, out)))
+    /// The file appears, or is replaced, when it is whole and its pictures are there.
+    pub fn export_markdown(
+        &self,
+        last: MessageId,
+        thinking: bool,
+        pictures: ExportedPictures,
+        path: &Path,
+    ) -> Result<ExportReport, ChatsError> {
+        let mut pictures = Outgoing::new(self.picture_files(), pictures);
+        let branch = self.read_at_once(|db| branch(db, last))?;
+        let mut folder = PictureFolder::beside(path);
+        let write =
+            |out: Out<'_>| branch.write(thinking, &mut pictures, &mut folder, out).map_err(Stop::File);
+        write_whole(path, write).map_err(|fault| fault.at(&self.path))?;
+        folder.keep();
+        Ok(pictures.report)
+    }
+
+    /// The size in bytes of the pictures that an export of a chat, or of all, would hold as they are.
+    pub fn size_of_pictures(&self, chat: Option<ChatId>) -> Result<u64, ChatsError> {
+        self.read_at_once(|db| Ok(size(&pictures_of(db, chat)?)))
+    }
+
+    /// The same of the branch that ends with a message.
+    pub fn size_of_pictures_before(&self, last: MessageId) -> Result<u64, ChatsError> {
+        self.read_at_once(|db| {
+            let messages = branch(db, last)?.messages;
+            Ok(size(&once(messages.into_iter().flat_map(|message| message.pictures))))
+        })
     }
 }
 
@@ -60,7 +104,19 @@ fn write_whole(path: &Path, write: impl FnOnce(Out<'_>) -> Result<(), Stop>) -> 
     Ok(file.finish().map_err(refused)?)
 }
 
-fn write_json(db: &Connection, chat: Option<ChatId>, out: Out<'_>) -> Result<(), Stop> {
+/// A picture as the messages of a file name it.
+struct Named {
+    hash: String,
+    format: PictureFormat,
+    bytes: u64,
+}
+
+fn write_json(
+    db: &Connection,
+    chat: Option<ChatId>,
+    pictures: &mut Outgoing,
+    out: Out<'_>,
+) -> Result<(), Stop> {
     let presets = match chat {
         None => settings::presets(db)?,
         Some(chat) => match settings::chat_settings(db, chat)?.preset {
@@ -78,51 +134,91 @@ fn write_json(db: &Connection, chat: Option<ChatId>, out: Out<'_>) -> Result<(),
         system_prompt,
         generation,
     });
-    let head = serde_json::to_string(&presets.collect::<Vec<_>>()).map_err(json)?;
-    write!(out, "{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\n\"presets\":{head},\n\"chats\":[")
+    let head = serde_json::to_string(&presets.collect::<Vec<_>>()).map_err(unwritten)?;
+    write!(out, "{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\n\"presets\":{head},\n")
         .map_err(Stop::File)?;
+    // Before the chats, so that whoever reads them knows which are there.
+    let named = write_pictures(&pictures_of(db, chat)?, pictures, out).map_err(Stop::File)?;
+    out.write_all(b"\"chats\":[").map_err(Stop::File)?;
     for (before, &id) in chats.iter().enumerate() {
         // One chat at a time is in memory.
-        let record = ChatRecord::read(db, id, &preset_ids, chat.is_none())?;
+        let mut record = ChatRecord::read(db, id, &preset_ids, chat.is_none())?;
+        for picture in record.messages.iter_mut().flat_map(|message| &mut message.pictures) {
+            name(picture, &named);
+        }
         out.write_all(if before == 0 { b"\n" } else { b",\n" }).map_err(Stop::File)?;
-        serde_json::to_writer(&mut *out, &record).map_err(json)?;
+        serde_json::to_writer(&mut *out, &record).map_err(unwritten)?;
     }
     out.write_all(b"\n]}\n").map_err(Stop::File)
 }
 
-fn json(error: serde_json::Error) -> Stop {
+/// Writes the pictures, each content once. Returns how those that are in the file are named there, by their hashes.
+fn write_pictures(
+    all: &[MessagePicture],
+    pictures: &mut Outgoing,
+    out: Out<'_>,
+) -> io::Result<HashMap<String, Named>> {
+    let (mut named, mut written) = (HashMap::new(), HashSet::new());
+    for picture in all {
+        let Some(sent) = pictures.take(picture) else { continue };
+        let hash = hash_of(&sent.content);
+        if written.insert(hash.clone()) {
+            out.write_all(if written.len() == 1 { b"\"pictures\":[\n" } else { b",\n" })?;
+            let (kind, data) = (sent.format.extension(), Base64Display::new(&sent.content, &STANDARD));
+            write!(out, "{{\"hash\":\"{hash}\",\"media_type\":\"image/{kind}\",\"data\":\"{data}\"}}")?;
+        }
+        let bytes = sent.content.len() as u64;
+        named.insert(picture.hash.clone(), Named { hash, format: sent.format, bytes });
+    }
+    if !written.is_empty() {
+        out.write_all(b"\n],\n")?;
+    }
+    Ok(named)
+}
+
+/// Names a picture as the file does.
+fn name(picture: &mut MessagePicture, named: &HashMap<String, Named>) {
+    match named.get(&picture.hash) {
+        Some(Named { hash, format, bytes }) => {
+            (picture.format, picture.bytes, picture.missing) = (*format, *bytes, false);
+            picture.hash.clone_from(hash);
+        }
+        None => picture.missing = true,
+    }
+}
+
+/// The pictures that messages of a chat, or of all, have, each once and in the order of the messages.
+fn pictures_of(db: &Connection, chat: Option<ChatId>) -> Result<Vec<MessagePicture>, Fault> {
+    let sql = format!(
+        "SELECT {} AS pictures FROM message
+         WHERE (?1 IS NULL OR chat = ?1) AND deletion IS NULL
+         AND chat IN (SELECT id FROM chat WHERE deletion IS NULL)
+         AND id IN (SELECT message FROM message_picture)
+         ORDER BY chat, id",
+        rows::PICTURES
+    );
+    let all = all(db, &sql, [chat], |row| sql::list::<MessagePicture>(row, "pictures"))?;
+    Ok(once(all.into_iter().flatten()))
+}
+
+fn once(pictures: impl Iterator<Item = MessagePicture>) -> Vec<MessagePicture> {
+    let mut seen = HashSet::new();
+    pictures.filter(|picture| seen.insert(picture.hash.clone())).collect()
+}
+
+fn size(pictures: &[MessagePicture]) -> u64 {
+    pictures.iter().filter(|picture| !picture.missing).map(|picture| picture.bytes).sum()
+}
+
+fn unwritten(error: serde_json::Error) -> Stop {
     Stop::File(error.into())
 }
 
-fn write_markdown(db: &Connection, last: MessageId, thinking: bool, out: Out<'_>) -> Result<(), Stop> {
+fn branch(db: &Connection, last: MessageId) -> Result<Branch, Fault> {
     let chat = tree::TreePosition::of(db, last)?.chat;
-    let messages = all(db, &tree::path(rows::MESSAGE), [last], rows::message)?;
-    let title = list::summary(db, chat)?.title;
-    let prompt = settings::chat_settings(db, chat)?.system_prompt;
-    let mut write = || {
-        writeln!(out, "# {title}")?;
-        if !prompt.is_empty() {
-            section(out, "System", &prompt)?;
-        }
-        for message in &messages {
-            let speaker = match message.role {
-                Role::System => "System",
-                Role::User => "You",
-                Role::Assistant => message.model.as_deref().unwrap_or("Assistant"),
-            };
-            let thought = message.thinking.trim();
-            if thinking && !thought.is_empty() {
-                let folded = format!("<details>\n<summary>Thinking</summary>\n\n{thought}\n\n</details>\n\n");
-                section(out, speaker, &(folded + &message.text))?;
-            } else {
-                section(out, speaker, &message.text)?;
-            }
-        }
-        Ok(())
-    };
-    write().map_err(Stop::File)
-}
-
-fn section(out: Out<'_>, speaker: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "\n## {speaker}\n\n{}", text.trim_end())
+    Ok(Branch {
+        title: list::summary(db, chat)?.title,
+        system_prompt: settings::chat_settings(db, chat)?.system_prompt,
+        messages: all(db, &tree::path(rows::MESSAGE), [last], rows::message)?,
+    })
 }

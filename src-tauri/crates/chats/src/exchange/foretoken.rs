@@ -1,6 +1,7 @@
 //! Foretoken's own files.
 
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::importer::{Chats, Importer};
 use super::record::{ChatRecord, PresetRecord};
@@ -49,6 +50,7 @@ impl<'de> Visitor<'de> for File<'_, '_> {
                     }
                 }
                 "presets" => importer.presets.extend(map.next_value::<Vec<PresetRecord>>()?),
+                "pictures" => map.next_value_seed(Pictures { importer })?,
                 "chats" => {
                     map.next_value_seed(Chats { importer, convert: |chat: ChatRecord, _| Ok(chat) })?;
                     found = true;
@@ -57,5 +59,41 @@ impl<'de> Visitor<'de> for File<'_, '_> {
             }
         }
         if found { Ok(()) } else { Err(A::Error::missing_field("chats")) }
+    }
+}
+
+/// A picture, before the chats whose messages name it by its hash.
+#[derive(Deserialize)]
+struct Picture {
+    hash: String,
+    /// Its file in base64. What it is its bytes tell.
+    data: String,
+}
+
+/// Reads the pictures, each of which is taken when it is read.
+struct Pictures<'a, 'i> {
+    importer: &'a mut Importer<'i>,
+}
+
+impl<'de> DeserializeSeed<'de> for Pictures<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Pictures<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of pictures")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pictures: A) -> Result<(), A::Error> {
+        while let Some(Picture { hash, data }) = pictures.next_element()? {
+            self.importer.add_picture(hash, &data)?;
+        }
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@ use foretoken_protocol::ImportReport;
 use serde::de::Error;
 
 use super::importer::Importer;
+use super::incoming::Look;
 use super::{chatgpt, foretoken, lm_studio};
 use crate::{ChatsError, Piece, Store};
 
@@ -17,15 +18,20 @@ use crate::{ChatsError, Piece, Store};
 /// The file is read as it comes: one chat at a time is in memory. What is read goes into the store by pieces, which
 /// `turn` hands to it one by one, so that others come in between; nothing of it is seen before all of it is there. If
 /// anything in it cannot be read, nothing of it is added, and the error names the chat and the place.
+///
+/// Pictures in a file of Foretoken's are looked at by `look`, one at a time on this thread, once for each detail in
+/// which a message shows one, and kept before the messages are. One that is damaged, is not the one that its hash
+/// stands for, cannot be looked at or is not in the file leaves its message with a missing picture, and is counted.
 pub fn import(
     path: &Path,
+    look: Look<'_>,
     turn: &dyn Fn(Piece) -> Result<(), ChatsError>,
 ) -> Result<ImportReport, ChatsError> {
     let refused =
         |error: std::io::Error| ChatsError::File { path: path.to_owned(), detail: error.to_string() };
     let mut reader = BufReader::new(File::open(path).map_err(refused)?);
     let format = Format::of(&mut reader).map_err(refused)?;
-    let mut importer = Importer::new(turn);
+    let mut importer = Importer::new(look, turn)?;
     let mut json = serde_json::Deserializer::from_reader(reader);
     let read = match format {
         Some(Format::Foretoken) => foretoken::read(&mut json, &mut importer),
@@ -52,9 +58,9 @@ pub fn import(
 
 impl Store {
     /// Adds the chats of a file as [`import`] does, with nobody in between.
-    pub fn import(&mut self, path: &Path) -> Result<ImportReport, ChatsError> {
+    pub fn import(&mut self, path: &Path, look: Look<'_>) -> Result<ImportReport, ChatsError> {
         let store = RefCell::new(self);
-        import(path, &|piece| piece(&mut store.borrow_mut()))
+        import(path, look, &|piece| piece(&mut store.borrow_mut()))
     }
 }
 

@@ -6,15 +6,20 @@ use foretoken_protocol::{DeletionId, ImportReport};
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 
+use super::incoming::{Incoming, Look};
 use super::record::{ChatRecord, PresetRecord, number_after};
 use super::staging::{Staged, Step};
 use crate::deletion::purge;
 use crate::store::PIECE_BYTES;
 use crate::{ChatsError, Piece, Store};
 
+/// Hands pieces of work to the store, one by one.
+pub(super) type Turn<'a> = &'a dyn Fn(Piece) -> Result<(), ChatsError>;
+
 /// Takes the chats of a file one by one.
 pub(super) struct Importer<'a> {
-    turn: &'a dyn Fn(Piece) -> Result<(), ChatsError>,
+    turn: Turn<'a>,
+    pictures: Incoming<'a>,
     /// What is to be written in the next turn, and about how much that is in bytes.
     waiting: Vec<Step>,
     bytes: usize,
@@ -31,9 +36,11 @@ pub(super) struct Importer<'a> {
 }
 
 impl<'a> Importer<'a> {
-    pub(super) fn new(turn: &'a dyn Fn(Piece) -> Result<(), ChatsError>) -> Self {
-        Self {
+    pub(super) fn new(look: Look<'a>, turn: Turn<'a>) -> Result<Self, ChatsError> {
+        let files = in_turn(turn, |store| Ok(store.picture_files()))?;
+        Ok(Self {
             turn,
+            pictures: Incoming::new(files, look),
             waiting: Vec::new(),
             bytes: 0,
             staged: Staged::default(),
@@ -42,13 +49,21 @@ impl<'a> Importer<'a> {
             messages: Vec::new(),
             report: ImportReport::default(),
             fault: None,
-        }
+        })
+    }
+
+    /// Takes a picture for the messages that name it: its hash and its content in base64.
+    pub(super) fn add_picture<E: de::Error>(&mut self, hash: String, data: &str) -> Result<(), E> {
+        self.pictures.stage(hash, data).map_err(|fault| self.stop(fault))
     }
 
     /// Adds a chat.
     pub(super) fn add<E: de::Error>(&mut self, mut chat: ChatRecord) -> Result<(), E> {
         chat.check(self.presets.len(), &self.messages)
             .map_err(|detail| E::custom(format!("“{}”: {detail}", chat.title)))?;
+        for picture in chat.messages.iter_mut().flat_map(|message| &mut message.pictures) {
+            self.pictures.keep(picture).map_err(|fault| self.stop(fault))?;
+        }
         let (messages, shown) = (std::mem::take(&mut chat.messages), chat.shown);
         let count = messages.len();
         let messages = messages.into_iter().map(|message| Step::Message(Box::new(message)));
@@ -63,6 +78,7 @@ impl<'a> Importer<'a> {
         self.messages.push(count);
         self.report.chats += 1;
         self.report.messages += number_after(count) - 1;
+        self.report.missing_pictures = self.pictures.missing();
         Ok(())
     }
 
@@ -100,13 +116,7 @@ impl<'a> Importer<'a> {
         &self,
         work: impl FnOnce(&mut Store) -> Result<T, ChatsError> + Send + 'static,
     ) -> Result<T, ChatsError> {
-        let (answer, done) = mpsc::sync_channel(1);
-        (self.turn)(Box::new(move |store| {
-            // There is room for one, and whoever asked waits.
-            let _ = answer.send(work(store)?);
-            Ok(())
-        }))?;
-        Ok(done.recv().expect("a piece that was done has answered"))
+        in_turn(self.turn, work)
     }
 
     /// Where the reading of the file stopped.
@@ -119,6 +129,20 @@ impl<'a> Importer<'a> {
         self.fault = Some(fault);
         E::custom("the database refused")
     }
+}
+
+/// Does a piece of work in the store when its turn comes.
+fn in_turn<T: Send + 'static>(
+    turn: Turn<'_>,
+    work: impl FnOnce(&mut Store) -> Result<T, ChatsError> + Send + 'static,
+) -> Result<T, ChatsError> {
+    let (answer, done) = mpsc::sync_channel(1);
+    turn(Box::new(move |store| {
+        // There is room for one, and whoever asked waits.
+        let _ = answer.send(work(store)?);
+        Ok(())
+    }))?;
+    Ok(done.recv().expect("a piece that was done has answered"))
 }
 
 /// Reads a field that some versions of a program leave out and others write as `null`.

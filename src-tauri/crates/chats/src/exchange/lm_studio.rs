@@ -204,6 +204,7 @@ impl Version {
             parent,
             role,
             text,
+            pictures: Vec::new(),
             thinking: without_tags(&thinking).to_owned(),
             status: MessageStatus::Finished { reason: FinishReason::Stop },
             stats: None,

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 
 use foretoken_protocol::{
     Attachment, ChatId, ChatOrigin, ChatSettings, ErrorReport, GenerationSettings, Message, MessageId,
-    MessageStatus, PresetId, Provenance, ReplyStats, Role, UnsentEdit,
+    MessagePicture, MessageStatus, PresetId, Provenance, ReplyStats, Role, UnsentEdit,
 };
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Fault;
+use crate::pictures::{self, is_hash};
 use crate::sql::{self, all, first};
 use crate::{edits, list, pieces, rows, settings};
 
@@ -43,6 +44,9 @@ pub(super) struct MessageRecord {
     pub(super) parent: Option<u32>,
     pub(super) role: Role,
     pub(super) text: String,
+    /// Its pictures. Those that the file holds are found there by their hashes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) pictures: Vec<MessagePicture>,
     pub(super) thinking: String,
     pub(super) status: MessageStatus,
     pub(super) stats: Option<ReplyStats>,
@@ -171,6 +175,15 @@ impl ChatRecord {
                     "message {number} follows message {parent}, which does not come before it"
                 ));
             }
+            for MessagePicture { hash, bytes, .. } in &message.pictures {
+                if !is_hash(hash) {
+                    return Err(format!(
+                        "message {} has a picture {hash:?}, which is no hash",
+                        number_after(before)
+                    ));
+                }
+                i64::try_from(*bytes).map_err(|_| format!("{bytes} bytes are too many for a picture"))?;
+            }
         }
         match self.shown.filter(|&number| !has(self.messages.len(), number)) {
             Some(number) => Err(format!("message {number} is to be shown, but there is none")),
@@ -191,6 +204,7 @@ impl MessageRecord {
             parent: message.parent.and_then(|parent| numbers.get(&parent).copied()),
             role: message.role,
             text: message.text,
+            pictures: message.pictures,
             thinking: message.thinking,
             status,
             stats: message.stats,
@@ -209,7 +223,7 @@ impl MessageRecord {
         db: &Connection,
         chat: ChatId,
         parent: Option<MessageId>,
-    ) -> rusqlite::Result<MessageId> {
+    ) -> Result<MessageId, Fault> {
         let status = match self.status {
             MessageStatus::Streaming => MessageStatus::Interrupted,
             ended => ended,
@@ -237,6 +251,8 @@ impl MessageRecord {
                  :created_at)
             RETURNING id";
         let id = db.prepare_cached(insert)?.query_row(values, |row| row.get(0))?;
+        self.pictures.iter().try_for_each(|picture| pictures::add(db, picture))?;
+        pictures::give(db, id, &self.pictures)?;
         if let Some(text) = &self.edit {
             edits::keep(db, id, text)?;
         }

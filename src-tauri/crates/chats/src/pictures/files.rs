@@ -3,6 +3,7 @@
 //! never changes.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::time::SystemTime;
 
 use foretoken_protocol::{PictureFacts, PictureFormat};
 use ring::digest::{SHA256, digest};
+use tempfile::TempDir;
 
 use crate::ChatsError;
 
@@ -39,6 +41,23 @@ pub struct KeptPicture {
     pub(crate) bytes: u64,
 }
 
+/// A folder for files that may become pictures.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    folder: TempDir,
+    count: usize,
+}
+
+impl Stage {
+    /// Writes a file that nobody else may read.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> io::Result<PathBuf> {
+        self.count += 1;
+        let name = format!("{PART}{}", self.count);
+        place(self.folder.path(), name.as_ref(), bytes)?;
+        Ok(self.folder.path().join(name))
+    }
+}
+
 impl PictureFiles {
     /// The pictures of the chats at `database`.
     pub(crate) fn beside(database: &Path) -> Self {
@@ -58,13 +77,12 @@ impl PictureFiles {
         view: &[u8],
         facts: &PictureFacts,
     ) -> Result<KeptPicture, ChatsError> {
-        let hash: String =
-            digest(&SHA256, original).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hash_of(original);
         let [png, jpeg] = VIEWS;
         let ending = if facts.view.ends_with(".png") { png } else { jpeg };
         // Where the original is, its view is too.
         let files = [(format!("{hash}{ending}"), view), (hash.clone(), original)];
-        self.write(&self.shard(&hash), &files).map_err(|error| ChatsError::io(&self.folder, error))?;
+        self.write(&self.shard(&hash), &files).map_err(|error| self.refused(error))?;
         Ok(KeptPicture {
             hash,
             format: facts.format,
@@ -107,28 +125,61 @@ impl PictureFiles {
         Ok(())
     }
 
+    /// Links all pictures of another folder, or copies them where there are no links.
+    pub(crate) fn take_all(&self, from: &Self) -> io::Result<()> {
+        let hash = |file: &PathBuf| file.file_name()?.to_str()?.get(..DIGITS).map(str::to_owned);
+        self.take_missing(&from.files().filter_map(|file| hash(&file)).collect(), from)
+    }
+
+    /// What the system's error on a file of the folder means.
+    pub(crate) fn refused(&self, error: io::Error) -> ChatsError {
+        ChatsError::io(&self.folder, error)
+    }
+
+    /// A folder for files that may become pictures. It vanishes with what it holds; what a killed process has left of
+    /// it, [`Self::remove_others`] removes.
+    pub(crate) fn stage(&self) -> io::Result<Stage> {
+        fs::create_dir_all(&self.folder)?;
+        let folder = tempfile::Builder::new().prefix(PART).tempdir_in(&self.folder)?;
+        Ok(Stage { folder, count: 0 })
+    }
+
     /// Removes the files that were written before `before` and belong to none of these hashes. What cannot be removed
     /// is left for the next time.
     pub(crate) fn remove_others(&self, hashes: &HashSet<String>, before: SystemTime) {
-        let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-        let shards = entries(&self.folder).map(|entry| entry.path());
-        for file in shards.flat_map(|shard| entries(&shard)) {
-            let name = file.file_name();
-            let Some(name) = name.to_str() else { continue };
+        let is_old = |path: &Path| {
+            let written = path.symlink_metadata().and_then(|about| about.modified());
+            written.is_ok_and(|written| written < before)
+        };
+        // Before something is removed from them, which makes them new.
+        let stages = entries(&self.folder).filter(|folder| is_named_as_part(folder) && is_old(folder));
+        let left: Vec<PathBuf> = stages.collect();
+        for file in self.files() {
+            let Some(name) = file.file_name().and_then(OsStr::to_str) else { continue };
             let is_other = match name.split_at_checked(DIGITS) {
                 Some((hash, "")) => is_hash(hash) && !hashes.contains(hash),
                 Some((hash, ending)) => is_hash(hash) && VIEWS.contains(&ending) && !hashes.contains(hash),
                 None => name.starts_with(PART),
             };
-            let written = || file.metadata().and_then(|about| about.modified());
-            if !(is_other && written().is_ok_and(|written| written < before)) {
+            if !(is_other && is_old(&file)) {
                 continue;
             }
-            match fs::remove_file(file.path()) {
-                Ok(()) => tracing::info!("removed {}, which no chat has", file.path().display()),
-                Err(error) => tracing::warn!("{} cannot be removed: {error}", file.path().display()),
+            match fs::remove_file(&file) {
+                Ok(()) => tracing::info!("removed {}, which no chat has", file.display()),
+                Err(error) => tracing::warn!("{} cannot be removed: {error}", file.display()),
             }
         }
+        for folder in left {
+            // Only an empty one can be.
+            if fs::remove_dir(&folder).is_ok() {
+                tracing::info!("removed {}, which an interrupted import has left", folder.display());
+            }
+        }
+    }
+
+    /// All files below the folder, whatever they are.
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
+        entries(&self.folder).flat_map(|shard| entries(&shard))
     }
 
     fn write(&self, shard: &Path, files: &[(String, &[u8])]) -> io::Result<()> {
@@ -153,8 +204,21 @@ impl PictureFiles {
     }
 }
 
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+fn is_named_as_part(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PART.as_bytes()))
+}
+
+/// The hash by which a picture's file is found.
+pub(crate) fn hash_of(original: &[u8]) -> String {
+    digest(&SHA256, original).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// What the page says is a hash may be anything, as `../..`.
-fn is_hash(text: &str) -> bool {
+pub(crate) fn is_hash(text: &str) -> bool {
     text.len() == DIGITS && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 

@@ -1,0 +1,69 @@
+import { useState } from "react";
+import type { ExportedPictures } from "../bridge/bindings";
+import { bytes } from "../primitives/format";
+import { Sheet } from "../primitives/Sheet";
+import { useStore } from "../state/store";
+import { goOnExporting } from "./files";
+
+const CHOICES: { choice: ExportedPictures; name: string; words: string }[] = [
+  {
+    choice: "without_metadata",
+    name: "Pictures without place and camera",
+    words: "What their files tell of where, when and with what they were taken stays out.",
+  },
+  { choice: "as_they_are", name: "Pictures as they are", words: "The files, byte for byte." },
+  { choice: "left_out", name: "No pictures", words: "Their names alone." },
+];
+
+/** Asks what becomes of the pictures in an export. */
+export function ExportSheet() {
+  const exporting = useStore((state) => state.exporting);
+  return exporting ? <ExportForm pictureBytes={exporting.pictureBytes} /> : null;
+}
+
+function ExportForm({ pictureBytes }: { pictureBytes: number }) {
+  const [chosen, setChosen] = useState<ExportedPictures>("without_metadata");
+  return (
+    <Sheet
+      open
+      onClose={() => goOnExporting(null)}
+      title="Export with pictures?"
+      testId="export-sheet"
+      foot={
+        <>
+          <span className="soft numbers">The pictures take about {bytes(pictureBytes)}.</span>
+          <span className="spring" />
+          <button type="button" className="button" onClick={() => goOnExporting(null)}>
+            Cancel
+          </button>
+          <button
+            type="button"
+            className="button primary"
+            data-testid="export-now"
+            onClick={() => goOnExporting(chosen)}
+          >
+            Export
+          </button>
+        </>
+      }
+    >
+      <fieldset className="export-choices" aria-label="What becomes of the pictures">
+        {CHOICES.map(({ choice, name, words }) => (
+          <label key={choice} className="export-choice">
+            <input
+              type="radio"
+              name="exported-pictures"
+              data-testid={`export-${choice}`}
+              checked={choice === chosen}
+              onChange={() => setChosen(choice)}
+            />
+            <span>
+              {name}
+              <span className="export-words">{words}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    </Sheet>
+  );
+}

@@ -25,7 +25,9 @@ const COUNT_CHAT: &str = "/v1/chat/completions/input_tokens";
 pub(crate) fn seeing() -> (TempDir, Server) {
     let model = tempfile::tempdir().unwrap();
     write_vision("tiny-vision", model.path(), &["--dtype", "float32"]);
-    edit_json(model.path(), "preprocessor_config.json", |file| file["size"]["longest_edge"] = json!(16_777_216));
+    edit_json(model.path(), "preprocessor_config.json", |file| {
+        file["size"]["longest_edge"] = json!(16_777_216)
+    });
     let path = model.path().join("chat_template.jinja");
     let (template, refusal) =
         (fs::read_to_string(&path).unwrap(), "{{- raise_exception('Unknown role: ' + message.role) }}");
@@ -83,7 +85,8 @@ fn ask(server: &Server, route: &str, body: &Value) -> Value {
 
 /// What an answer says, the tokens of its prompt, and those of them that were read before.
 fn said(answer: &Value) -> (String, u64, u64) {
-    let number = |path: &str| answer.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("{answer}"));
+    let number =
+        |path: &str| answer.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("{answer}"));
     let all = |list: &Value| -> String {
         list.as_array().unwrap().iter().filter_map(|part| part["text"].as_str()).collect()
     };
@@ -201,7 +204,8 @@ fn a_tool_may_return_a_picture() {
     };
     let asked = |result: Value| with(question(json!("")), json!({"messages": turns(result)}));
     let (_, without, _) = said(&ask(&server, CHAT, &asked(json!("See"))));
-    let (text_of_chat, tokens, _) = said(&ask(&server, CHAT, &asked(json!([text("See"), image(&url(&base64))]))));
+    let (text_of_chat, tokens, _) =
+        said(&ask(&server, CHAT, &asked(json!([text("See"), image(&url(&base64))]))));
     assert_eq!(tokens, without + 4 + 2);
 
     let source = json!({"type": "base64", "media_type": "image/png", "data": base64});
@@ -212,7 +216,8 @@ fn a_tool_may_return_a_picture() {
         {"role": "user", "content": [result]}]);
     let answer = ask(&server, MESSAGES, &with(message(json!("")), json!({"messages": turns})));
     assert_eq!(said(&answer).0, text_of_chat);
-    let output = json!([{"type": "input_text", "text": "See"}, {"type": "input_image", "image_url": url(&base64)}]);
+    let output =
+        json!([{"type": "input_text", "text": "See"}, {"type": "input_image", "image_url": url(&base64)}]);
     let items = json!([{"role": "user", "content": "Look."},
         {"type": "function_call", "call_id": "t", "name": "f", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "t", "output": output}]);
@@ -235,7 +240,8 @@ fn what_cannot_be_shown_is_refused_and_says_which_picture_it_is() {
         (url(&STANDARD.encode("<svg xmlns='http://www.w3.org/2000/svg'/>")), "invalid_image", "SVG"),
     ] {
         for route in [CHAT, COUNT_CHAT] {
-            let (status, found, said) = refusal(send(server.port, "POST", route, &[], &second(&url).to_string()));
+            let (status, found, said) =
+                refusal(send(server.port, "POST", route, &[], &second(&url).to_string()));
             assert_eq!((status, found.as_str()), (400, code), "{said}");
             assert!(said.contains(words) && said.contains("messages[0].content[1]"), "{said}");
             assert!(!said.contains(server.home.path().to_str().unwrap()), "{said}");
@@ -309,7 +315,8 @@ fn large_bodies_are_for_models_that_see() {
 fn pictures_are_gone_with_whoever_sent_them() {
     let (_model, server) = seeing();
     let parts = json!([image(&url(&png(64, 64, 1)))]);
-    let endless = with(question(parts), json!({"stream": true, "max_completion_tokens": 4000, "logit_bias": {}}));
+    let endless =
+        with(question(parts), json!({"stream": true, "max_completion_tokens": 4000, "logit_bias": {}}));
     let answer = chat(server.port, &endless);
     assert_eq!(answer.status, 200);
     wait_for_folders(&server, 1);

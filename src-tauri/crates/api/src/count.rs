@@ -25,8 +25,7 @@ pub(crate) async fn chat(State(api): State<Arc<Api>>, request: Request) -> Resul
     let body = body::read(&api, request.into_body()).await?;
     let mut fields = Fields::of_body(&body)?;
     let AskedThinking { on, template } = crate::settings::thinking(&mut fields, &mut Vec::new())?;
-    let crate::chat::Conversed { mut chat, pictures, .. } =
-        crate::chat::input(&mut fields, &mut Vec::new())?;
+    let crate::chat::Conversed { mut chat, pictures, .. } = crate::chat::input(&mut fields, &mut Vec::new())?;
     chat.template = template;
     format::tell(&mut chat, crate::chat::response_format(&mut fields)?.as_ref());
     let tokens = count(&api, ApiDialect::Chat, &body, &mut fields, (chat, pictures), on).await?;

@@ -41,7 +41,9 @@ pub(crate) enum ApiError {
     #[error("These are {count} pictures, and no more than {most} go with one request.")]
     TooManyPictures { count: usize, most: usize },
     /// The model sees no pictures, or has no place for them. `reason` is a sentence or more.
-    #[error("This model cannot be shown these pictures. {reason} Leave them out, or ask for a model that sees.")]
+    #[error(
+        "This model cannot be shown these pictures. {reason} Leave them out, or ask for a model that sees."
+    )]
     SeesNoPictures { field: Option<String>, reason: String },
     /// The model was not made to fill in the middle.
     #[error("The model that is loaded does not fill in the middle of a text. Leave the suffix out.")]

@@ -134,11 +134,12 @@ pub(crate) fn read(place: &str, value: Option<Value>, between: &str) -> Result<S
 /// One part.
 pub(crate) fn part(place: &str, value: Value) -> Result<Said, ApiError> {
     let mut part = Fields::at(place, value)?;
-    let key = match part.required_string("type")?.as_str() {
+    let kind = part.required_string("type")?;
+    let key = match kind.as_str() {
         "text" | "input_text" | "output_text" => "text",
         "refusal" => "refusal",
         "image_url" | "input_image" | "image" => {
-            return Ok(match Encoded::of_part(place, &mut part) {
+            return Ok(match Encoded::of_part(place, &kind, &mut part) {
                 Ok(picture) => Said { pieces: vec![Piece::Picture(picture)], ..Said::default() },
                 Err(error) => left_out("image", error),
             });

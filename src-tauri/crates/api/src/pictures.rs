@@ -55,8 +55,9 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    /// What the part at `place` shows, in any of the dialects. What kind of file it is, its bytes say.
-    pub(crate) fn of_part(place: &str, part: &mut Fields) -> Result<Self, ApiError> {
+    /// What the part at `place` shows, which is of this type in one of the dialects. What kind of file it is, its bytes
+    /// say.
+    pub(crate) fn of_part(place: &str, kind_of_part: &str, part: &mut Fields) -> Result<Self, ApiError> {
         let field = place.to_owned();
         let (base64, detail) = if let Some(mut source) = part.object("source")? {
             if source.required_string("type")? != "base64" {
@@ -75,7 +76,10 @@ impl Encoded {
                     return Err(part.refuse("image_url", format!("it is {}, not a data URL", kind(&other))));
                 }
                 None if part.has("file_id") => (String::new(), PictureDetail::default()),
-                None => return Err(part.refuse("image_url", "it is missing")),
+                None => {
+                    let field = if kind_of_part == "image" { "source" } else { "image_url" };
+                    return Err(part.refuse(field, "it is missing"));
+                }
             };
             (base64_of(field.clone(), url)?, detail)
         };
@@ -178,10 +182,8 @@ impl Pictures {
     /// Where they stand, what came, in which detail, and whether they go with the question.
     #[cfg(test)]
     pub(crate) fn told(&self) -> Vec<(&str, &str, PictureDetail, bool)> {
-        let told = |Encoded { field, base64, detail, is_asked_about }: &'_ Encoded| {
-            (field.as_str(), base64.as_str(), *detail, *is_asked_about)
-        };
-        self.0.iter().map(told).collect()
+        let told = self.0.iter();
+        told.map(|one| (&*one.field, &*one.base64, one.detail, one.is_asked_about)).collect()
     }
 
     /// Has them ready in the messages of `input` for a model that sees so; there are none left then. For one that does

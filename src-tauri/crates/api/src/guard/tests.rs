@@ -114,7 +114,8 @@ fn pages_get_in_only_from_the_list() {
     }
     let (method, uri) = (Method::GET, Uri::from_static("/v1/models"));
     let listed = headers(&[("origin", "app://obsidian.md")]);
-    let Ok(Admitted::Request { origin }) = guard.admit(&method, &uri, &listed, MOST_BODY, Instant::now()) else {
+    let Ok(Admitted::Request { origin }) = guard.admit(&method, &uri, &listed, MOST_BODY, Instant::now())
+    else {
         panic!()
     };
     assert_eq!(cors(origin.unwrap())[ACCESS_CONTROL_ALLOW_ORIGIN], "app://obsidian.md");
@@ -135,7 +136,8 @@ fn pages_get_in_only_from_the_list() {
         assert_eq!(status == 200, is_in, "{listed} {origin}");
     }
     let none = headers(&[]);
-    let Ok(Admitted::Request { origin }) = guard.admit(&method, &uri, &none, MOST_BODY, Instant::now()) else {
+    let Ok(Admitted::Request { origin }) = guard.admit(&method, &uri, &none, MOST_BODY, Instant::now())
+    else {
         panic!()
     };
     assert_eq!(origin, None);
@@ -151,7 +153,8 @@ fn a_preflight_is_answered_for_pages_of_the_list_without_a_token() {
         ("access-control-request-private-network", "true"),
     ];
     let listed = headers(&[&asked[..], &[("origin", "app://obsidian.md")]].concat());
-    let Ok(Admitted::Preflight(answer)) = guard.admit(&method, &uri, &listed, MOST_BODY, Instant::now()) else {
+    let Ok(Admitted::Preflight(answer)) = guard.admit(&method, &uri, &listed, MOST_BODY, Instant::now())
+    else {
         panic!()
     };
     assert_eq!(answer[ACCESS_CONTROL_ALLOW_ORIGIN], "app://obsidian.md");
@@ -195,7 +198,8 @@ fn many_wrong_tokens_are_told_to_come_later_and_the_right_one_gets_in() {
     let guard = guard(Some("secret"));
     let begin = Instant::now();
     let (method, uri) = (Method::GET, Uri::from_static("/v1/models"));
-    let wrong = |at| guard.admit(&method, &uri, &headers(&[("x-api-key", "wrong")]), MOST_BODY, at).unwrap_err();
+    let wrong =
+        |at| guard.admit(&method, &uri, &headers(&[("x-api-key", "wrong")]), MOST_BODY, at).unwrap_err();
     for _ in 0..20 {
         let refused = wrong(begin);
         assert_eq!((refused.error, refused.delay), (ApiError::Unauthorized, true));

@@ -470,7 +470,8 @@ fn an_image_of_an_earlier_turn_does_not_end_the_chat() {
 #[test]
 fn pictures_keep_their_places_and_details() {
     let text = |text: &str| json!({"type": "text", "text": text});
-    let image = |url: &str, detail: &str| json!({"type": "image_url", "image_url": {"url": url, "detail": detail}});
+    let image =
+        |url: &str, detail: &str| json!({"type": "image_url", "image_url": {"url": url, "detail": detail}});
     let bare = json!({"type": "image_url", "image_url": {"url": "DATA:;BASE64,Qw"}});
     let request = read(json!({"messages": [
         {"role": "user", "content": [text("A"), text("B"), image("data:image/png;base64,QQ==", "low"), text("C")]},

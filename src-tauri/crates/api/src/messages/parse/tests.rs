@@ -192,9 +192,9 @@ fn blocks_of_unknown_types_are_left_out_of_what_was_said_before() {
 #[test]
 fn pictures_keep_their_places_also_in_results() {
     let text = |text: &str| json!({"type": "text", "text": text});
-    let image = |source: Value| json!({"type": "image", "source": source, "cache_control": {"type": "ephemeral"}});
-    let base64 =
-        |data: &str| image(json!({"type": "base64", "media_type": "image/png", "data": data}));
+    let image =
+        |source: Value| json!({"type": "image", "source": source, "cache_control": {"type": "ephemeral"}});
+    let base64 = |data: &str| image(json!({"type": "base64", "media_type": "image/png", "data": data}));
     let result = json!({"type": "tool_result", "tool_use_id": "t", "is_error": true,
         "content": [text("One"), text("Two"), base64("QQ=="), text("Three")]});
     let request = |last: Value| {
@@ -218,7 +218,9 @@ fn pictures_keep_their_places_also_in_results() {
         ("messages[2].content[4]", "Qw==", PictureDetail::Standard, true),
     ];
     assert_eq!(asked.ask.pictures.told(), expected);
-    for source in [json!({"type": "url", "url": "https://example.com/a"}), json!({"type": "file", "file_id": "f"})] {
+    for source in
+        [json!({"type": "url", "url": "https://example.com/a"}), json!({"type": "file", "file_id": "f"})]
+    {
         let error = request(image(source)).unwrap_err();
         assert_eq!(error.field(), Some("messages[2].content[4]"));
         assert_eq!(error.kind_and_code().1, "image_url_not_supported");

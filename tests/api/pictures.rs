@@ -170,7 +170,7 @@ fn a_picture_is_seen_alike_in_each_dialect_and_counted() {
 fn pictures_stand_where_they_were_sent_in_the_detail_that_was_asked_for() {
     let (_model, server) = seeing();
     let count = |parts: Value| ask(&server, COUNT_CHAT, &question(parts))["input_tokens"].as_u64().unwrap();
-    let large = url(&png(1920, 1088, 1));
+    let large = url(&png(1280, 1056, 1));
     let tokens = |fields: Value| {
         let image = json!({"type": "image_url", "image_url": with(json!({"url": large}), fields)});
         count(json!([image])) - count(json!([])) - 2
@@ -179,7 +179,7 @@ fn pictures_stand_where_they_were_sent_in_the_detail_that_was_asked_for() {
     let [standard, auto] = [json!({}), json!({"detail": "auto"})].map(tokens);
     let high = tokens(json!({"detail": "high"}));
     assert!(low <= 256 && low > 200 && standard <= 1024 && standard > 900, "{low} {standard}");
-    assert_eq!((auto, high), (standard, 60 * 34));
+    assert_eq!((auto, high), (standard, 40 * 33));
 
     // Whichever comes first changes what is said: their order is kept.
     let (one, two) = (image(&url(&png(64, 64, 1))), image(&url(&png(96, 64, 5))));
@@ -306,9 +306,9 @@ fn large_bodies_are_for_models_that_see() {
         send(server.port, "POST", COUNT_CHAT, &[], &body).status
     };
     let (_model, sees) = seeing();
-    assert_eq!([20, 40, 65].map(|megabytes| ask(&sees, megabytes)), [200, 200, 413]);
+    assert_eq!([20, 33, 65].map(|megabytes| ask(&sees, megabytes)), [200, 200, 413]);
     let reads = Server::real(&["--no-token"]);
-    assert_eq!([20, 40].map(|megabytes| ask(&reads, megabytes)), [200, 413]);
+    assert_eq!([20, 33].map(|megabytes| ask(&reads, megabytes)), [200, 413]);
 }
 
 #[test]

@@ -17,7 +17,8 @@ QUESTION = "What is this?"
 def png(width, height):
     """A picture whose colours run from side to side."""
     rows = b"".join(b"\0" + bytes(v % 256 for x in range(width) for v in (x, y, x + y)) for y in range(height))
-    chunks = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
     chunk = lambda name, data: struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
     return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*each) for each in chunks)).decode()
 
@@ -36,14 +37,14 @@ def main(port):
 
     content = [{"type": "input_text", "text": QUESTION}, {"type": "input_image", "image_url": url, "detail": "high"}]
     turn = [{"role": "user", "content": content}]
-    thinking = {"effort": "none"}
-    response = openai.responses.create(model="default", input=turn, temperature=0, max_output_tokens=12, reasoning=thinking)
+    asked = dict(model="default", input=turn, reasoning={"effort": "none"})
+    response = openai.responses.create(**asked, temperature=0, max_output_tokens=12)
     assert (response.output_text, response.usage.input_tokens) == (text, tokens), (response, whole)
 
     source = {"type": "base64", "media_type": "image/png", "data": picture}
     turn = [{"role": "user", "content": [{"type": "text", "text": QUESTION}, {"type": "image", "source": source}]}]
     asked = dict(model="default", messages=turn, thinking={"type": "disabled"})
-    message = anthropic.messages.create(**asked, temperature=0, max_tokens=12)
+    message = anthropic.messages.create(**asked, max_tokens=12, extra_body={"temperature": 0})
     usage = message.usage
     assert message.content[0].text == text, (message, whole)
     assert usage.input_tokens + usage.cache_read_input_tokens == tokens, (message, whole)

@@ -182,8 +182,7 @@ impl Pictures {
     /// Where they stand, what came, in which detail, and whether they go with the question.
     #[cfg(test)]
     pub(crate) fn told(&self) -> Vec<(&str, &str, PictureDetail, bool)> {
-        let told = self.0.iter();
-        told.map(|one| (&*one.field, &*one.base64, one.detail, one.is_asked_about)).collect()
+        self.0.iter().map(|one| (&*one.field, &*one.base64, one.detail, one.is_asked_about)).collect()
     }
 
     /// Has them ready in the messages of `input` for a model that sees so; there are none left then. For one that does

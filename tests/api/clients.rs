@@ -31,6 +31,13 @@ fn the_packages_get_the_forms_that_they_ask_for() {
     run_with("clients-python", &Server::real(&["--no-token"]), "structured_clients.py");
 }
 
+/// What is shown to a model needs one that sees.
+#[test]
+fn the_packages_show_pictures() {
+    let (_model, server) = crate::pictures::seeing();
+    run_with("clients-python", &server, "picture_clients.py");
+}
+
 /// And so does an agent.
 #[test]
 fn the_package_of_langchain_understands_all_answers() {

@@ -15,6 +15,7 @@ mod live;
 mod messages;
 mod models;
 mod network;
+mod pictures;
 mod real;
 mod recorded;
 mod responses;

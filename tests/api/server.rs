@@ -17,6 +17,8 @@ pub(crate) const SCRIPTED: &str = "scripted-engine";
 pub(crate) const REAL: &str = "foretoken-engine";
 /// Where a server logs that is to; in its home.
 const LOG: &str = "log";
+/// Where it puts temporary files; in its home.
+pub(crate) const TEMPORARY: &str = "tmp";
 
 /// A server that runs until it is dropped.
 #[derive(Debug)]
@@ -100,7 +102,10 @@ impl Server {
         };
         let server = place("foretoken-server", "foretoken-server");
         place(engine, "foretoken-engine");
+        let temporary = home.path().join(TEMPORARY);
+        fs::create_dir_all(&temporary).unwrap();
         let mut command = command(&server, home.path());
+        command.env("TMPDIR", temporary);
         if logs {
             let log = File::create(home.path().join(LOG)).unwrap();
             command.env("FORETOKEN_LOG", "trace").stderr(log);

@@ -122,7 +122,9 @@ pub(crate) async fn answer<W: Writer>(
         ignored.extend(only_in_tags);
     }
     let listed_as = Listed { live: Arc::clone(&api.live), id: request.clone() };
-    warnings.extend(replies.as_ref().and_then(Replies::warnings));
+    let told = replies.iter().flat_map(Replies::warnings).filter(|told| !warnings.contains(told));
+    let told: Vec<_> = told.collect();
+    warnings.extend(told);
     let mut writer = writer(Meta { request, created: now(), model, fingerprint: fingerprint(&api) });
     let mut response = match replies {
         Some(mut replies) if !stream => {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use foretoken_host::Engine;
-use foretoken_protocol::EngineState;
-use tokio::sync::Semaphore;
+use foretoken_protocol::{EngineState, PictureInput};
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::admission::Admission;
 use crate::counted::Counted;
-use crate::guard::{Access, Guard};
+use crate::guard::{Access, Guard, MOST_BODY, MOST_BODY_WITH_PICTURES};
 use crate::live::Live;
 use crate::models::Models;
 use crate::retries::Unanswered;
@@ -50,7 +50,9 @@ pub struct Api {
     /// Signs thinking.
     pub(crate) signer: Signer,
     /// Held while a model is loaded for a program.
-    pub(crate) switching: tokio::sync::Mutex<()>,
+    pub(crate) switching: Mutex<()>,
+    /// Held while a picture is decoded.
+    pub(crate) decoding: Mutex<()>,
 }
 
 impl Api {
@@ -67,9 +69,29 @@ impl Api {
         let admission = Arc::new(Admission::new(limits.rows, limits.queue));
         let counts = Semaphore::new(COUNTS_AT_ONCE);
         let guard = Guard::new(port, access);
-        let (counted, switching) = (Counted::default(), tokio::sync::Mutex::default());
-        let unanswered = Arc::default();
-        Self { engine, models, admission, counts, counted, guard, live, unanswered, signer, switching }
+        Self {
+            engine,
+            models,
+            admission,
+            counts,
+            counted: Counted::default(),
+            guard,
+            live,
+            unanswered: Arc::default(),
+            signer,
+            switching: Mutex::default(),
+            decoding: Mutex::default(),
+        }
+    }
+
+    /// The longest body, in bytes: where a model sees, pictures may come in it.
+    pub(crate) fn most_body(&self) -> usize {
+        match self.engine.state() {
+            EngineState::Ready { model, .. } if matches!(*model.pictures, PictureInput::Available { .. }) => {
+                MOST_BODY_WITH_PICTURES
+            }
+            _ => MOST_BODY,
+        }
     }
 
     /// The folder of the model that answers, or will once it is loaded.

@@ -3,6 +3,7 @@
 use foretoken_calls::Tools;
 use foretoken_protocol::{AcceptanceRule, Constraint, Drafting, GenerationSettings, Input};
 
+use crate::pictures::Pictures;
 use crate::redacted::redacted;
 
 redacted!(Ask, AskedSettings);
@@ -14,6 +15,8 @@ pub(crate) struct Ask {
     pub(crate) model: String,
     /// What the replies are written behind.
     pub(crate) input: Input,
+    /// The pictures in that, until it is known which model is shown them.
+    pub(crate) pictures: Pictures,
     /// The tools that they may call.
     pub(crate) tools: Tools,
     /// How to write the replies, as far as the program says.

@@ -7,23 +7,24 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::time::timeout;
 
+use crate::api::Api;
 use crate::error::ApiError;
-use crate::guard::{MOST_BODY, too_deep};
+use crate::guard::too_deep;
 
 /// How long a body may take to come.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Reads a body of JSON.
-pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
-    within(body, PATIENCE).await
+pub(crate) async fn read(api: &Api, body: Body) -> Result<Bytes, ApiError> {
+    within(body, api.most_body(), PATIENCE).await
 }
 
-async fn within(body: Body, patience: Duration) -> Result<Bytes, ApiError> {
-    let whole = timeout(patience, Limited::new(body, MOST_BODY).collect()).await;
+async fn within(body: Body, most: usize, patience: Duration) -> Result<Bytes, ApiError> {
+    let whole = timeout(patience, Limited::new(body, most).collect()).await;
     let body = match whole {
         Err(_) => return Err(ApiError::TooSlow { seconds: patience.as_secs() }),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            return Err(ApiError::TooLarge { most: MOST_BODY });
+            return Err(ApiError::TooLarge { most });
         }
         // Nobody is there to read this.
         Ok(Err(_)) => return Err(ApiError::NotJson { reason: "it ended early".into() }),
@@ -43,6 +44,8 @@ mod tests {
 
     use super::*;
 
+    const MOST: usize = 1 << 20;
+
     /// What comes of a body of these pieces.
     async fn read(pieces: Vec<io::Result<Vec<u8>>>, comes: bool) -> Result<usize, ApiError> {
         let pieces = stream::iter(pieces);
@@ -51,7 +54,7 @@ mod tests {
         } else {
             Body::from_stream(pieces.chain(stream::pending()))
         };
-        within(body, Duration::from_millis(20)).await.map(|bytes| bytes.len())
+        within(body, MOST, Duration::from_millis(20)).await.map(|bytes| bytes.len())
     }
 
     #[tokio::test]
@@ -65,8 +68,8 @@ mod tests {
 
     #[tokio::test]
     async fn one_that_is_too_large_is_not_waited_for() {
-        let pieces = |last: &[u8]| vec![Ok(vec![b' '; MOST_BODY]), Ok(last.to_vec())];
-        assert_eq!(read(pieces(b""), true).await, Ok(MOST_BODY));
-        assert_eq!(read(pieces(b" "), false).await, Err(ApiError::TooLarge { most: MOST_BODY }));
+        let pieces = |last: &[u8]| vec![Ok(vec![b' '; MOST]), Ok(last.to_vec())];
+        assert_eq!(read(pieces(b""), true).await, Ok(MOST));
+        assert_eq!(read(pieces(b" "), false).await, Err(ApiError::TooLarge { most: MOST }));
     }
 }

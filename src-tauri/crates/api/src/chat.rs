@@ -11,7 +11,7 @@ use axum::response::Response;
 use self::parse::ChatRequest;
 #[cfg(test)]
 pub(crate) use self::parse::parse;
-pub(crate) use self::parse::{input, response_format};
+pub(crate) use self::parse::{Conversed, input, response_format};
 use self::write::Writer;
 pub(crate) use self::write::{chances, error_body, finite};
 use crate::answer::answer as write_answer;
@@ -23,7 +23,7 @@ use crate::retries::Sent;
 /// Answers `POST /v1/chat/completions`.
 pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
-    let body = body::read(body).await?;
+    let body = body::read(&api, body).await?;
     let ChatRequest { asked, options, customs } = parse::parse(&body, &head.headers)?;
     let sent = Sent::new(&head, &body);
     drop(body);

@@ -21,7 +21,7 @@ use crate::retries::Sent;
 /// Answers `POST /v1/completions`.
 pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
-    let body = body::read(body).await?;
+    let body = body::read(&api, body).await?;
     let CompletionRequest { asked, options } = parse::parse(&body, &head.headers)?;
     let sent = Sent::new(&head, &body);
     drop(body);

@@ -31,6 +31,20 @@ pub(crate) enum ApiError {
     /// The model was not taught to call tools.
     #[error("The model that is loaded calls no tools. Leave them out, or load another one.")]
     NoTools,
+    /// A picture is named and does not come.
+    #[error("{field}: pictures are neither fetched from addresses nor read from files. {hint}")]
+    PictureNotFetched { field: String, hint: &'static str },
+    /// A picture cannot be decoded.
+    #[error("{field}: {reason}")]
+    Picture { field: String, reason: String },
+    /// There are more pictures than a model is shown.
+    #[error("These are {count} pictures, and no more than {most} go with one request.")]
+    TooManyPictures { count: usize, most: usize },
+    /// The model sees no pictures, or has no place for them. `reason` is a sentence or more.
+    #[error(
+        "This model cannot be shown these pictures. {reason} Leave them out, or ask for a model that sees."
+    )]
+    SeesNoPictures { field: Option<String>, reason: String },
     /// The model was not made to fill in the middle.
     #[error("The model that is loaded does not fill in the middle of a text. Leave the suffix out.")]
     NoFillIn,
@@ -120,6 +134,10 @@ impl ApiError {
             | Self::TemplateRefused
             | Self::NotStored { field: Some(_) }
             | Self::NoTools
+            | Self::PictureNotFetched { .. }
+            | Self::Picture { .. }
+            | Self::TooManyPictures { .. }
+            | Self::SeesNoPictures { .. }
             | Self::NoFillIn
             | Self::NotEnforceable { .. }
             | Self::FormGaveOut { .. }
@@ -159,6 +177,10 @@ impl ApiError {
             Self::NotStored { field: Some(_) } => (INVALID, "not_stored"),
             Self::NotStored { field: None } => ("not_found_error", "not_stored"),
             Self::NoTools => (INVALID, "tools_not_supported"),
+            Self::PictureNotFetched { .. } => (INVALID, "image_url_not_supported"),
+            Self::Picture { .. } => (INVALID, "invalid_image"),
+            Self::TooManyPictures { .. } => (INVALID, "too_many_images"),
+            Self::SeesNoPictures { .. } => (INVALID, "images_not_supported"),
             Self::NoFillIn => (INVALID, "suffix_not_supported"),
             Self::NotEnforceable { .. } => (INVALID, "invalid_schema"),
             Self::FormGaveOut { .. } => (INVALID, "grammar_failed"),
@@ -187,8 +209,11 @@ impl ApiError {
     /// The field that it is about.
     pub(crate) fn field(&self) -> Option<&str> {
         match self {
-            Self::InvalidValue { field, .. } | Self::Unsupported { field, .. } => Some(field),
-            Self::NotStored { field } => field.as_deref(),
+            Self::InvalidValue { field, .. }
+            | Self::Unsupported { field, .. }
+            | Self::PictureNotFetched { field, .. }
+            | Self::Picture { field, .. } => Some(field),
+            Self::NotStored { field } | Self::SeesNoPictures { field, .. } => field.as_deref(),
             Self::PromptTooLong { .. } | Self::TemplateRefused => Some("messages"),
             Self::NoModel { .. }
             | Self::ModelBusy { .. }

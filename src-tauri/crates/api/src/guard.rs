@@ -24,6 +24,8 @@ use crate::token::Token;
 
 /// The longest body, in bytes.
 pub(crate) const MOST_BODY: usize = 32 << 20;
+/// The longest one while a model is loaded that sees pictures.
+pub(crate) const MOST_BODY_WITH_PICTURES: usize = 64 << 20;
 /// How deep a body may nest.
 const DEEPEST: usize = 64;
 /// Names of this machine that no other machine can be reached by.
@@ -97,12 +99,13 @@ impl Guard {
         Self { port, access, wrong: Mutex::default() }
     }
 
-    /// Decides about a request of which only the head has come.
+    /// Decides about a request of which only the head has come, and whose body may have so many bytes.
     pub(crate) fn admit(
         &self,
         method: &Method,
         uri: &Uri,
         headers: &HeaderMap,
+        most_body: usize,
         now: Instant,
     ) -> Result<Admitted, Refused> {
         self.check_host(uri, headers)?;
@@ -114,7 +117,7 @@ impl Guard {
             return Ok(Admitted::Preflight(preflight(origin, headers)));
         }
         let origin = origin.cloned();
-        match self.check_sender(method, uri, headers, now) {
+        match self.check_sender(method, uri, headers, most_body, now) {
             Ok(()) => Ok(Admitted::Request { origin }),
             Err(refused) => Err(Refused { origin, ..refused }),
         }
@@ -125,13 +128,14 @@ impl Guard {
         method: &Method,
         uri: &Uri,
         headers: &HeaderMap,
+        most_body: usize,
         now: Instant,
     ) -> Result<(), Refused> {
         if !is_open(method, uri.path()) {
             self.check_token(headers, now)?;
         }
         if method == Method::POST && is_offered(uri.path()) {
-            check_body(headers)?;
+            check_body(headers, most_body)?;
         }
         Ok(())
     }
@@ -292,7 +296,7 @@ fn preflight(origin: &HeaderValue, headers: &HeaderMap) -> HeaderMap {
 }
 
 /// A body of JSON as it is, and not too long: what a form of a page can send is not.
-fn check_body(headers: &HeaderMap) -> Result<(), ApiError> {
+fn check_body(headers: &HeaderMap, most: usize) -> Result<(), ApiError> {
     let texts =
         |name| headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default());
     let is_json = |kind: &str| {
@@ -306,8 +310,8 @@ fn check_body(headers: &HeaderMap) -> Result<(), ApiError> {
     {
         return Err(ApiError::UnsupportedMedia);
     }
-    if texts(CONTENT_LENGTH).any(|length| length.parse::<usize>().is_ok_and(|length| length > MOST_BODY)) {
-        return Err(ApiError::TooLarge { most: MOST_BODY });
+    if texts(CONTENT_LENGTH).any(|length| length.parse::<usize>().is_ok_and(|length| length > most)) {
+        return Err(ApiError::TooLarge { most });
     }
     Ok(())
 }

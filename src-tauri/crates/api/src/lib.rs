@@ -25,6 +25,7 @@ mod messages;
 mod metrics;
 mod models;
 mod parts;
+mod pictures;
 mod port_holder;
 mod program;
 mod redacted;

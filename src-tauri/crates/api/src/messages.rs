@@ -10,7 +10,7 @@ use axum::response::Response;
 
 #[cfg(test)]
 pub(crate) use self::parse::parse;
-pub(crate) use self::parse::{input, thinking};
+pub(crate) use self::parse::{Conversed, input, thinking};
 use self::write::Writer;
 pub(crate) use self::write::error_body;
 use crate::answer;
@@ -22,7 +22,7 @@ use crate::retries::Sent;
 /// Answers `POST /v1/messages`.
 pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
-    let body = body::read(body).await?;
+    let body = body::read(&api, body).await?;
     let parse::MessagesRequest { asked, hides_thinking } = parse::parse(&body, &head.headers)?;
     let sent = Sent::new(&head, &body);
     drop(body);

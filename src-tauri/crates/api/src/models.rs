@@ -1,9 +1,13 @@
 //! The models that programs can name, and which one a name means.
 
 use std::fmt::Debug;
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
-use foretoken_protocol::{ApiAlias, EngineState, ErrorReport, GenerationSettings, ModelInfo, Tuning};
+use foretoken_protocol::{
+    ApiAlias, EngineState, ErrorReport, GenerationSettings, ModelInfo, PictureInput, Tuning,
+};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -212,6 +216,31 @@ pub(crate) async fn have(api: &Arc<Api>, found: &Found) -> Result<(), ApiError> 
     loading.await.unwrap_or(Err(ApiError::EngineStopped))
 }
 
+/// The model that is loaded, once it is. Another one may be by the time this is known.
+pub(crate) async fn loaded(api: &Api) -> Result<ModelInfo, ApiError> {
+    let mut state = api.engine.watch();
+    let settled =
+        |state: &EngineState| matches!(state, EngineState::Ready { .. } | EngineState::Failed { .. });
+    let settled = state.wait_for(settled).await.map(|state| state.clone());
+    let Ok(EngineState::Ready { model, .. }) = settled else { return Err(ApiError::NoModelLoaded) };
+    Ok(*model)
+}
+
+/// Whether the model in a folder sees pictures, as far as that is known: the one that is loaded says so, and the config
+/// of another one may describe no tower. Reads that.
+pub(crate) fn sight(api: &Api, folder: &str) -> Option<PictureInput> {
+    match api.engine.state() {
+        EngineState::Ready { model, .. } if model.path == folder => Some(*model.pictures),
+        _ => describes_no_tower(Path::new(folder)).then(PictureInput::default),
+    }
+}
+
+fn describes_no_tower(folder: &Path) -> bool {
+    let config = fs::read(folder.join("config.json")).ok();
+    let config: Option<Value> = config.and_then(|config| serde_json::from_slice(&config).ok());
+    config.is_some_and(|config| config.is_object() && config["vision_config"].is_null())
+}
+
 /// The model that is called so: by its id, else the one that is loaded, else the first.
 fn called<'a>(models: &'a [Offered], named: &str, current: Option<&str>) -> Option<&'a Offered> {
     let all = || models.iter().filter(|model| model.is_called(named));
@@ -256,6 +285,7 @@ fn entry(api: &Api, model: &Offered) -> Value {
     };
     let context = info.as_ref().map(|info| info.context_length);
     let format = info.as_ref().map(|info| info.format.clone());
+    let sees = sight(api, &model.path).map(|sight| matches!(sight, PictureInput::Available { .. }));
     json!({
         "id": model.id,
         "object": "model",
@@ -269,6 +299,7 @@ fn entry(api: &Api, model: &Offered) -> Value {
         "max_tokens": context,
         "context_length": context,
         "max_model_len": context,
+        "capabilities": {"vision": sees},
         "foretoken": {
             "loaded": info.is_some(),
             "format": format,

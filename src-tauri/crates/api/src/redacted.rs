@@ -44,7 +44,8 @@ mod tests {
         let function =
             json!({"name": "f", "description": MARK, "parameters": schema, "input_schema": schema});
         let turns = json!([{"role": "user", "content": MARK}, {"role": "assistant", "content": MARK},
-            {"role": "user", "content": [{"type": "text", "text": MARK}]}]);
+            {"role": "user", "content": [{"type": "text", "text": MARK},
+                {"type": "input_image", "image_url": format!("data:;base64,{MARK}")}]}]);
         let headers = HeaderMap::new();
         let chat = body(json!({
             "messages": turns, "tools": [{"type": "function", "function": function}],
@@ -62,7 +63,7 @@ mod tests {
             printed(&Fields::of_body(&chat).unwrap()),
             printed(&chat::input(&mut Fields::of_body(&chat).unwrap(), &mut Vec::new()).unwrap()),
             printed(&responses::input(&mut Fields::of_body(&response).unwrap(), &mut Vec::new()).unwrap()),
-            printed(&parts::text("content", Some(MARK.into()), "").unwrap()),
+            printed(&parts::read("content", Some(MARK.into()), "").unwrap()),
         ] {
             assert!(!said.contains(MARK), "{said}");
         }

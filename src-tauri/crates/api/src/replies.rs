@@ -21,6 +21,7 @@ use crate::error::ApiError;
 use crate::fields::invalid;
 use crate::live::LiveRequest;
 use crate::models::{self, Found};
+use crate::pictures::Shown;
 use crate::redacted::redacted;
 
 redacted!(Step, EndReason);
@@ -95,6 +96,8 @@ pub(crate) struct Replies {
     running: Vec<Running>,
     /// What was learned of the first reply while it was taken on.
     pending: Option<Progress>,
+    /// The pictures that the model is shown.
+    shown: Shown,
     /// Keeps the place of the request among those that are with the engine.
     _entered: Entered,
     /// Keeps it on the list of those that are there.
@@ -206,17 +209,17 @@ impl Replies {
     /// here.
     pub(crate) async fn begin(
         api: Arc<Api>,
-        ask: Ask,
+        mut ask: Ask,
         model: Found,
         client: String,
         mut live: LiveRequest,
     ) -> Result<Self, ApiError> {
         let arrived = Instant::now();
         let entered = tokio::select! {
-            entered = enter(&api, &client, &model, &ask) => entered,
+            entered = enter(&api, &client, &model, &mut ask) => entered,
             () = live.stopped() => Err(ApiError::Cancelled),
         };
-        let entered = entered.inspect_err(|error| live.failed(error))?;
+        let (entered, shown) = entered.inspect_err(|error| live.failed(error))?;
         let seed = ask.settings.seed.unwrap_or_else(Sampling::random_seed);
         let mut replies = Self {
             api,
@@ -226,6 +229,7 @@ impl Replies {
             arrived,
             running: Vec::new(),
             pending: None,
+            shown,
             _entered: entered,
             live,
         };
@@ -245,8 +249,9 @@ impl Replies {
     }
 
     /// What their program may not expect of them, as far as that is known before they are written.
-    pub(crate) fn warnings(&self) -> Option<&'static str> {
-        self.running.iter().any(|running| running.has_unbound_tools).then_some(UNBOUND_TOOL)
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = &'static str> {
+        let has_unbound_tools = self.running.iter().any(|running| running.has_unbound_tools);
+        has_unbound_tools.then_some(UNBOUND_TOOL).into_iter().chain(self.shown.warning())
     }
 
     /// How many there are.
@@ -378,8 +383,20 @@ fn check_drafter(drafting: Drafting, field: &str, model: &ModelInfo) -> Result<(
     Err(invalid(field, format!("{missing}; there is {}", there.join(" and "))))
 }
 
-/// Waits for a place, and for the model if another one is loaded.
-async fn enter(api: &Arc<Api>, client: &str, model: &Found, ask: &Ask) -> Result<Entered, ApiError> {
+/// Waits for a place, and for the model if another one is loaded, which is shown the pictures.
+async fn enter(
+    api: &Arc<Api>,
+    client: &str,
+    model: &Found,
+    ask: &mut Ask,
+) -> Result<(Entered, Shown), ApiError> {
+    let mut shown = Shown::default();
+    // Whoever's pictures cannot be shown takes no place and has nothing loaded.
+    if !ask.pictures.is_empty()
+        && let Some(sight) = models::sight(api, &model.folder)
+    {
+        shown = ask.pictures.show(api, &sight, &mut ask.input).await?;
+    }
     let (replies, in_background) = (usize::from(ask.choices), ask.settings.in_background);
     let entered = tokio::select! {
         // Whoever goes on at once is not looked at beforehand.
@@ -388,7 +405,14 @@ async fn enter(api: &Arc<Api>, client: &str, model: &Found, ask: &Ask) -> Result
         error = refused_while_waiting(api, model, ask) => return Err(error),
     };
     models::have(api, model).await?;
-    Ok(entered)
+    if !ask.pictures.is_empty() {
+        let info = models::loaded(api).await?;
+        if info.path != model.folder {
+            return Err(ApiError::ModelBusy { name: model.id.clone() });
+        }
+        shown = ask.pictures.show(api, &info.pictures, &mut ask.input).await?;
+    }
+    Ok((entered, shown))
 }
 
 /// Refuses what the model that is loaded could never read, while it waits for its turn: whoever waits for long has got
@@ -402,7 +426,8 @@ async fn refused_while_waiting(api: &Api, model: &Found, ask: &Ask) -> ApiError 
 
 async fn unreadable(api: &Api, model: &Found, ask: &Ask) -> Option<ApiError> {
     let EngineState::Ready { model: info, .. } = api.engine.state() else { return None };
-    if info.path != model.folder {
+    // What was encoded before the model came to be loaded is not looked at here.
+    if info.path != model.folder || !ask.pictures.is_empty() {
         return None;
     }
     let _place = api.counts.acquire().await;
@@ -425,6 +450,9 @@ pub(crate) fn refusal(error: &ErrorReport, size: Option<(u32, u32)>) -> ApiError
         ("template_failed", _) => ApiError::TemplateRefused,
         ("template_without_tools" | "template_with_other_calls", _) => ApiError::NoTools,
         ("no_fill_in", _) => ApiError::NoFillIn,
+        ("sees_no_pictures" | "template_without_pictures", _) => {
+            ApiError::SeesNoPictures { field: None, reason: error.message.clone() }
+        }
         // These words are about what the program has sent, and name nothing else.
         (
             "invalid_grammar"

@@ -13,7 +13,7 @@ use axum::response::Response;
 use self::parse::ResponseRequest;
 #[cfg(test)]
 pub(crate) use self::parse::parse;
-pub(crate) use self::parse::{effort, input};
+pub(crate) use self::parse::{Conversed, effort, input};
 use self::write::Writer;
 use crate::answer::answer as write_answer;
 use crate::api::Api;
@@ -24,7 +24,7 @@ use crate::retries::Sent;
 /// Answers `POST /v1/responses`.
 pub(crate) async fn answer(State(api): State<Arc<Api>>, request: Request) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
-    let body = body::read(body).await?;
+    let body = body::read(&api, body).await?;
     let ResponseRequest { asked, echo } = parse::parse(&body, &head.headers)?;
     let sent = Sent::new(&head, &body);
     drop(body);

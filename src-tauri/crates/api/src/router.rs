@@ -70,7 +70,8 @@ async fn admit(State(api): State<Arc<Api>>, mut request: Request, next: Next) ->
     request.headers_mut().remove(REQUEST_ID);
     request.headers_mut().extend(id.clone().map(|id| (REQUEST_ID, id)));
     let is_messages = request.uri().path().starts_with("/v1/messages");
-    let admitted = api.guard.admit(request.method(), request.uri(), request.headers(), Instant::now());
+    let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+    let admitted = api.guard.admit(method, uri, headers, api.most_body(), Instant::now());
     let (mut response, origin) = match admitted {
         Ok(Admitted::Preflight(headers)) => ((StatusCode::NO_CONTENT, headers).into_response(), None),
         Ok(Admitted::Request { origin }) => (next.run(request).await, origin),

@@ -1,12 +1,13 @@
 //! The turns of a chat, made to fit what chat templates of the family take: one system message at most, and that first;
 //! a user message somewhere; behind an answer's calls their results, in the order of the calls.
 
-use foretoken_protocol::{ChatMessage, Content, FunctionCall, PartialReply, ToolCall};
+use foretoken_protocol::{ChatMessage, Content, ContentPart, FunctionCall, PartialReply, ToolCall};
 use serde_json::{Map, Value, json};
 
 use crate::error::ApiError;
 use crate::fields::invalid;
 use crate::guard::too_deep;
+use crate::pictures::{Encoded, Pictures};
 use crate::redacted::redacted;
 
 redacted!(Turns, Conversation, Answer, EarlierCall, OpenCall);
@@ -27,12 +28,15 @@ pub(crate) struct Turns {
     calls: Vec<OpenCall>,
     /// Instructions that stand among the results.
     notes: Vec<String>,
+    pictures: Pictures,
     warnings: Vec<&'static str>,
 }
 
 /// What the engine is asked with.
 pub(crate) struct Conversation {
     pub(crate) messages: Vec<ChatMessage>,
+    /// The pictures that they name.
+    pub(crate) pictures: Pictures,
     /// The last turn, where that is the model's: it is gone on with.
     pub(crate) resume: Option<PartialReply>,
     pub(crate) warnings: Vec<&'static str>,
@@ -55,7 +59,7 @@ pub(crate) struct EarlierCall {
 
 struct OpenCall {
     id: String,
-    result: Option<String>,
+    result: Option<Content>,
 }
 
 impl Turns {
@@ -64,6 +68,11 @@ impl Turns {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
         }
+    }
+
+    /// Takes in a picture, for the message that it goes with.
+    pub(crate) fn picture(&mut self, picture: Encoded) -> ContentPart {
+        self.pictures.add(picture)
     }
 
     /// Instructions. In the middle they stay where they are, inside what people and tools say: at the front they would
@@ -84,9 +93,9 @@ impl Turns {
     }
 
     /// What the person says.
-    pub(crate) fn user(&mut self, text: String) {
+    pub(crate) fn user(&mut self, content: Content) {
         self.settle();
-        self.messages.push(ChatMessage::user(text));
+        self.messages.push(ChatMessage::User { content });
     }
 
     /// What the model said.
@@ -114,10 +123,10 @@ impl Turns {
     }
 
     /// The result of a call, in whatever order they come. `field` names where its id stands.
-    pub(crate) fn result(&mut self, field: &str, id: &str, text: String) -> Result<(), ApiError> {
+    pub(crate) fn result(&mut self, field: &str, id: &str, content: Content) -> Result<(), ApiError> {
         let call = self.calls.iter_mut().find(|call| call.id == id && call.result.is_none());
         let call = call.ok_or_else(|| invalid(field, format!("no call before it has the id {id:?}")))?;
-        call.result = Some(text);
+        call.result = Some(content);
         Ok(())
     }
 
@@ -150,7 +159,9 @@ impl Turns {
         if !self.messages.iter().any(|message| matches!(message, ChatMessage::User { .. })) {
             return Err(invalid(field, "there is no user message to answer"));
         }
-        Ok(Conversation { messages: self.messages, resume, warnings: self.warnings })
+        let Self { messages, mut pictures, warnings, .. } = self;
+        pictures.note_question(&messages);
+        Ok(Conversation { messages, pictures, resume, warnings })
     }
 
     /// Puts the results of the last answer's calls in the order of the calls.
@@ -158,9 +169,9 @@ impl Turns {
         for call in std::mem::take(&mut self.calls) {
             let content = call.result.unwrap_or_else(|| {
                 self.warn(NO_RESULT);
-                MISSING.to_owned()
+                MISSING.into()
             });
-            self.messages.push(ChatMessage::Tool { content: content.into() });
+            self.messages.push(ChatMessage::Tool { content });
         }
         for text in std::mem::take(&mut self.notes) {
             if let Some(ChatMessage::Tool { content }) = self.messages.last_mut() {
@@ -212,7 +223,7 @@ mod tests {
     fn a_result_belongs_to_a_call_and_calls_need_results() {
         let mut turns = Turns::default();
         turns.user("Hi".into());
-        assert!(turns.result("messages[1].tool_call_id", "a", String::new()).is_err());
+        assert!(turns.result("messages[1].tool_call_id", "a", "".into()).is_err());
         turns.answer(answer("", vec![call("a", "f")]));
         turns.result("x", "a", "A".into()).unwrap();
         assert!(turns.result("x", "a", "again".into()).is_err());

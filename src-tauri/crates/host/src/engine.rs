@@ -11,6 +11,7 @@ use crate::command::{EngineCommand, Job, Model, Prompt, RequestIds, ToCount};
 use crate::progress::{self, ProgressReceiver};
 use crate::reports::closed;
 use crate::supervisor::Supervisor;
+use crate::tool::Tool;
 use crate::watchdog::Timeouts;
 
 /// Speaks to the supervisor, which outlives every engine process.
@@ -20,6 +21,7 @@ pub struct Engine {
     state: watch::Receiver<EngineState>,
     activity: watch::Receiver<Activity>,
     ids: RequestIds,
+    tool: Tool,
 }
 
 /// A reply in the making.
@@ -38,10 +40,15 @@ impl Engine {
         let (commands, inbox) = mpsc::unbounded_channel();
         let (state_sender, state) = watch::channel(EngineState::Starting);
         let (activity_sender, activity) = watch::channel(Activity::default());
-        let ids = RequestIds::default();
+        let (ids, tool) = (RequestIds::default(), Tool::new(program.clone()));
         let supervisor =
             Supervisor::new(program, state_dir, timeouts, inbox, state_sender, activity_sender, ids.clone());
-        (Self { commands, state, activity, ids }, supervisor)
+        (Self { commands, state, activity, ids, tool }, supervisor)
+    }
+
+    /// Runs other commands of the same program, each in a process of its own.
+    pub fn tool(&self) -> &Tool {
+        &self.tool
     }
 
     /// What the engine is doing.

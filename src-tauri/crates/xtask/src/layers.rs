@@ -44,7 +44,7 @@ const LAYERS: Layers = Layers {
         ("pictures", &["protocol"]),
         ("engine", &["calls", "pictures", "prefixes", "protocol"]),
         ("host", &["protocol"]),
-        ("api", &["calls", "host", "models", "protocol"]),
+        ("api", &["calls", "host", "models", "pictures", "protocol"]),
         ("test-hub", &[]),
         ("shell", &["api", "chats", "host", "models", "pictures", "prefixes", "protocol"]),
         ("xtask", &[]),

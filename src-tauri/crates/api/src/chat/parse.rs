@@ -15,6 +15,7 @@ use crate::custom::Customs;
 use crate::error::ApiError;
 use crate::fields::Fields;
 use crate::parts;
+use crate::pictures::Pictures;
 use crate::redacted::redacted;
 use crate::settings::AskedThinking;
 use crate::tools::{self, Offer};
@@ -42,6 +43,7 @@ pub(crate) struct ChatRequest {
 /// The chat of a request, and what comes with it.
 pub(crate) struct Conversed {
     pub(crate) chat: ChatInput,
+    pub(crate) pictures: Pictures,
     pub(crate) offer: Offer,
     pub(crate) customs: Customs,
     pub(crate) warnings: Vec<&'static str>,
@@ -52,7 +54,7 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
     let mut fields = Fields::of_body(body)?;
     let model = fields.required_string("model")?;
     let mut ignored = Vec::new();
-    let Conversed { mut chat, offer, customs, warnings } = input(&mut fields, &mut ignored)?;
+    let Conversed { mut chat, pictures, offer, customs, warnings } = input(&mut fields, &mut ignored)?;
     refuse_what_is_missing(&mut fields)?;
     let mut settings = settings::read(&mut fields)?;
     settings.constraint.format = response_format(&mut fields)?;
@@ -77,7 +79,8 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
     let only_in_tags = customs.only_in_tags.clone();
     format::tell(&mut chat, settings.constraint.format.as_ref());
     format::yield_to_calls(&mut settings.constraint, form, &mut ignored);
-    let ask = Ask { model, input: Input::Chat(chat), tools: offer.tools, settings, logprobs, choices };
+    let (input, tools) = (Input::Chat(chat), offer.tools);
+    let ask = Ask { model, input, pictures, tools, settings, logprobs, choices };
     let options = Options { include_usage, trace, logprobs: logprobs.is_some() };
     Ok(ChatRequest { asked: Asked { ask, stream, ignored, only_in_tags, warnings }, options, customs })
 }
@@ -85,11 +88,11 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ChatRequest, Api
 /// The chat and the tools of a request, which other routes read too.
 pub(crate) fn input(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Conversed, ApiError> {
     let given = fields.required_array("messages")?;
-    let Conversation { messages, resume, warnings } = messages::read(given, ignored)?;
+    let Conversation { messages, pictures, resume, warnings } = messages::read(given, ignored)?;
     let (offer, customs) = offered(fields, ignored)?;
     let tools = offer.tools.list().to_vec();
     let chat = ChatInput { messages, resume, tools, one_call: offer.one_call, ..ChatInput::default() };
-    Ok(Conversed { chat, offer, customs, warnings })
+    Ok(Conversed { chat, pictures, offer, customs, warnings })
 }
 
 /// The tools of a request, in OpenAI's form.
@@ -118,11 +121,9 @@ fn prediction(fields: &mut Fields) -> Result<Option<String>, ApiError> {
     if prediction.string("type")?.as_deref() != Some("content") {
         return Err(fields.refuse("prediction.type", "it is \"content\""));
     }
-    let predicted = parts::text("prediction.content", prediction.take("content"), "")?;
-    match predicted.unread("prediction.content") {
-        Some(error) => Err(error),
-        None => Ok(Some(predicted.text).filter(|text| !text.is_empty())),
-    }
+    let place = "prediction.content";
+    let predicted = parts::read(place, prediction.take("content"), "")?.only_text(place)?;
+    Ok(Some(predicted).filter(|text| !text.is_empty()))
 }
 
 /// Refuses what would change the answer and is not there.

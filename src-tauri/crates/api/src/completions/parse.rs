@@ -13,6 +13,7 @@ use crate::answer::Asked;
 use crate::ask::{Ask, MOST_CHOICES};
 use crate::error::ApiError;
 use crate::fields::{Fields, kind};
+use crate::pictures::Pictures;
 use crate::settings;
 
 /// How long a completion is where the request does not say, as OpenAI has it.
@@ -65,7 +66,8 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<CompletionReques
         ignored.push(settings::TRACE.into());
     }
     ignored.splice(0..0, fields.left());
-    let ask = Ask { model, input, tools: Tools::default(), settings, logprobs, choices };
+    let (pictures, tools) = (Pictures::default(), Tools::default());
+    let ask = Ask { model, input, pictures, tools, settings, logprobs, choices };
     let options = Options { include_usage, logprobs: logprobs.is_some() };
     Ok(CompletionRequest {
         asked: Asked { ask, stream, ignored, only_in_tags: Vec::new(), warnings: Vec::new() },

@@ -23,7 +23,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
 /// What comes of a request: its status, 200 if it gets in.
 fn status(guard: &Guard, method: &str, target: &str, pairs: &[(&'static str, &str)], now: Instant) -> u16 {
     let (method, uri) = (method.parse().unwrap(), target.parse().unwrap());
-    let admitted = guard.admit(&method, &uri, &headers(pairs), now);
+    let admitted = guard.admit(&method, &uri, &headers(pairs), MOST_BODY, now);
     admitted.map_or_else(|refused| refused.error.status().as_u16(), |_| 200)
 }
 
@@ -57,7 +57,7 @@ fn only_names_of_this_machine_get_in() {
     }
     assert_eq!(get(&guard, &[("host", "localhost:3673"), ("host", "localhost:3673")]), 400);
     let (method, uri) = (Method::GET, Uri::from_static("/v1/models"));
-    let refused = guard.admit(&method, &uri, &HeaderMap::new(), Instant::now()).unwrap_err();
+    let refused = guard.admit(&method, &uri, &HeaderMap::new(), MOST_BODY, Instant::now()).unwrap_err();
     assert_eq!(refused.error, ApiError::NoHost);
     let target = |target| status(&guard, "GET", target, &[], Instant::now());
     assert_eq!(target("http://localhost:3673/v1/models"), 200);
@@ -114,7 +114,8 @@ fn pages_get_in_only_from_the_list() {
     }
     let (method, uri) = (Method::GET, Uri::from_static("/v1/models"));
     let listed = headers(&[("origin", "app://obsidian.md")]);
-    let Ok(Admitted::Request { origin }) = guard.admit(&method, &uri, &listed, Instant::now()) else {
+    let Ok(Admitted::Request { origin }) = guard.admit(&method, &uri, &listed, MOST_BODY, Instant::now())
+    else {
         panic!()
     };
     assert_eq!(cors(origin.unwrap())[ACCESS_CONTROL_ALLOW_ORIGIN], "app://obsidian.md");
@@ -135,7 +136,8 @@ fn pages_get_in_only_from_the_list() {
         assert_eq!(status == 200, is_in, "{listed} {origin}");
     }
     let none = headers(&[]);
-    let Ok(Admitted::Request { origin }) = guard.admit(&method, &uri, &none, Instant::now()) else {
+    let Ok(Admitted::Request { origin }) = guard.admit(&method, &uri, &none, MOST_BODY, Instant::now())
+    else {
         panic!()
     };
     assert_eq!(origin, None);
@@ -151,7 +153,8 @@ fn a_preflight_is_answered_for_pages_of_the_list_without_a_token() {
         ("access-control-request-private-network", "true"),
     ];
     let listed = headers(&[&asked[..], &[("origin", "app://obsidian.md")]].concat());
-    let Ok(Admitted::Preflight(answer)) = guard.admit(&method, &uri, &listed, Instant::now()) else {
+    let Ok(Admitted::Preflight(answer)) = guard.admit(&method, &uri, &listed, MOST_BODY, Instant::now())
+    else {
         panic!()
     };
     assert_eq!(answer[ACCESS_CONTROL_ALLOW_ORIGIN], "app://obsidian.md");
@@ -159,7 +162,7 @@ fn a_preflight_is_answered_for_pages_of_the_list_without_a_token() {
     assert_eq!(answer[ACCESS_CONTROL_ALLOW_HEADERS], sent);
     assert_eq!(answer[PRIVATE_NETWORK], "true");
     let other = headers(&[&asked[..], &[("origin", "https://evil.example")]].concat());
-    let refused = guard.admit(&method, &uri, &other, Instant::now()).unwrap_err();
+    let refused = guard.admit(&method, &uri, &other, MOST_BODY, Instant::now()).unwrap_err();
     assert_eq!(refused.error.status(), 403);
     // Without a page it is a request like others.
     assert_eq!(status(&guard, "OPTIONS", "/v1/chat/completions", &asked, Instant::now()), 401);
@@ -195,7 +198,8 @@ fn many_wrong_tokens_are_told_to_come_later_and_the_right_one_gets_in() {
     let guard = guard(Some("secret"));
     let begin = Instant::now();
     let (method, uri) = (Method::GET, Uri::from_static("/v1/models"));
-    let wrong = |at| guard.admit(&method, &uri, &headers(&[("x-api-key", "wrong")]), at).unwrap_err();
+    let wrong =
+        |at| guard.admit(&method, &uri, &headers(&[("x-api-key", "wrong")]), MOST_BODY, at).unwrap_err();
     for _ in 0..20 {
         let refused = wrong(begin);
         assert_eq!((refused.error, refused.delay), (ApiError::Unauthorized, true));
@@ -207,7 +211,7 @@ fn many_wrong_tokens_are_told_to_come_later_and_the_right_one_gets_in() {
     assert_eq!(status(&guard, "GET", "/v1/models", &[], late), 401, "none is not a wrong one");
     assert_eq!(wrong(begin + Duration::from_secs(60)).error, ApiError::Unauthorized);
     let page = headers(&[("origin", "app://obsidian.md"), ("x-api-key", "wrong")]);
-    let refused = guard.admit(&method, &uri, &page, late).unwrap_err();
+    let refused = guard.admit(&method, &uri, &page, MOST_BODY, late).unwrap_err();
     assert_eq!(refused.origin.unwrap(), "app://obsidian.md", "the page can read why");
 }
 
@@ -297,7 +301,7 @@ proptest! {
         }
         let uri: Uri = path.parse().unwrap();
         let method: Method = method.parse().unwrap();
-        let admitted = guard(Some("secret")).admit(&method, &uri, &headers, Instant::now());
+        let admitted = guard(Some("secret")).admit(&method, &uri, &headers, MOST_BODY, Instant::now());
         let is_open = path == "/" || path == "/health";
         let got_in = matches!(admitted, Ok(Admitted::Request { .. }));
         prop_assert!(is_open || !got_in);

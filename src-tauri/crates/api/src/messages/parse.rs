@@ -11,7 +11,9 @@ use crate::answer::Asked;
 use crate::ask::{Ask, AskedSettings};
 use crate::error::ApiError;
 use crate::fields::{Fields, invalid, kind};
-use crate::parts;
+use crate::parts::{self, Said};
+use crate::pictures::Pictures;
+use crate::redacted::redacted;
 use crate::tools::{self, Choice, Offer, function};
 use crate::turns::{Answer, Conversation, EarlierCall, Turns};
 use crate::{format, settings};
@@ -23,6 +25,8 @@ const BILLING: &str = "x-anthropic-billing-header:";
 /// What begins a chat that the server is to keep, and goes on with one.
 pub(super) const THREAD: &str = "thread";
 
+redacted!(Conversed);
+
 /// A request for a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MessagesRequest {
@@ -31,12 +35,20 @@ pub(crate) struct MessagesRequest {
     pub(crate) hides_thinking: bool,
 }
 
+/// The chat of a request, and what comes with it.
+pub(crate) struct Conversed {
+    pub(crate) chat: ChatInput,
+    pub(crate) pictures: Pictures,
+    pub(crate) offer: Offer,
+    pub(crate) warnings: Vec<&'static str>,
+}
+
 /// Reads a request.
 pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<MessagesRequest, ApiError> {
     let mut fields = Fields::of_body(body)?;
     let model = fields.required_string("model")?;
     let mut ignored = Vec::new();
-    let (mut chat, offer, warnings) = input(&mut fields, &mut ignored)?;
+    let Conversed { mut chat, pictures, offer, warnings } = input(&mut fields, &mut ignored)?;
     let mut settings = AskedSettings {
         temperature: fields.number("temperature", 0.0..=5.0)?,
         top_p: settings::top_p(&mut fields)?,
@@ -55,8 +67,8 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<MessagesRequest,
     }
     ignored.splice(0..0, fields.left());
     format::yield_to_calls(&mut settings.constraint, form, &mut ignored);
-    let ask =
-        Ask { model, input: Input::Chat(chat), tools: offer.tools, settings, logprobs: None, choices: 1 };
+    let (input, tools) = (Input::Chat(chat), offer.tools);
+    let ask = Ask { model, input, pictures, tools, settings, logprobs: None, choices: 1 };
     Ok(MessagesRequest {
         asked: Asked { ask, stream, ignored, only_in_tags: Vec::new(), warnings },
         hides_thinking,
@@ -64,10 +76,7 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<MessagesRequest,
 }
 
 /// The chat and the tools of a request, which the count of its tokens needs too.
-pub(crate) fn input(
-    fields: &mut Fields,
-    ignored: &mut Vec<String>,
-) -> Result<(ChatInput, Offer, Vec<&'static str>), ApiError> {
+pub(crate) fn input(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Conversed, ApiError> {
     // Newer programs send no more than what is new, unless they are told that nothing is kept.
     if fields.has(THREAD) {
         return Err(ApiError::NotStored { field: Some(THREAD.into()) });
@@ -86,19 +95,20 @@ pub(crate) fn input(
             "assistant" => assistant(&mut turns, &place, content, ignored)?,
             "user" => unread = user(&mut turns, &place, content, ignored)?,
             "system" => {
-                let text = parts::text(&place, Some(content), "\n")?;
-                text.left_out(&mut turns, ignored);
-                turns.system(text.text);
+                let said = parts::read(&place, Some(content), "\n")?;
+                said.left_out(&mut turns, ignored);
+                let text = said.text(&mut turns);
+                turns.system(text);
             }
             other => return Err(message.refuse("role", format!("it is {other:?}, not user or assistant"))),
         }
     }
     unread.map_or(Ok(()), Err)?;
-    let Conversation { messages, resume, warnings } = turns.finish("messages")?;
+    let Conversation { messages, pictures, resume, warnings } = turns.finish("messages")?;
     let offer = offered(fields, ignored)?;
     let tools = offer.tools.list().to_vec();
     let chat = ChatInput { messages, resume, tools, one_call: offer.one_call, ..ChatInput::default() };
-    Ok((chat, offer, warnings))
+    Ok(Conversed { chat, pictures, offer, warnings })
 }
 
 /// The instructions, without the line that changes each time.
@@ -112,13 +122,13 @@ fn instructions(
         Some(Value::Array(blocks)) => {
             let mut texts = Vec::new();
             for (index, block) in blocks.into_iter().enumerate() {
-                let text = parts::part(&format!("system[{index}]"), block)?;
-                text.left_out(turns, ignored);
-                texts.push(text.text);
+                let said = parts::part(&format!("system[{index}]"), block)?;
+                said.left_out(turns, ignored);
+                texts.push(said.text(turns));
             }
             texts
         }
-        other => vec![parts::text("system", other, "")?.text],
+        other => vec![parts::read("system", other, "")?.text(turns)],
     };
     let mut kept = Vec::new();
     for text in texts {
@@ -144,12 +154,12 @@ fn assistant(
     ignored: &mut Vec<String>,
 ) -> Result<(), ApiError> {
     let Value::Array(blocks) = content else {
-        let text = parts::text(place, Some(content), "")?.text;
+        let text = parts::read(place, Some(content), "")?.text(turns);
         turns.answer(Answer { text, ..Answer::default() });
         return Ok(());
     };
     let mut answer = Answer::default();
-    let mut texts = Vec::new();
+    let mut said = Said::default();
     for (index, block) in blocks.into_iter().enumerate() {
         let place = format!("{place}[{index}]");
         let mut fields = Fields::at(&place, block.clone())?;
@@ -168,19 +178,16 @@ fn assistant(
                 answer.calls.push(EarlierCall { id, name, arguments });
             }
             // Those of the provider's own tools, which nobody runs here, among them.
-            _ => {
-                let text = parts::part(&place, block)?;
-                text.left_out(turns, ignored);
-                texts.extend((!text.is_unknown()).then_some(text.text));
-            }
+            _ => said.add(parts::part(&place, block)?, "\n"),
         }
     }
-    answer.text = texts.join("\n");
+    said.left_out(turns, ignored);
+    answer.text = said.text(turns);
     turns.answer(answer);
     Ok(())
 }
 
-/// Text and results of calls; says what of the text would have to be seen.
+/// Text, pictures and results of calls; says what of the question would have to be seen and cannot be.
 fn user(
     turns: &mut Turns,
     place: &str,
@@ -188,30 +195,32 @@ fn user(
     ignored: &mut Vec<String>,
 ) -> Result<Option<ApiError>, ApiError> {
     let Value::Array(blocks) = content else {
-        turns.user(parts::text(place, Some(content), "")?.text);
+        let content = parts::read(place, Some(content), "")?.content(turns);
+        turns.user(content);
         return Ok(None);
     };
-    let (mut texts, mut unread, mut has_results) = (Vec::new(), None, false);
+    let (mut said, mut has_results) = (Said::default(), false);
     for (index, block) in blocks.into_iter().enumerate() {
         let place = format!("{place}[{index}]");
         if block["type"] == "tool_result" {
             has_results = true;
             let mut fields = Fields::at(&place, block)?;
             let id = fields.required_string("tool_use_id")?;
-            let result = parts::text(&fields.name("content"), fields.take("content"), "\n")?;
-            result.left_out(turns, ignored);
             let failed = fields.boolean("is_error")?.unwrap_or(false);
-            let text = if failed { format!("Error: {}", result.text) } else { result.text };
-            turns.result(&fields.name("tool_use_id"), &id, text)?;
+            let mut result = if failed { Said::plain("Error: ".into()) } else { Said::default() };
+            result.add(parts::read(&fields.name("content"), fields.take("content"), "\n")?, "");
+            result.left_out(turns, ignored);
+            let result = result.content(turns);
+            turns.result(&fields.name("tool_use_id"), &id, result)?;
         } else {
-            let text = parts::part(&place, block)?;
-            text.left_out(turns, ignored);
-            unread = text.unread(&place).or(unread);
-            texts.extend((!text.is_unknown()).then_some(text.text));
+            said.add(parts::part(&place, block)?, "\n");
         }
     }
-    if !texts.is_empty() || !has_results {
-        turns.user(texts.join("\n"));
+    said.left_out(turns, ignored);
+    let unread = said.unread();
+    if !said.is_nothing() || !has_results {
+        let content = said.content(turns);
+        turns.user(content);
     }
     Ok(unread)
 }

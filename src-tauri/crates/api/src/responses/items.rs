@@ -28,7 +28,7 @@ fn shown(hidden: &str) -> Option<String> {
 pub(super) fn read(turns: &mut Turns, input: Value, ignored: &mut Vec<String>) -> Result<(), ApiError> {
     let items = match input {
         Value::String(text) => {
-            turns.user(text);
+            turns.user(text.into());
             return Ok(());
         }
         Value::Array(items) => items,
@@ -65,9 +65,10 @@ pub(super) fn read(turns: &mut Turns, input: Value, ignored: &mut Vec<String>) -
             }
             Some("function_call_output" | "custom_tool_call_output") => {
                 let id = fields.required_string("call_id")?;
-                let output = parts::text(&fields.name("output"), fields.take("output"), "\n")?;
+                let output = parts::read(&fields.name("output"), fields.take("output"), "\n")?;
                 output.left_out(turns, ignored);
-                turns.result(&fields.name("call_id"), &id, output.text)?;
+                let output = output.content(turns);
+                turns.result(&fields.name("call_id"), &id, output)?;
             }
             Some("item_reference") => return Err(ApiError::NotStored { field: Some(fields.name("type")) }),
             // Of tools that the provider runs, and of times to come.
@@ -88,7 +89,7 @@ fn call(
     Ok(())
 }
 
-/// Says what of the last question would have to be seen.
+/// Says what of the last question would have to be seen and cannot be.
 fn message(
     turns: &mut Turns,
     fields: &mut Fields,
@@ -97,16 +98,23 @@ fn message(
 ) -> Result<Option<ApiError>, ApiError> {
     let role = fields.required_string("role")?;
     let place = fields.name("content");
-    let content = parts::text(&place, fields.take("content"), "")?;
+    let content = parts::read(&place, fields.take("content"), "")?;
     content.left_out(turns, ignored);
     match role.as_str() {
-        "system" | "developer" => turns.system(content.text),
+        "system" | "developer" => {
+            let text = content.text(turns);
+            turns.system(text);
+        }
         "user" => {
-            let unread = content.unread(&place);
-            turns.user(content.text);
+            let unread = content.unread();
+            let content = content.content(turns);
+            turns.user(content);
             return Ok(unread);
         }
-        "assistant" => turns.answer(Answer { text: content.text, ..Answer::default() }),
+        "assistant" => {
+            let text = content.text(turns);
+            turns.answer(Answer { text, ..Answer::default() });
+        }
         other => {
             let reason = format!("it is {other:?}, not system, developer, user or assistant");
             return Err(fields.refuse("role", reason));

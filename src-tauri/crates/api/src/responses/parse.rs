@@ -13,6 +13,7 @@ use crate::answer::Asked;
 use crate::ask::{Ask, AskedSettings};
 use crate::error::ApiError;
 use crate::fields::Fields;
+use crate::pictures::Pictures;
 use crate::redacted::redacted;
 use crate::settings::AskedThinking;
 use crate::tools::Offer;
@@ -57,6 +58,7 @@ pub(crate) struct Echo {
 /// The chat of a request, and what comes with it.
 pub(crate) struct Conversed {
     pub(crate) chat: ChatInput,
+    pub(crate) pictures: Pictures,
     pub(crate) offer: Offer,
     pub(crate) names: Names,
     pub(crate) format: Option<Format>,
@@ -78,7 +80,7 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ResponseRequest,
         return Err(ApiError::NotStored { field: Some("background".into()) });
     }
     let mut ignored = Vec::new();
-    let Conversed { mut chat, offer, names, format, warnings } = input(&mut fields, &mut ignored)?;
+    let Conversed { mut chat, pictures, offer, names, format, warnings } = input(&mut fields, &mut ignored)?;
     let (logprobs, hidden_thinking) = included(&mut fields, &mut ignored)?;
     let AskedThinking { on, template } = effort(&mut fields, &mut ignored)?;
     chat.template = template;
@@ -99,7 +101,8 @@ pub(crate) fn parse(body: &[u8], headers: &HeaderMap) -> Result<ResponseRequest,
     }
     ignored.splice(0..0, fields.left());
     format::yield_to_calls(&mut settings.constraint, form, &mut ignored);
-    let ask = Ask { model, input: Input::Chat(chat), tools: offer.tools, settings, logprobs, choices: 1 };
+    let (input, tools) = (Input::Chat(chat), offer.tools);
+    let ask = Ask { model, input, pictures, tools, settings, logprobs, choices: 1 };
     let echo = Echo { fields: said_again, names, logprobs: logprobs.is_some(), hidden_thinking };
     Ok(ResponseRequest { asked: Asked { ask, stream, ignored, only_in_tags, warnings }, echo })
 }
@@ -112,7 +115,7 @@ pub(crate) fn input(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Co
     }
     let given = fields.take("input").ok_or_else(|| fields.refuse("input", "it is missing"))?;
     items::read(&mut turns, given, ignored)?;
-    let Conversation { messages, resume, warnings } = turns.finish("input")?;
+    let Conversation { messages, pictures, resume, warnings } = turns.finish("input")?;
     let (offer, names) = tools::read(fields, ignored)?;
     let mut format = None;
     if let Some(mut text) = fields.object("text")? {
@@ -122,7 +125,7 @@ pub(crate) fn input(fields: &mut Fields, ignored: &mut Vec<String>) -> Result<Co
     let tools = offer.tools.list().to_vec();
     let mut chat = ChatInput { messages, resume, tools, one_call: offer.one_call, ..ChatInput::default() };
     format::tell(&mut chat, format.as_ref());
-    Ok(Conversed { chat, offer, names, format, warnings })
+    Ok(Conversed { chat, pictures, offer, names, format, warnings })
 }
 
 /// How the model is to think.

@@ -2,12 +2,15 @@
 //! continued is appended. Control tokens are those that the template writes; what looks like one in the texts of people
 //! is encoded as text.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use foretoken_calls::{CallForm, Tools};
 use foretoken_pictures::{FACTOR, Pixels};
-use foretoken_protocol::{ChatInput, ChatMessage, Input, Part, PartialReply, TemplateOptions};
+use foretoken_protocol::{
+    ChatInput, ChatMessage, Content, ContentPart, Input, Part, PartialReply, TemplateOptions,
+};
 use serde_json::Value;
 
 use super::json_texts::{texts, with_texts};
@@ -187,6 +190,7 @@ impl Prompter {
         options: &TemplateOptions,
     ) -> Result<TokenPrompt, TextError> {
         let pictures = self.pictures(messages)?;
+        let messages = &*named_by_digest(messages, &pictures);
         let prompt = Prompt::render(self, messages, tools, resume, thinking, options)?;
         let encoded =
             prompt.encode(&self.tokenizer, &self.kept, self.picture_token.as_ref().ok().copied())?;
@@ -213,6 +217,28 @@ impl Prompter {
         }
         paths.map(|path| Ok(Arc::new(Pixels::read(path)?))).collect()
     }
+}
+
+/// The messages with each picture by what is to be seen in place of its file: programs send a chat again with each
+/// question, and its pictures come in other files then.
+fn named_by_digest<'a>(messages: &'a [ChatMessage], pictures: &[Arc<Pixels>]) -> Cow<'a, [ChatMessage]> {
+    if pictures.is_empty() {
+        return messages.into();
+    }
+    let (mut messages, mut pictures) = (messages.to_vec(), pictures.iter());
+    for message in &mut messages {
+        let (ChatMessage::User { content } | ChatMessage::Tool { content }) = message else { continue };
+        let Content::Parts(parts) = content else { continue };
+        for part in parts {
+            if let ContentPart::Image { pixels: file } = part
+                && let Some(pixels) = pictures.next()
+            {
+                let digest: String = pixels.digest.iter().map(|byte| format!("{byte:02x}")).collect();
+                *file = format!("{digest}-{}x{}", pixels.width, pixels.height).into();
+            }
+        }
+    }
+    messages.into()
 }
 
 /// Makes room for each picture where the template has put its token, at `places` of the ids: as many tokens as it has.
@@ -457,6 +483,28 @@ mod tests {
     use super::*;
 
     const QUESTION: &str = "<|im_start|>user\nHi <think><|im_end|>\n<|im_start|>assistant\n";
+
+    #[test]
+    fn a_chat_whose_pictures_come_in_other_files_is_the_same_chat() {
+        let pixels = |value: u8, width, height| Arc::new(Pixels::new(width, height, vec![value; 6144]));
+        let chat = |file: &str, pictures: [&Arc<Pixels>; 2]| {
+            let image = |place: usize| ContentPart::Image { pixels: format!("{file}/{place}").into() };
+            let text = |text: &str| ContentPart::Text { text: text.into() };
+            let content = |first, text, place| Content::Parts(vec![first, text, image(place)]);
+            let messages = [
+                ChatMessage::User { content: content(text("See"), text("this"), 0) },
+                ChatMessage::assistant("Yes."),
+                ChatMessage::Tool { content: Content::Parts(vec![image(1)]) },
+            ];
+            ChatKey::of(&named_by_digest(&messages, &pictures.map(Arc::clone)))
+        };
+        let (one, other) = (pixels(1, 64, 32), pixels(2, 64, 32));
+        let as_before = chat("/a", [&one, &other]);
+        assert!(as_before == chat("/b", [&one, &other]));
+        for changed in [[&one, &one], [&other, &one], [&pixels(1, 32, 64), &other]] {
+            assert!(as_before != chat("/a", changed));
+        }
+    }
 
     fn prompter(dir: &std::path::Path) -> Prompter {
         Prompter::new(TOKENIZER.clone(), ChatTemplate::load(dir).unwrap())

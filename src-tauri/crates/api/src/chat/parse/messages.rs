@@ -14,7 +14,7 @@ const NAME: &str = "name-left-out";
 /// Reads the messages of a request.
 pub(super) fn read(values: Vec<Value>, ignored: &mut Vec<String>) -> Result<Conversation, ApiError> {
     let mut turns = Turns::default();
-    // What the last user message has that is no text: there it would be the question.
+    // What the last user message has that cannot be read: there it would be the question.
     let mut unread = None;
     for (index, value) in values.into_iter().enumerate() {
         let mut fields = Fields::at(&format!("messages[{index}]"), value)?;
@@ -25,19 +25,27 @@ pub(super) fn read(values: Vec<Value>, ignored: &mut Vec<String>) -> Result<Conv
         let place = fields.name("content");
         let content = fields.take("content");
         let is_missing = content.is_none();
-        let content = parts::text(&place, content, "")?;
+        let content = parts::read(&place, content, "")?;
         content.left_out(&mut turns, ignored);
         match role.as_str() {
-            "assistant" => answer(&mut turns, &mut fields, content.text)?,
+            "assistant" => {
+                let text = content.text(&mut turns);
+                answer(&mut turns, &mut fields, text)?;
+            }
             _ if is_missing => return Err(invalid(&place, "it is missing")),
-            "system" | "developer" => turns.system(content.text),
+            "system" | "developer" => {
+                let text = content.text(&mut turns);
+                turns.system(text);
+            }
             "user" => {
-                unread = content.unread(&place);
-                turns.user(content.text);
+                unread = content.unread();
+                let content = content.content(&mut turns);
+                turns.user(content);
             }
             "tool" => {
                 let id = fields.required_string("tool_call_id")?;
-                turns.result(&fields.name("tool_call_id"), &id, content.text)?;
+                let content = content.content(&mut turns);
+                turns.result(&fields.name("tool_call_id"), &id, content)?;
             }
             "function" => {
                 let hint = "Send a message of the role tool.".into();

@@ -1,7 +1,8 @@
 use axum::http::HeaderValue;
 use foretoken_calls::Tools;
 use foretoken_protocol::{
-    AcceptanceRule, CallRule, ChatMessage, Drafting, FunctionCall, PartialReply, TemplateOptions, ToolCall,
+    AcceptanceRule, CallRule, ChatMessage, Content, ContentPart, Drafting, FunctionCall, PartialReply,
+    PictureDetail, TemplateOptions, ToolCall,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -44,6 +45,7 @@ fn a_small_request_asks_for_what_the_person_has_chosen() {
         ask: Ask {
             model: "m".into(),
             input: vec![ChatMessage::user("Hi")].into(),
+            pictures: Pictures::default(),
             tools: Tools::default(),
             settings: AskedSettings::default(),
             logprobs: None,
@@ -308,8 +310,8 @@ fn what_is_not_there_yet_is_refused_where_it_would_count() {
             "messages[0].function_call",
         ),
         (
-            json!({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
-            "messages[0].content (image)",
+            json!({"messages": [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}]}),
+            "messages[0].content[0] (audio)",
         ),
     ] {
         assert_eq!(refused(fields.clone()), (field.to_owned(), "unsupported_parameter"), "{fields}");
@@ -466,6 +468,70 @@ fn an_image_of_an_earlier_turn_does_not_end_the_chat() {
 }
 
 #[test]
+fn pictures_keep_their_places_and_details() {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let image =
+        |url: &str, detail: &str| json!({"type": "image_url", "image_url": {"url": url, "detail": detail}});
+    let bare = json!({"type": "image_url", "image_url": {"url": "DATA:;BASE64,Qw"}});
+    let request = read(json!({"messages": [
+        {"role": "user", "content": [text("A"), text("B"), image("data:image/png;base64,QQ==", "low"), text("C")]},
+        {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f"}}]},
+        {"role": "tool", "tool_call_id": "1", "content": [image("data:;base64,Qg==", "auto")]},
+        {"role": "user", "content": [bare, image("data:a/b;c=d;base64,RA==", "high")]},
+        {"role": "system", "content": "Briefly."},
+    ]}));
+    let Asked { ask, warnings, .. } = request.unwrap().asked;
+    let Input::Chat(chat) = ask.input else { panic!("it is a chat") };
+    let part = |text: &str| ContentPart::Text { text: text.into() };
+    let picture = |number: &str| ContentPart::Image { pixels: number.into() };
+    let user = |parts| ChatMessage::User { content: Content::Parts(parts) };
+    let note = part("\n\n<system-note>\nBriefly.\n</system-note>");
+    assert_eq!(chat.messages[0], user(vec![part("AB"), picture("0"), part("C")]));
+    assert_eq!(chat.messages[2], ChatMessage::Tool { content: Content::Parts(vec![picture("1")]) });
+    assert_eq!(chat.messages[3], user(vec![picture("2"), picture("3"), note]));
+    let expected = [
+        ("messages[0].content[2]", "QQ==", PictureDetail::Low, false),
+        ("messages[2].content[0]", "Qg==", PictureDetail::Standard, false),
+        ("messages[3].content[0]", "Qw", PictureDetail::Standard, true),
+        ("messages[3].content[1]", "RA==", PictureDetail::High, true),
+    ];
+    assert_eq!(ask.pictures.told(), expected);
+    assert_eq!(warnings, Vec::<&str>::new());
+}
+
+#[test]
+fn a_picture_that_does_not_come_with_the_question_is_refused() {
+    let image = |url: &str| json!({"type": "image_url", "image_url": {"url": url}});
+    let detail = json!({"type": "image_url", "image_url": {"url": "data:;base64,QQ==", "detail": "huge"}});
+    let place = "messages[0].content[0]";
+    for (part, field, code) in [
+        (image("https://example.com/a.png"), place.to_owned(), "image_url_not_supported"),
+        (image("file:///etc/passwd"), place.to_owned(), "image_url_not_supported"),
+        (image(""), place.to_owned(), "image_url_not_supported"),
+        (image("dätä:;base64,QQ=="), place.to_owned(), "image_url_not_supported"),
+        (json!({"type": "input_image", "file_id": "f"}), place.to_owned(), "image_url_not_supported"),
+        (image("data:image/png,QQ=="), place.to_owned(), "invalid_image"),
+        (image("data:image/png;base64"), place.to_owned(), "invalid_image"),
+        (image("data:ü64,"), place.to_owned(), "invalid_image"),
+        (json!({"type": "image_url"}), format!("{place}.image_url"), "invalid_value"),
+        (json!({"type": "image_url", "image_url": 5}), format!("{place}.image_url"), "invalid_value"),
+        (json!({"type": "image_url", "image_url": {}}), format!("{place}.image_url.url"), "invalid_value"),
+        (detail, format!("{place}.image_url.detail"), "invalid_value"),
+    ] {
+        let message = |role: &str| json!({"role": role, "content": [part]});
+        assert_eq!(refused(json!({"messages": [message("user")]})), (field, code), "{part}");
+        let (chat, warnings) = messages(json!([message("user"), {"role": "user", "content": "And?"}]));
+        assert_eq!(chat.messages[0], ChatMessage::user("[image left out]"), "{part}");
+        assert_eq!(warnings, ["image-left-out"], "{part}");
+    }
+    let (chat, warnings) = messages(json!([
+        {"role": "system", "content": [image("data:;base64,QQ==")]}, {"role": "user", "content": "Hi"},
+    ]));
+    assert_eq!(chat.messages[0], ChatMessage::system("[image left out]"), "instructions show nothing");
+    assert_eq!(warnings, ["image-left-out"]);
+}
+
+#[test]
 fn parts_of_unknown_types_are_left_out_of_what_was_said_before() {
     let odd = json!({"type": "odd", "id": 5});
     let text = |text: &str| json!({"type": "text", "text": text});
@@ -592,7 +658,7 @@ fn a_prediction_is_a_text_or_its_parts() {
     assert_eq!(settings_of(json!({"prediction": null})).prediction, None);
     let wrong = refused(json!({"prediction": {"type": "guess", "content": "a"}}));
     assert_eq!(wrong.1, "invalid_value");
-    let image = json!([{"type": "image_url", "image_url": {"url": "data:,"}}]);
+    let image = json!([{"type": "image_url", "image_url": {"url": "data:;base64,QQ=="}}]);
     assert_eq!(
         refused(json!({"prediction": {"type": "content", "content": image}})).1,
         "unsupported_parameter"

@@ -1,4 +1,6 @@
-use foretoken_protocol::{CallRule, ChatMessage, Format, FunctionCall, ToolCall};
+use foretoken_protocol::{
+    CallRule, ChatMessage, Content, ContentPart, Format, FunctionCall, PictureDetail, ToolCall,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -188,6 +190,44 @@ fn blocks_of_unknown_types_are_left_out_of_what_was_said_before() {
 }
 
 #[test]
+fn pictures_keep_their_places_also_in_results() {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let image =
+        |source: Value| json!({"type": "image", "source": source, "cache_control": {"type": "ephemeral"}});
+    let base64 = |data: &str| image(json!({"type": "base64", "media_type": "image/png", "data": data}));
+    let result = json!({"type": "tool_result", "tool_use_id": "t", "is_error": true,
+        "content": [text("One"), text("Two"), base64("QQ=="), text("Three")]});
+    let request = |last: Value| {
+        read(json!({"messages": [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]},
+            {"role": "user", "content": [result, base64("Qg=="), text("Four"), text("Five"), last]},
+        ]}))
+    };
+    let MessagesRequest { asked, .. } = request(base64("Qw==")).unwrap();
+    let Input::Chat(chat) = asked.ask.input else { panic!("it is a chat") };
+    let part = |text: &str| ContentPart::Text { text: text.into() };
+    let picture = |number: &str| ContentPart::Image { pixels: number.into() };
+    let parts = vec![part("Error: One\nTwo"), picture("0"), part("Three")];
+    assert_eq!(chat.messages[2], ChatMessage::Tool { content: Content::Parts(parts) });
+    let parts = vec![picture("1"), part("Four\nFive"), picture("2")];
+    assert_eq!(chat.messages[3], ChatMessage::User { content: Content::Parts(parts) });
+    let expected = [
+        ("messages[2].content[0].content[2]", "QQ==", PictureDetail::Standard, false),
+        ("messages[2].content[1]", "Qg==", PictureDetail::Standard, true),
+        ("messages[2].content[4]", "Qw==", PictureDetail::Standard, true),
+    ];
+    assert_eq!(asked.ask.pictures.told(), expected);
+    for source in
+        [json!({"type": "url", "url": "https://example.com/a"}), json!({"type": "file", "file_id": "f"})]
+    {
+        let error = request(image(source)).unwrap_err();
+        assert_eq!(error.field(), Some("messages[2].content[4]"));
+        assert_eq!(error.kind_and_code().1, "image_url_not_supported");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_refused_by_name() {
     let message = |role: &str, content: Value| json!({"messages": [{"role": role, "content": content}]});
     for (fields, field) in [
@@ -198,7 +238,7 @@ fn what_cannot_be_is_refused_by_name() {
         (message("wizard", json!("a")), "messages[0].role"),
         (message("user", json!(5)), "messages[0].content"),
         (message("user", Value::Null), "messages[0].content"),
-        (message("user", json!([{"type": "image", "source": {}}])), "messages[0].content[0] (image)"),
+        (message("user", json!([{"type": "image", "source": {}}])), "messages[0].content[0].source.type"),
         (
             message("user", json!([{"type": "tool_result", "tool_use_id": "x"}])),
             "messages[0].content[0].tool_use_id",

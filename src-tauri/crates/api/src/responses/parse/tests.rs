@@ -1,4 +1,6 @@
-use foretoken_protocol::{CallRule, ChatMessage, PartialReply, ToolCall};
+use foretoken_protocol::{
+    CallRule, ChatMessage, Content, ContentPart, PartialReply, PictureDetail, ToolCall,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -180,8 +182,32 @@ fn what_would_need_a_memory_and_what_is_wrong_is_refused_by_name() {
         assert_eq!(refused(fields.clone()), (field.to_owned(), "invalid_value"), "{fields}");
     }
     let image = json!({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]});
-    assert_eq!(refused(image).1, "unsupported_parameter");
+    assert_eq!(refused(image), ("input[0].content[0]".to_owned(), "image_url_not_supported"));
     assert!(read(json!({"background": false, "previous_response_id": null})).is_ok());
+}
+
+#[test]
+fn pictures_keep_their_places_also_in_outputs() {
+    let image = |data: &str| json!({"type": "input_image", "image_url": format!("data:image/png;base64,{data}"), "detail": "low"});
+    let text = json!({"type": "input_text", "text": "See"});
+    let request = read(json!({"input": [
+        {"role": "user", "content": "Look."},
+        {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "a", "output": [image("QQ=="), text]},
+        {"role": "user", "content": [text, image("Qg==")]},
+    ]}));
+    let ask = request.unwrap().asked.ask;
+    let Input::Chat(chat) = ask.input else { panic!("it is a chat") };
+    let see = || ContentPart::Text { text: "See".into() };
+    let picture = |number: &str| ContentPart::Image { pixels: number.into() };
+    let content = |parts: [ContentPart; 2]| Content::Parts(parts.into());
+    assert_eq!(chat.messages[2], ChatMessage::Tool { content: content([picture("0"), see()]) });
+    assert_eq!(chat.messages[3], ChatMessage::User { content: content([see(), picture("1")]) });
+    let expected = [
+        ("input[2].output[0]", "QQ==", PictureDetail::Low, false),
+        ("input[3].content[1]", "Qg==", PictureDetail::Low, true),
+    ];
+    assert_eq!(ask.pictures.told(), expected);
 }
 
 fn value() -> impl Strategy<Value = Value> {

@@ -114,6 +114,17 @@ fn pictures_are_dropped_pasted_asked_about_opened_saved_and_edited() {
     window.press(&[], ESCAPE);
     window.wait_until("it is closed", || !window.is_shown("large-picture"));
 
+    let exported = sandbox.home().join("chat.json");
+    window.choose_in_menu("chat-more", "More", "Export as JSON");
+    window
+        .wait_until("it asks for the pictures", || window.text("export-sheet").contains("The pictures take"));
+    visual.check("export-with-pictures");
+    window.click("export-now");
+    Dialog::wait(&sandbox, "Export").save_as(&exported);
+    window.wait_until("it is written", || exported.is_file() && window.text("note").contains("Exported to"));
+    let file: Value = serde_json::from_str(&fs::read_to_string(&exported).unwrap()).unwrap();
+    assert_eq!(file["pictures"].as_array().unwrap().len(), 2);
+
     window.answer("And what else?");
     let stats = last_stats(&window);
     assert!(stats["cached_tokens"].as_u64().unwrap() > 140, "the pictures are not looked at again: {stats}");
@@ -128,6 +139,15 @@ fn pictures_are_dropped_pasted_asked_about_opened_saved_and_edited() {
     window.wait_for_end();
     window.click("version-earlier");
     window.wait_until("the earlier version has both", || window.texts("picture").len() == 2);
+    window.import_chats(&exported);
+    window.wait_until("it is read", || window.text("note").contains("1 chat with 2 messages added."));
+    window.wait_until("both are listed", || window.texts("chat").len() == 2);
+    let open = "[...document.querySelectorAll('[data-testid=chat]')].find((row) => row.ariaCurrent === null).click()";
+    window.script(open, json!([]));
+    window.wait_until("its pictures are there", || {
+        let drawn = "return document.querySelectorAll('.picture-open img').length";
+        window.script(drawn, json!([])) == json!(2)
+    });
 }
 
 /// After a start the model that was opened last is loaded.

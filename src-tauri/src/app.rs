@@ -13,9 +13,9 @@ use tauri::async_runtime::spawn;
 
 use crate::benchmarks::History;
 use crate::comparison::Comparisons;
-use crate::conversations::Conversations;
 use crate::conversations::replies::Replies;
 use crate::conversations::store::ChatStore;
+use crate::conversations::{Caches, Conversations};
 use crate::events::AppEvents;
 use crate::handed::Handed;
 use crate::kept_prefixes::KeptPrefixes;
@@ -108,8 +108,7 @@ impl App {
             Arc::clone(&engine),
             Arc::clone(&models),
             Arc::clone(&settings),
-            prefixes.clone(),
-            Pictures::new(tool.clone(), &places.cache),
+            Caches { prefixes: prefixes.clone(), pictures: Pictures::new(tool.clone(), &places.cache) },
             Arc::clone(&events),
         ));
         let comparisons = Comparisons::new(

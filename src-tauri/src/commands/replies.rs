@@ -21,8 +21,8 @@ use crate::handed::Purpose;
 const PICTURES: &[&str] =
     &["png", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff", "heic", "heif", "avif"];
 
-/// Adds a question with pictures to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
-/// before this returns.
+/// Adds a question with pictures to a chat, or to a new one, and begins the reply. What is written comes on `events`,
+/// which may speak before this returns.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn send_message(
@@ -113,8 +113,8 @@ pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> 
     Ok(())
 }
 
-/// Lets the person choose files, or pictures alone, in the system's dialog and reads them; none if they chose none. Says
-/// on `chosen` what they are called before it reads them.
+/// Lets the person choose files, or pictures alone, in the system's dialog and reads them; none if they chose none.
+/// Says on `chosen` what they are called before it reads them.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn choose_attachments(

@@ -27,6 +27,12 @@ use store::ChatStore;
 /// How many chats the page is given when it opens; it asks for more when they are looked at.
 const CHATS_AT_FIRST: u32 = 200;
 
+/// What is kept of conversations and can be made again.
+pub(crate) struct Caches {
+    pub(crate) prefixes: KeptPrefixes,
+    pub(crate) pictures: Pictures,
+}
+
 /// The conversations of the running app. What they depend on is what they hold.
 pub(crate) struct Conversations {
     pub(crate) store: ChatStore,
@@ -62,8 +68,7 @@ impl Conversations {
         engine: Arc<Engine>,
         models: Arc<Models>,
         settings: Arc<AppSettings>,
-        prefixes: KeptPrefixes,
-        pictures: Pictures,
+        Caches { prefixes, pictures }: Caches,
         events: Arc<AppEvents>,
     ) -> Self {
         let (untitled, titles) = mpsc::unbounded_channel();

@@ -117,8 +117,8 @@ export const commands = {
 	 */
 	savePicture: (hash: string, name: string) => typedError<string | null, ErrorReport>(__TAURI_INVOKE("save_picture", { hash, name })),
 	/**
-	 *  Adds a question with pictures to a chat, or to a new one, and begins the reply. What is written comes on `events`, which may speak
-	 *  before this returns.
+	 *  Adds a question with pictures to a chat, or to a new one, and begins the reply. What is written comes on `events`,
+	 *  which may speak before this returns.
 	 */
 	sendMessage: (to: Destination, text: string, pictures: MessagePicture[], events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("send_message", { to, text, pictures, events })),
 	/**
@@ -136,8 +136,8 @@ export const commands = {
 	/**  Ends the thinking of a reply that is being written: it answers with what it has thought. The same message grows. */
 	answerNow: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("answer_now", { message, events })),
 	/**
-	 *  Lets the person choose files, or pictures alone, in the system's dialog and reads them; none if they chose none. Says
-	 *  on `chosen` what they are called before it reads them.
+	 *  Lets the person choose files, or pictures alone, in the system's dialog and reads them; none if they chose none.
+	 *  Says on `chosen` what they are called before it reads them.
 	 */
 	chooseAttachments: (pictures: boolean, chosen: Channel<string[]>) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("choose_attachments", { pictures, chosen })),
 	/**  Reads files that were dropped on the window last; no other file is read. */

@@ -8,7 +8,9 @@ import { setView, useStore } from "../state/store";
 import { listChats } from "./actions";
 import type { Export } from "./view";
 
-/** Writes a chat, or all, into a file that the person chooses. Where there are pictures, what becomes of them is asked. */
+/**
+ * Writes a chat, or all, into a file that the person chooses. Where there are pictures, what becomes of them is asked.
+ */
 export const exportChats = (chat: number | null, format: ExportFormat) =>
   attempt(async () => {
     const { bytes: pictureBytes } = await shell.sizeOfExportedPictures(chat, format);

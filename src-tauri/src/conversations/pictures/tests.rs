@@ -137,7 +137,7 @@ async fn a_message_may_be_pictures_alone() {
     rest(&mut events).await;
     let opened = app.conversations.store.call(move |store| store.open_chat(sent.chat)).await.unwrap();
     assert_eq!(opened.chat.title, "an owl.bmp");
-    assert_eq!(opened.messages[0].message.pictures, [picture.clone()]);
+    assert_eq!(opened.messages[0].message.pictures, std::slice::from_ref(&picture));
     let unknown = MessagePicture { hash: "0".repeat(64), ..picture };
     let question = Question { text: "What is it?".into(), pictures: vec![unknown] };
     let refused =

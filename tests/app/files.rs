@@ -97,8 +97,8 @@ fn a_file_that_is_pasted_goes_with_the_message_and_text_stays_text() {
     window.wait_until("it is attached", || window.text("file").contains("story.txt"));
     assert_eq!(window.texts("file").len(), 1);
     assert!(!paste("owl.png", "\0\u{1}", ""));
-    window.wait_until("a picture is refused", || {
-        window.text("action-error").contains("owl.png is not a text file")
+    window.wait_until("what is neither is refused", || {
+        window.text("action-error").contains("owl.png is neither a text file nor a picture")
     });
     window.fill("composer", "Who keeps the bell?");
     window.click("send");

@@ -2,7 +2,7 @@
 //! What a model reads of a picture is kept in the cache and can be made again.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -19,7 +19,7 @@ use crate::blocking::blocking;
 
 /// How long a picture is decoded at most.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// How long pixels are kept that no model has been given.
+/// How long pixels are kept that no model is given.
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Why a picture cannot be used.
@@ -153,12 +153,9 @@ impl Pictures {
     }
 
     /// Keeps what a model reads of a picture, so that it need not be decoded again.
-    pub(crate) async fn keep(&self, hash: &str, decoded: Decoded) {
+    pub(crate) async fn keep(&self, hash: &str, decoded: Decoded) -> io::Result<()> {
         let pixels = self.pixels_of(hash, decoded.look);
-        let kept = blocking(move || fs::rename(decoded.folder.path().join(PIXELS_FILE), pixels));
-        if let Err(error) = kept.await {
-            tracing::info!("a picture will be decoded again: {error}");
-        }
+        blocking(move || fs::rename(decoded.folder.path().join(PIXELS_FILE), pixels)).await
     }
 
     /// The file of what a model reads of a picture. Where it is gone, it is made of `original`.
@@ -170,14 +167,16 @@ impl Pictures {
     ) -> Result<PathBuf, ErrorReport> {
         let MessagePicture { hash, name, .. } = picture;
         let pixels = self.pixels_of(hash, look);
-        if pixels.is_file() {
+        // What is in use is not swept.
+        let file = File::options().append(true).open(&pixels);
+        if file.and_then(|file| file.set_modified(SystemTime::now())).is_ok() {
             return Ok(pixels);
         }
         let original = original.to_owned();
         let io = |source| PictureError::Io { name: name.to_owned(), source };
         let bytes = blocking(move || fs::read(original)).await.map_err(io)?;
         let decoded = self.decode(bytes, name, look).await?;
-        self.keep(hash, decoded).await;
+        self.keep(hash, decoded).await.map_err(io)?;
         Ok(pixels)
     }
 

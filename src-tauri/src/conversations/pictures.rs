@@ -146,7 +146,9 @@ impl Conversations {
         let kept = blocking(move || files.keep(&bytes, &view, &facts)).await?;
         let picture = self.store.call(move |store| store.add_picture(&kept, &name, detail)).await?;
         let notes = decoded.facts.notes.iter().map(|note| format!("{}: {note}", picture.name)).collect();
-        self.pictures.keep(&picture.hash, decoded).await;
+        if let Err(error) = self.pictures.keep(&picture.hash, decoded).await {
+            tracing::info!("a picture will be decoded again: {error}");
+        }
         Ok((picture, notes))
     }
 

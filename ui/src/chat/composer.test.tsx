@@ -4,6 +4,7 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Attached, MESSAGE_PICTURES } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
+import { isCovered } from "../frame/escape";
 import { reserveInputMethodKeys } from "../frame/inputMethods";
 import { modelInfo } from "../models/samples";
 import type { LiveReply } from "../state/server";
@@ -204,6 +205,7 @@ describe("pictures of the next message", () => {
     expect(screen.getByTestId("large-picture").textContent).toContain("bell.jpg");
     await user.keyboard("{ArrowRight}{ArrowRight}");
     expect(screen.getByTestId("large-picture").textContent).toContain("2 of 2");
+    expect(isCovered(), "Escape is left to it").toBe(true);
     await user.keyboard("{Escape}");
     await vi.waitFor(() => expect(screen.queryByTestId("large-picture")).toBe(null));
   });

@@ -23,19 +23,20 @@ function viewOf(hash: string): Promise<string> {
 
 /** What people see of a picture, as an address; null until it is there, and where its file is gone. */
 export function usePictureView({ hash, missing }: MessagePicture): string | null {
-  const [view, setView] = useState<string | null>(null);
+  const [seen, setSeen] = useState<{ hash: string; address: string } | null>(null);
   useEffect(() => {
     if (missing) return;
     let isWanted = true;
     viewOf(hash)
-      .then((address) => isWanted && setView(address))
+      .then((address) => isWanted && setSeen({ hash, address }))
       // A placeholder stands there.
       .catch((error) => console.warn(reportOf(error)));
     return () => {
       isWanted = false;
     };
   }, [hash, missing]);
-  return view;
+  // While another one is asked for, the one before is not it.
+  return seen?.hash === hash && !missing ? seen.address : null;
 }
 
 /** What the person chooses from, and what each is. */

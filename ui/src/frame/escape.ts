@@ -14,7 +14,7 @@ interface Closable {
 }
 
 /** Whether something lies over the page that is answered or closed before anything else. */
-export const isCovered = (): boolean => document.querySelector(".popover, .sheet") !== null;
+export const isCovered = (): boolean => document.querySelector(".popover, .sheet, .large-picture") !== null;
 
 /** A change, a search, a question or the panel, which hears the key while the focus is in it. */
 const HEARS_ESCAPE = "[data-escape]";

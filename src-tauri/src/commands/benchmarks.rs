@@ -9,10 +9,8 @@ use foretoken_protocol::{
 };
 use tauri::ipc::Channel;
 use tauri::{State, WebviewWindow};
-use tauri_plugin_dialog::DialogExt;
-use tokio::sync::oneshot;
 
-use super::chats::chosen_path;
+use super::dialogs::path_to_save;
 use crate::app::App;
 use crate::benchmarks::History;
 
@@ -68,15 +66,11 @@ pub(crate) async fn export_benchmarks(
     format: BenchmarkFormat,
 ) -> Result<Option<String>, ErrorReport> {
     let ending = if format == BenchmarkFormat::Csv { "csv" } else { "json" };
-    let (answer, chosen) = oneshot::channel();
-    window
-        .dialog()
-        .file()
-        .set_parent(&window)
-        .set_title("Export the benchmarks")
-        .set_file_name(format!("Foretoken benchmarks.{ending}"))
-        .save_file(move |file| drop(answer.send(file)));
-    let Some(path) = chosen_path(chosen).await else { return Ok(None) };
+    let Some(path) =
+        path_to_save(&window, "Export the benchmarks", format!("Foretoken benchmarks.{ending}")).await
+    else {
+        return Ok(None);
+    };
     let file = path.clone();
     app.benchmarks.with(move |history| history.export(format, &file)).await?;
     Ok(Some(path.to_string_lossy().into_owned()))

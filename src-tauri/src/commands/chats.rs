@@ -1,6 +1,5 @@
 //! Moving between chats and their versions, and keeping them in order.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{
@@ -9,9 +8,10 @@ use foretoken_protocol::{
     PictureSize, Preset, PresetId, SearchResults, SearchScope,
 };
 use tauri::{State, WebviewWindow};
-use tauri_plugin_dialog::{DialogExt, FilePath};
+use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
+use super::dialogs::{chosen_path, path_to_save};
 use crate::app::App;
 use crate::handed::Purpose;
 
@@ -248,15 +248,9 @@ pub(crate) async fn export_chats(
         None => "Foretoken chats".into(),
     };
     let ending = if format == ExportFormat::Markdown { "md" } else { "json" };
-    let (answer, chosen) = oneshot::channel();
-    window
-        .dialog()
-        .file()
-        .set_parent(&window)
-        .set_title("Export")
-        .set_file_name(format!("{}.{ending}", file_name(&title)))
-        .save_file(move |file| drop(answer.send(file)));
-    let Some(path) = chosen_path(chosen).await else { return Ok(None) };
+    let Some(path) = path_to_save(&window, "Export", format!("{}.{ending}", file_name(&title))).await else {
+        return Ok(None);
+    };
     let report = app.conversations.export(chat, format, pictures, path.clone()).await?;
     Ok(Some(Exported { path: path.to_string_lossy().into_owned(), report }))
 }
@@ -297,10 +291,6 @@ pub(crate) async fn import_chats(
 #[specta::specta]
 pub(crate) async fn restore_chats(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
     app.conversations.restore_chats().await
-}
-
-pub(super) async fn chosen_path(chosen: oneshot::Receiver<Option<FilePath>>) -> Option<PathBuf> {
-    chosen.await.ok().flatten().and_then(|file| file.into_path().ok())
 }
 
 /// A title as a file's name that every system takes.

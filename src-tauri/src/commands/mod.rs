@@ -3,6 +3,7 @@
 mod benchmarks;
 mod chats;
 mod diagnostics;
+mod dialogs;
 mod library;
 mod local_api;
 mod models;

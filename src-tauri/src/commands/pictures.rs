@@ -6,11 +6,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use foretoken_protocol::{ChatId, ErrorReport, MessagePicture, PictureDetail};
 use tauri::{State, WebviewWindow};
-use tauri_plugin_dialog::DialogExt;
-use tokio::sync::oneshot;
 
 use crate::app::App;
-use crate::commands::chats::chosen_path;
+use crate::commands::dialogs::path_to_save;
 
 /// What people see of a picture, as a `data:` address.
 #[tauri::command]
@@ -53,15 +51,7 @@ pub(crate) async fn save_picture(
     hash: String,
     name: String,
 ) -> Result<Option<String>, ErrorReport> {
-    let (answer, chosen) = oneshot::channel();
-    window
-        .dialog()
-        .file()
-        .set_parent(&window)
-        .set_title("Save picture")
-        .set_file_name(name)
-        .save_file(move |file| drop(answer.send(file)));
-    let Some(path) = chosen_path(chosen).await else { return Ok(None) };
+    let Some(path) = path_to_save(&window, "Save picture", name).await else { return Ok(None) };
     app.conversations.save_picture(&hash, path.clone()).await?;
     Ok(Some(path.to_string_lossy().into_owned()))
 }

@@ -119,6 +119,7 @@ impl Conversations {
         page: Channel<ReplyEvent>,
     ) -> Result<Sent, ErrorReport> {
         let Question { text, pictures } = question.checked()?;
+        self.prepare(&pictures).await?;
         let to = to.into();
         let _one_at_a_time = self.asking.lock().await;
         self.check_free(match to {
@@ -158,6 +159,7 @@ impl Conversations {
         page: Channel<ReplyEvent>,
     ) -> Result<Sent, ErrorReport> {
         let Question { text, pictures } = question.checked()?;
+        self.prepare(&pictures).await?;
         let _one_at_a_time = self.asking.lock().await;
         let (chat, edited) = self.message(message).await?;
         if edited.role != Role::User {

@@ -182,6 +182,27 @@ impl Conversations {
         Ok(copied.await?)
     }
 
+    /// Has the pictures of a question ready for the model, if it sees, so that none goes unseen for want of room or
+    /// time. One whose file is gone is named later.
+    pub(crate) async fn prepare(&self, pictures: &[MessagePicture]) -> Result<(), ErrorReport> {
+        let blind = match self.engine.state() {
+            EngineState::Ready { model, .. } => {
+                matches!(*model.pictures, PictureInput::Unavailable { .. })
+            }
+            _ => false,
+        };
+        if pictures.is_empty() || blind {
+            return Ok(());
+        }
+        let files = self.picture_files().await?;
+        for picture in pictures {
+            if let Some(original) = files.original(&picture.hash) {
+                self.pictures.pixels(picture, &original, self.look(picture.detail)).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Has the pictures of a conversation ready for a model. One that cannot be decoded any more counts as missing.
     pub(crate) async fn with_pictures(&self, mut conversation: Conversation) -> Conversation {
         let Ok(files) = self.picture_files().await else { return conversation };

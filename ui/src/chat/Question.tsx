@@ -1,4 +1,4 @@
-import { type KeyboardEvent, memo, useMemo, useState } from "react";
+import { type KeyboardEvent, memo, useMemo, useRef, useState } from "react";
 import type { Message } from "../bridge/bindings";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
@@ -6,10 +6,10 @@ import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
 import { setView, useAnswerReason, useStore } from "../state/store";
 import { edit, leaveEdit } from "./actions";
-import { addPictures, inDetail } from "./attaching";
+import { addPictures, setEditDetail } from "./attaching";
 import { splitFiles, withFiles } from "./attachments";
 import { isLong } from "./cut";
-import { setEdit } from "./drafts";
+import { setEdit, setEditPictures } from "./drafts";
 import { Files } from "./Files";
 import { focusComposer } from "./focus";
 import { LongText } from "./LongText";
@@ -22,7 +22,9 @@ export const Question = memo(function Question({ message }: { message: Message }
   const editing = useStore((state) => state.editing === message.id);
   const reason = useAnswerReason();
   const { text, files } = useMemo(() => splitFiles(message.text), [message.text]);
-  const unsent = useStore(({ edits }) => (edits[message.id] ?? text) !== text);
+  const unsent = useStore(
+    ({ edits, editPictures }) => (edits[message.id] ?? text) !== text || message.id in editPictures,
+  );
   return (
     <article className="question-turn" aria-label="You" data-message={message.id}>
       {editing ? (
@@ -59,11 +61,14 @@ export const Question = memo(function Question({ message }: { message: Message }
 
 function QuestionForm({ message }: { message: Message }) {
   const [{ text: before, files }] = useState(() => splitFiles(message.text));
-  const [pictures, setPictures] = useState(message.pictures);
+  const pictures = useStore((state) => state.editPictures[message.id]) ?? message.pictures;
+  const adding = useStore((state) => state.addingTo === message.id);
+  const field = useRef<HTMLTextAreaElement>(null);
   const text = useStore((state) => state.edits[message.id] ?? before);
   const answerReason = useAnswerReason();
   const reason =
     answerReason ??
+    (adding ? "A picture is still being read." : null) ??
     (!/\S/.test(text) && files.length + pictures.length === 0 ? "There is no message to send yet." : null);
   const submit = () => {
     if (reason === null) edit(message.id, withFiles(text, files), pictures);
@@ -71,6 +76,11 @@ function QuestionForm({ message }: { message: Message }) {
   const cancel = () => {
     leaveEdit(message.id);
     focusComposer();
+  };
+  const onRemove = (index: number) => {
+    setEditPictures(message, (pictures) => pictures.toSpliced(index, 1));
+    // The button that was used is gone.
+    field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape") cancel();
@@ -88,10 +98,11 @@ function QuestionForm({ message }: { message: Message }) {
     >
       <Pictures
         pictures={pictures}
-        onRemove={(index) => setPictures(pictures.toSpliced(index, 1))}
-        onDetail={(index, detail) => inDetail(pictures, index, detail).then(setPictures)}
+        onRemove={onRemove}
+        onDetail={(index, detail) => setEditDetail(message, index, detail)}
       />
       <GrowingField
+        ref={field}
         autoFocus
         text={text}
         onText={(text) => setEdit(message.id, text)}
@@ -109,7 +120,7 @@ function QuestionForm({ message }: { message: Message }) {
           aria-label="Add pictures"
           title="Add pictures"
           data-testid="edit-pictures"
-          onClick={() => addPictures(pictures).then(setPictures)}
+          onClick={() => addPictures(message)}
         >
           <Icon name="picture" />
         </button>

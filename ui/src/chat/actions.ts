@@ -6,7 +6,7 @@ import { showError } from "../frame/errors";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
-import { dropDraft, moveDraft, setEdit, setFiles, setPictures } from "./drafts";
+import { dropDraft, dropEditPictures, moveDraft, setEdit, setFiles, setPictures } from "./drafts";
 import { focusComposer } from "./focus";
 import { readAgain } from "./navigation";
 import { changeChatSettings } from "./settings";
@@ -80,11 +80,21 @@ export async function send(
   dropDraft(chat, text);
   // A file that came meanwhile goes with the next message.
   if (files.length > 0) setFiles(chat, (attached) => attached.filter((file) => !files.includes(file)));
-  if (pictures.length > 0) setPictures(chat, (shown) => shown.filter((one) => !pictures.includes(one)));
+  if (pictures.length > 0) setPictures(chat, (shown) => withoutSent(shown, pictures));
   if (chat !== null) return;
   moveDraft(begun);
   // It was begun among the chats with a tag.
   if (tag !== null) chatQueue.run(() => shell.tagChat(begun, [tag])).catch(showError);
+}
+
+/** Pictures without those that were sent. Their detail may have been changed meanwhile. */
+function withoutSent(shown: MessagePicture[], sent: MessagePicture[]): MessagePicture[] {
+  const left = sent.map(({ hash }) => hash);
+  return shown.filter(({ hash }) => {
+    const at = left.indexOf(hash);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
 }
 
 /** Puts `text` with pictures in the place of a message of the person's, and asks again from there. */
@@ -101,6 +111,7 @@ export function editLast(): void {
 /** Closes the form of a message, and forgets what it held. */
 export function leaveEdit(message: number): void {
   setView({ editing: null });
+  dropEditPictures(message);
   setEdit(message, null);
 }
 

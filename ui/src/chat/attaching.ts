@@ -4,6 +4,7 @@ import {
   type Attached,
   type Attachment,
   MESSAGE_PICTURES,
+  type Message,
   type MessagePicture,
   type PictureDetail,
 } from "../bridge/bindings";
@@ -11,7 +12,7 @@ import { ShellError, shell } from "../bridge/bridge";
 import { showError } from "../frame/errors";
 import { count } from "../primitives/format";
 import { setView, useStore } from "../state/store";
-import { setFiles, setPictures } from "./drafts";
+import { setEditPictures, setFiles, setPictures } from "./drafts";
 import { contentsOf } from "./pasted";
 import { draftKey, type PendingFiles } from "./view";
 
@@ -116,37 +117,48 @@ export function hide(index: number): void {
 /** Lets the model see a picture of the next message in another detail. */
 export async function setDetail(index: number, detail: PictureDetail): Promise<void> {
   const { chat, pictures } = state();
-  const before = pictures[draftKey(chat)] ?? [];
-  const after = await inDetail(before, index, detail);
-  setPictures(chat, (shown) => shown.map((one) => (one === before[index] ? (after[index] ?? one) : one)));
+  const changed = await inDetail(pictures[draftKey(chat)]?.[index], detail);
+  if (changed) setPictures(chat, (shown) => replaced(shown, index, changed));
 }
 
-/** Pictures of which one is seen in another detail; the same where it cannot be. */
-export async function inDetail(
-  pictures: MessagePicture[],
-  index: number,
+/** Lets the model see a picture of an edited message in another detail. */
+export async function setEditDetail(message: Message, index: number, detail: PictureDetail): Promise<void> {
+  const pictures = state().editPictures[message.id] ?? message.pictures;
+  const changed = await inDetail(pictures[index], detail);
+  if (changed) setEditPictures(message, (shown) => replaced(shown, index, changed));
+}
+
+/** A picture in another detail; null where it cannot be, which is said. */
+async function inDetail(
+  picture: MessagePicture | undefined,
   detail: PictureDetail,
-): Promise<MessagePicture[]> {
+): Promise<MessagePicture | null> {
   const { chat } = state();
-  const picture = pictures[index];
-  if (picture === undefined) return pictures;
   try {
-    return pictures.with(index, await shell.pictureInDetail(picture, detail));
+    return picture ? await shell.pictureInDetail(picture, detail) : null;
   } catch (error) {
     showError(error, chat);
-    return pictures;
+    return null;
   }
 }
 
-/** Lets the person choose pictures and adds them to others; the same where they cannot be. */
-export async function addPictures(pictures: MessagePicture[]): Promise<MessagePicture[]> {
+/** Pictures with another in the place of the same one, if it is still there. */
+const replaced = (pictures: MessagePicture[], index: number, by: MessagePicture): MessagePicture[] =>
+  pictures.map((one, at) => (at === index && one.hash === by.hash ? by : one));
+
+/** Lets the person choose pictures that go with an edited message. It waits for them once they are chosen. */
+export async function addPictures(message: Message): Promise<void> {
   const { chat } = state();
   try {
-    const added = await shell.chooseAttachments(true, () => {});
-    return notTooMany([...pictures, ...added.pictures]);
+    const { pictures, notes } = await shell.chooseAttachments(true, () => setView({ addingTo: message.id }));
+    if (notes.length > 0) setView({ note: { text: notes.join("\n"), undo: null } });
+    const before = state().editPictures[message.id] ?? message.pictures;
+    const all = notTooMany([...before, ...pictures]);
+    if (pictures.length > 0) setEditPictures(message, () => all);
   } catch (error) {
     showError(error, chat);
-    return pictures;
+  } finally {
+    setView({ addingTo: null });
   }
 }
 

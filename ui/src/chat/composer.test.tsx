@@ -2,16 +2,18 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Attached, MESSAGE_PICTURES } from "../bridge/bindings";
+import { type Attached, MESSAGE_PICTURES, type Message } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { isCovered } from "../frame/escape";
 import { reserveInputMethodKeys } from "../frame/inputMethods";
 import { modelInfo } from "../models/samples";
 import type { LiveReply } from "../state/server";
 import { type State, useStore } from "../state/store";
-import { attachDropped } from "./attaching";
+import { send } from "./actions";
+import { attachDropped, setDetail } from "./attaching";
 import { Composer } from "./Composer";
 import { setFiles, setPictures } from "./drafts";
+import { Question } from "./Question";
 import { picture } from "./samples";
 
 const initial = useStore.getInitialState();
@@ -232,5 +234,66 @@ describe("pictures of the next message", () => {
     await attachDropped(["/owl.png"]);
     expect(useStore.getState().actionError?.code).toBe("pictures_too_many");
     expect(useStore.getState().pictures.new).toHaveLength(MESSAGE_PICTURES);
+  });
+
+  it("that were sent are gone, whatever detail was chosen meanwhile", async () => {
+    setPictures(null, () => [owl, picture("bell.jpg")]);
+    vi.spyOn(shell, "pictureInDetail").mockImplementation(async (one, detail) => ({ ...one, detail }));
+    const sending = send("What is it?", [], [owl]);
+    await setDetail(0, "high");
+    await sending;
+    expect(useStore.getState().pictures.new?.map(({ name }) => name)).toEqual(["bell.jpg"]);
+  });
+});
+
+describe("pictures of an edited message", () => {
+  const question: Message = {
+    id: 3,
+    parent: null,
+    role: "user",
+    text: "What is it?",
+    pictures: [picture("owl.png")],
+    thinking: "",
+    status: { state: "finished", reason: "stop" },
+    stats: null,
+    error: null,
+    model: null,
+    created_at: 0,
+  };
+  const form = () => {
+    vi.spyOn(shell, "setEdit").mockResolvedValue(null);
+    useStore.setState({ editing: 3 });
+    return render(<Question message={question} />);
+  };
+
+  it("stay as they were changed until the edit is sent or given up", async () => {
+    const user = userEvent.setup();
+    const more = { ...NOTHING, pictures: [picture("bell.jpg")], notes: ["bell.jpg: A note."] };
+    vi.spyOn(shell, "chooseAttachments").mockResolvedValue(more);
+    const first = form();
+    await user.click(screen.getByTestId("edit-pictures"));
+    await vi.waitFor(() => expect(screen.getAllByTestId("picture")).toHaveLength(2));
+    expect(useStore.getState().note?.text).toBe("bell.jpg: A note.");
+    await user.click(screen.getByLabelText("Take owl.png away"));
+    expect(document.activeElement).toBe(screen.getByTestId("edit-text"));
+    // As where the list has scrolled it away.
+    first.unmount();
+    form();
+    expect(screen.getAllByTestId("picture").map(({ textContent }) => textContent)).toEqual([
+      "bell.jpg1,008 tokens",
+    ]);
+    await user.click(screen.getByTestId("cancel-edit"));
+    expect(useStore.getState().editPictures).toEqual({});
+  });
+
+  it("are waited for once they are chosen", async () => {
+    const user = userEvent.setup();
+    vi.spyOn(shell, "chooseAttachments").mockImplementation((_pictures, onChosen) => {
+      onChosen(["bell.jpg"]);
+      return new Promise(() => {});
+    });
+    form();
+    await user.click(screen.getByTestId("edit-pictures"));
+    expect(screen.getByTestId("send-edit").title).toBe("A picture is still being read.");
   });
 });

@@ -1,4 +1,4 @@
-import type { Attachment, Draft, MessagePicture, UnsentEdit } from "../bridge/bindings";
+import type { Attachment, Draft, Message, MessagePicture, UnsentEdit } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { setView, useStore } from "../state/store";
 import { draftKey } from "./view";
@@ -79,6 +79,21 @@ export function setEdit(message: number, text: string | null): void {
   saveLater(`edit ${message}`, () => shell.setEdit(message, text));
 }
 
+/** Changes the pictures of an edited message, which has those of `message` until then. */
+export function setEditPictures(
+  { id, pictures }: Pick<Message, "id" | "pictures">,
+  change: (pictures: MessagePicture[]) => MessagePicture[],
+): void {
+  const { editPictures } = useStore.getState();
+  setView({ editPictures: { ...editPictures, [id]: change(editPictures[id] ?? pictures) } });
+}
+
+/** Gives up what the pictures of a message were changed to. */
+export function dropEditPictures(message: number): void {
+  const { [message]: _, ...others } = useStore.getState().editPictures;
+  setView({ editPictures: others });
+}
+
 /** Shows the edits that the shell has kept. What this page knows of is newer. */
 export function mergeEdits(edits: UnsentEdit[]): void {
   const kept = Object.fromEntries(edits.map(({ message, text }) => [message, text]));
@@ -91,6 +106,7 @@ export function forgetDrafts(): void {
   const { drafts, attached, pictures } = useStore.getState();
   setView({
     edits: {},
+    editPictures: {},
     drafts: { new: drafts.new ?? "" },
     attached: { new: attached.new ?? [] },
     pictures: { new: pictures.new ?? [] },

@@ -41,6 +41,10 @@ export interface ChatView {
   editing: number | null;
   /** What messages are being changed to, by message; null where that was given up. */
   edits: Record<number, string | null>;
+  /** The pictures that go with them, by message, where they were changed. */
+  editPictures: Record<number, MessagePicture[]>;
+  /** The message that pictures are being added to. */
+  addingTo: number | null;
   /** The message that came into view last because somebody asked for it, and whether it is shown for a moment. */
   jump: { message: number; highlighted: boolean } | null;
 }
@@ -60,6 +64,8 @@ export const CHAT_VIEW: ChatView = {
   unbegun: null,
   editing: null,
   edits: {},
+  editPictures: {},
+  addingTo: null,
   jump: null,
 };
 

@@ -211,10 +211,9 @@ fn set_aside(path: &Path, pictures: &PictureFiles) -> std::io::Result<Option<Pat
         .map(|number: u32| beside(path, &format!("{why}-{number}")))
         .find(|aside| parts.iter().all(|part| !with(aside, part).exists()));
     let aside = aside.ok_or_else(|| std::io::Error::other("there is no free name beside it"))?;
-    if path.exists()
-        && let Err(error) = PictureFiles::at(beside(&aside, SET_ASIDE_PICTURES)).take_all(pictures)
-    {
-        tracing::warn!("{} may lack pictures: {error}", aside.display());
+    // First of all, and all of them: whatever the backup does not name is removed from the folder of the chats later.
+    if path.exists() {
+        PictureFiles::at(beside(&aside, SET_ASIDE_PICTURES)).take_all(pictures)?;
     }
     let mut kept = None;
     for part in parts {
@@ -253,6 +252,24 @@ fn open_untouched(database: &Path) -> rusqlite::Result<Connection> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chats_are_not_set_aside_without_their_pictures() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chats.sqlite");
+        let log = folder.path().join("chats.sqlite-wal");
+        let hash = "ab".repeat(32);
+        let shard = folder.path().join("pictures/ab");
+        fs::create_dir_all(&shard).unwrap();
+        fs::write(shard.join(&hash), "a picture").unwrap();
+        fs::write(&path, "damaged").unwrap();
+        fs::write(&log, "a log").unwrap();
+        // Where the links would go is something else.
+        fs::write(beside(&beside(&path, "damaged-1"), SET_ASIDE_PICTURES), "in the way").unwrap();
+        let pictures = PictureFiles::beside(&path);
+        set_aside(&path, &pictures).unwrap_err();
+        assert!(path.exists() && log.exists() && pictures.original(&hash).is_some(), "nothing was moved");
+    }
 
     #[test]
     fn what_is_set_aside_stays_in_its_place_until_another_takes_it() {

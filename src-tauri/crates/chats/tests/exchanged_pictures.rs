@@ -379,6 +379,10 @@ fn names_lead_nowhere_and_a_hash_is_one() {
     assert_eq!(came, ["x.png", "y.png", "[31mz.png", "picture", "[*](<b>).png"]);
 
     let before = to.store.chats().unwrap();
+    let mut reply = file.clone();
+    reply["chats"][0]["messages"][0]["role"] = "assistant".into();
+    let refused = ErrorReport::from(to.import(&reply).unwrap_err());
+    assert!(refused.message.contains("message 1 has pictures, and is not the person's"), "{refused}");
     for hash in ["../../chats.db", "", "\u{1b}"] {
         file["chats"][0]["messages"][0]["pictures"][1]["hash"] = hash.into();
         let refused = ErrorReport::from(to.import(&file).unwrap_err());

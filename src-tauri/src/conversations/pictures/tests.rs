@@ -1,10 +1,16 @@
 //! Tests of pictures on their way from a file to a model.
 
+use std::sync::Arc;
+
 use foretoken_protocol::{Drafting, GenerationSettings, MessageStatus, PictureFormat, Provenance, Sampling};
 
+use foretoken_host::testing::{demo_model, engine_program};
+
 use super::*;
+use crate::app::App;
 use crate::conversations::asking::Question;
-use crate::testing::{Running, page, rest, running};
+use crate::log::Log;
+use crate::testing::{Running, page, places, rest, running};
 
 #[test]
 fn replies_without_an_answer_are_left_out_of_the_conversation() {
@@ -123,6 +129,25 @@ async fn a_broken_picture_is_named_and_the_app_goes_on() {
     let left = std::fs::read_dir(folder.path().join("cache/pictures")).unwrap().count();
     assert_eq!(left, 0, "nothing is left");
     app.conversations.add_picture(bitmap(64, 64), "a.bmp".into()).await.unwrap();
+}
+
+/// Without a model nobody knows whether the next one sees.
+#[tokio::test]
+async fn a_question_whose_picture_cannot_be_made_ready_is_not_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine_program(folder.path());
+    let (app, _never_run) = App::new(&places(&folder), engine, &demo_model(), Log::default()).unwrap();
+    let app = Arc::new(app);
+    let (picture, _) = app.conversations.add_picture(bitmap(64, 64), "an owl.bmp".into()).await.unwrap();
+    let cache = folder.path().join("cache/pictures");
+    std::fs::remove_dir_all(&cache).unwrap();
+    std::fs::write(&cache, "in the way").unwrap();
+    let question = Question { text: "What is it?".into(), pictures: vec![picture] };
+    let refused = app.conversations.ask(app.conversations.open_chat(), question, page().0).await.unwrap_err();
+    assert_eq!(refused.code, "picture_not_prepared");
+    assert!(refused.message.contains("an owl.bmp"), "{refused}");
+    let chats = app.conversations.store.call(|store| store.chats()).await.unwrap();
+    assert_eq!(chats, [], "nothing was stored");
 }
 
 #[tokio::test]

@@ -175,6 +175,10 @@ impl ChatRecord {
                     "message {number} follows message {parent}, which does not come before it"
                 ));
             }
+            if message.role != Role::User && !message.pictures.is_empty() {
+                let number = number_after(before);
+                return Err(format!("message {number} has pictures, and is not the person's"));
+            }
             for MessagePicture { hash, bytes, .. } in &message.pictures {
                 if !is_hash(hash) {
                     return Err(format!(

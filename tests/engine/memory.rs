@@ -1,16 +1,18 @@
 //! The memory need that is told before loading against what MLX then counts.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use foretoken_engine::checkpoint::{Files, Metadata};
-use foretoken_engine::decode::{Batch, DraftPlan};
+use foretoken_engine::checkpoint::{Config, Files, Index, Layout, Metadata};
+use foretoken_engine::decode::{Batch, DraftPlan, HeadInput, PromptPicture, RowSpec};
 use foretoken_engine::inspect::inspect_drafted;
 use foretoken_engine::mlx::{self, Dtype};
-use foretoken_engine::model::Qwen;
+use foretoken_engine::model::{ImageSpan, Qwen, Vision};
+use foretoken_pictures::{PIXELS_FILE, Pixels, PixelsFile};
 use foretoken_protocol::KvPrecision;
 use foretoken_tests::drafted::{dflash, draft_config, load_draft, write_draft};
-use foretoken_tests::fixtures::{demo_model, fixture, load_keeping, write_converted, write_raw};
-use foretoken_tests::oracle::{Cases, write_random};
+use foretoken_tests::fixtures::{demo_model, edit_json, fixture, load_keeping, write_converted, write_raw};
+use foretoken_tests::oracle::{Cases, write_random, write_vision};
 use foretoken_tests::runs::{greedy, read};
 use serde_json::{Value, json};
 
@@ -34,6 +36,33 @@ fn measured(dir: &Path, draft: Option<&Path>, kv_precision: KvPrecision, context
     batch.join(read(&model, 0, &greedy(&prompt, REPLY))).unwrap();
     while !batch.rows().is_empty() {
         batch.step(&model, &[if draft.is_some() { dflash(1) } else { DraftPlan::from(1) }]).unwrap();
+    }
+    (mlx::peak_memory() - before) as u64
+}
+
+/// MLX's peak over loading the model in a folder and its tower, looking at a picture, and a reply at the end of so many
+/// tokens, and the picture's pixels.
+fn measured_with_picture(dir: &Path, side: u32, context: usize) -> u64 {
+    let folder = tempfile::tempdir().unwrap();
+    let rgb = (0..side * side * 3).map(|i| (i * 7 % 251) as u8).collect();
+    Pixels::new(side, side, rgb).write(folder.path()).unwrap();
+    let pixels = Arc::new(PixelsFile::open(&folder.path().join(PIXELS_FILE)).unwrap());
+    mlx::clear_cache();
+    let before = mlx::active_memory();
+    mlx::reset_peak_memory();
+    let config = Config::read(dir).unwrap();
+    let layout = Layout::plan(&config, &Index::read(dir, &config).unwrap()).unwrap();
+    let model = load_keeping(dir, KvPrecision::Full);
+    let vision = Vision::load(&config, layout.vision.tower().unwrap(), layout.compute).unwrap();
+    let model = Qwen { vision: Some(vision), ..model };
+    let prompt: Vec<u32> = (0..(context - REPLY) as u32).map(|i| i * 7 % 250).collect();
+    let tokens = side as usize / 32;
+    let span = ImageSpan { begin: 8, rows: tokens, columns: tokens };
+    let pictures = vec![PromptPicture { span, key: 5000, pixels, head_input: HeadInput::Features }];
+    let mut batch = Batch::default();
+    batch.join(read(&model, 0, &RowSpec { pictures, ..greedy(&prompt, REPLY) })).unwrap();
+    while !batch.rows().is_empty() {
+        batch.step(&model, &[DraftPlan::from(1)]).unwrap();
     }
     (mlx::peak_memory() - before) as u64
 }
@@ -108,6 +137,25 @@ fn the_memory_told_beforehand_is_what_is_then_needed() {
             if is_off(most) {
                 wrong.push(found);
             }
+        }
+    }
+    for (dtype, side, context) in [("float32", 640, 1024), ("bfloat16", 384, 256)] {
+        let dir = made(&format!("wide-{dtype}"), &|dir| {
+            write_vision("wide-vision", dir, &["--dtype", dtype]);
+            edit_json(dir, "preprocessor_config.json", |file| {
+                file["size"]["longest_edge"] = (side * side).into();
+            });
+        });
+        let metadata = Metadata::read(&dir, Files::Whole).unwrap();
+        let told = inspect_drafted(&metadata, None, Some(context), KvPrecision::Full).unwrap().memory;
+        let vision = told.vision.unwrap();
+        assert_eq!(vision.pixels, u64::from(side * side));
+        let most = (0..2).map(|_| measured_with_picture(&dir, side, context as usize)).max().unwrap();
+        let off = vision.total as f64 - most as f64;
+        let found = format!("a picture in {dtype}: {most} measured, {vision:?} told");
+        println!("{found}, {:+.1} %", 100.0 * off / most as f64);
+        if off.abs() > (BOUND * most as f64).max(NOISE) {
+            wrong.push(found);
         }
     }
     assert!(wrong.is_empty(), "{wrong:?}");

@@ -3,7 +3,9 @@
 
     make_vision_checkpoint.py tiny-vision     OUT_DIR
     make_vision_checkpoint.py tiny-vision-moe OUT_DIR
-    make_vision_checkpoint.py tower-0.8b      OUT_DIR     the tower of Qwen3.5-0.8B above the small text model
+    make_vision_checkpoint.py wide-vision     OUT_DIR     heads of 72, as large towers have them
+    make_vision_checkpoint.py tower-0.8b      OUT_DIR     the tower of Qwen3.5-0.8B above the small text model;
+                                                          tower-0.8b-block: its first block alone
     make_vision_checkpoint.py tiny-vision OUT_DIR --mlx       names and kernel order as conversions to MLX write them
     make_vision_checkpoint.py tiny-vision OUT_DIR --break WHAT  one thing wrong, for tests of refusals
 
@@ -36,11 +38,16 @@ import make_checkpoint as base
 VIS = dict(depth=3, hidden=64, inter=160, heads=4, npos=64, patch=16)
 base.PRESETS["tiny-vision"] = ({**base.TINY, "vis": VIS}, 2)
 base.PRESETS["tiny-vision-moe"] = ({**base.TINY, **base.MOE, "layout": "q36", "vis": VIS}, 2)
+# Heads of 72 and an MLP whose width is no multiple of 32, as the large towers have them.
+WIDE = dict(depth=2, hidden=288, inter=1076, heads=4, npos=64, patch=16)
+base.PRESETS["wide-vision"] = ({**base.TINY, "vis": WIDE}, 2)
 # The tower of Qwen3.5-0.8B above the small text model, to be measured.
 TOWER = dict(depth=12, hidden=768, inter=3072, heads=12, npos=48 * 48, patch=16)
 base.PRESETS["tower-0.8b"] = ({**base.TINY, "vis": TOWER}, 2)
-base.SEEDS.update({"tiny-vision": 11, "tiny-vision-moe": 12, "tower-0.8b": 13})
+base.PRESETS["tower-0.8b-block"] = ({**base.TINY, "vis": {**TOWER, "depth": 1}}, 2)
+base.SEEDS.update({"tiny-vision": 11, "tiny-vision-moe": 12, "tower-0.8b": 13, "wide-vision": 14, "tower-0.8b-block": 15})
 
+PRESETS = ["tiny-vision", "tiny-vision-moe", "wide-vision", "tower-0.8b", "tower-0.8b-block"]
 MIN_PIXELS, MAX_PIXELS = 64 * 64, 384 * 384
 
 
@@ -234,7 +241,7 @@ def build(preset, out, seed=None, mlx=False, wrong=None, tokenizer=True, dtype="
 
 if __name__ == "__main__":
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("preset", choices=["tiny-vision", "tiny-vision-moe", "tower-0.8b"])
+    ap.add_argument("preset", choices=sorted(PRESETS))
     ap.add_argument("out")
     ap.add_argument("--seed", type=int)
     ap.add_argument("--mlx", action="store_true")

@@ -1,6 +1,8 @@
 //! The error of any request to the engine, and the report that is made of it for the shell and for people: a stable
 //! code, a message and a hint.
 
+use std::sync::Arc;
+
 use foretoken_protocol::ErrorReport;
 use thiserror::Error;
 
@@ -34,6 +36,9 @@ pub enum EngineError {
     /// What computes does not, or computes wrongly.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The vision tower of the checkpoint cannot be used, which its first picture has shown.
+    #[error("The model cannot see: {0}")]
+    Tower(Arc<CheckpointError>),
     /// Whoever asked for it has ended it.
     #[error("It was cancelled.")]
     Cancelled,
@@ -76,6 +81,12 @@ impl From<RowError> for EngineError {
     fn from(error: RowError) -> Self {
         match error {
             RowError::Mlx(error) => Self::Mlx(error),
+            RowError::Pixels(error) => Self::Text(error.into()),
+            error @ RowError::NoTower => Self::Request {
+                code: "no_vision_tower",
+                message: error.to_string(),
+                hint: "Load the model again.",
+            },
             error @ RowError::NotFinite { .. } => Self::Request {
                 code: "not_finite",
                 message: error.to_string(),
@@ -105,6 +116,7 @@ impl From<&EngineError> for ErrorReport {
         match error {
             EngineError::Checkpoint(e) => e.into(),
             EngineError::Text(e) => e.into(),
+            EngineError::Tower(e) => report(e.code(), e.hint()),
             EngineError::Constraint(e) => e.into(),
             EngineError::Convert(e) => e.into(),
             EngineError::Mlx(e) if e.is_too_large() => {

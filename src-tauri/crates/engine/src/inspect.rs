@@ -14,7 +14,7 @@ use crate::checkpoint::{
     CheckpointError, Config, DraftConfig, DraftLayout, HiddenMode, Index, LayerKind, Layout, Metadata,
     PictureSettings, Purpose, SkipReason, Skipped, VisionPlan, sampling_defaults,
 };
-use crate::memory::{DraftHead, DraftMemory, MemoryEstimate};
+use crate::memory::{DraftHead, DraftMemory, MemoryEstimate, VisionNeed};
 use crate::mlx;
 
 mod draft;
@@ -307,6 +307,14 @@ impl fmt::Display for Inspection {
         if let Some(draft) = &memory.draft_model {
             let (weights, kept) = (bytes(draft.weights), bytes(draft.context.saturating_add(draft.unread)));
             rows.push(("", format!("{weights} for the draft model, {kept} for what it keeps of a chat")));
+        }
+        if let Some(VisionNeed { weights, total, pixels, .. }) = memory.vision {
+            let (tower, pixels) = (bytes(weights), count(pixels));
+            let most = bytes(total);
+            rows.push((
+                "",
+                format!("{tower} more for the vision tower; {most} with a picture of {pixels} pixels"),
+            ));
         }
         rows.extend([
             ("", format!("{} recurrent state", bytes(memory.recurrent_state))),

@@ -11,8 +11,8 @@ use foretoken_calls::{CallForm, Tools};
 use foretoken_prefixes::PrefixFiles;
 use foretoken_protocol::{
     ChatMessage, Counters, DraftModelInfo, Drafting, GenerationSettings, KvPrecision, MAX_BLOCK_DEPTH,
-    MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, PartialReply, Priority,
-    Sampling,
+    MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, PartialReply, PictureInput,
+    Priority, Sampling,
 };
 
 use crate::cache::DiskTier;
@@ -20,10 +20,10 @@ use crate::checkpoint::{
     CheckpointError, Config, DraftConfig, DraftLayout, Files, Index, Layout, Metadata, VisionPlan,
 };
 use crate::constrain::Compiler;
-use crate::decode::{Calibration, Limits, Policy, PolicyState, RowSpec, Scheduler};
+use crate::decode::{Calibration, Limits, Policy, PolicyState, PromptPicture, RowSpec, Scheduler};
 use crate::error::EngineError;
 use crate::inspect::{model_info, model_name};
-use crate::memory::MemoryBudget;
+use crate::memory::{MemoryBudget, PictureRoom};
 use crate::mlx::{self, kernels};
 use crate::model::{BatchInvariance, DraftModel, LoadError, LoadProgress, Placed, Qwen};
 use crate::text::{ChatTemplate, MESSAGE_START, Prompter, Tokenizer, stop_ids};
@@ -158,11 +158,22 @@ impl Prepared {
                 Err(error) => self.without_draft_model(&error.into()),
             }
         }
-        let Self { config, layout, draft_model: _, info, own_notes: _, prompter, stop_ids, xtc_exempt } =
-            self;
+        let Self { config, mut layout, mut info, mut prompter, stop_ids, xtc_exempt, .. } = self;
         let draft = model.draft.as_ref().map(DraftModel::memory);
-        let MemoryBudget { rows, prefix_cache } =
+        let MemoryBudget { rows, prefix_cache, pictures } =
             MemoryBudget::with_draft(&config, &layout, draft, mlx::usable_memory());
+        match (pictures, &mut *info.pictures) {
+            (Some(PictureRoom::UpTo(most)), PictureInput::Available { most_pixels, .. }) => {
+                *most_pixels = most.min(*most_pixels);
+            }
+            (Some(PictureRoom::TooLittle { needed, available }), _) => {
+                let reason = no_room_for_pictures(needed, available);
+                prompter = prompter.with_pictures(Err(&reason));
+                layout.vision = VisionPlan::Unavailable(reason.clone());
+                *info.pictures = PictureInput::Unavailable { reason };
+            }
+            _ => {}
+        }
         let limits = Limits { memory: rows, prefix_cache_bytes: prefix_cache, ..Limits::default() };
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());
@@ -275,6 +286,11 @@ impl Session {
         thinking: bool,
     ) -> Result<TokenPrompt, EngineError> {
         Ok(self.prompter.prompt_with_tools(messages, tools, thinking)?)
+    }
+
+    /// A prompt's pictures, ready for a row of the model.
+    pub(crate) fn look_up(&mut self, pictures: Vec<TokenPicture>) -> Result<Vec<PromptPicture>, EngineError> {
+        self.sight.look_up(&mut self.model, pictures)
     }
 
     /// The vectors that a prompt's pictures go in with.
@@ -421,6 +437,16 @@ fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> Policy
             figures
         }
     }
+}
+
+fn no_room_for_pictures(needed: u64, available: u64) -> String {
+    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+    format!(
+        "There is no memory for its vision tower: with a picture it would need {:.1} GB, and models may take {:.1} GB \
+         here. Choose a smaller model.",
+        gigabytes(needed),
+        gigabytes(available)
+    )
 }
 
 fn invalid_logprobs(top: u32) -> Option<String> {

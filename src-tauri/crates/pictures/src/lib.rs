@@ -18,7 +18,7 @@ mod view;
 pub use error::{PictureError, PixelsError};
 pub use foreign::Foreign;
 pub use limits::LARGEST_FILE;
-pub use pixels::{PIXELS_FILE, Pixels};
+pub use pixels::{PIXELS_FILE, Pixels, PixelsFile};
 pub use prepare::prepare;
 pub use resize::bicubic;
 pub use size::{FACTOR, LARGEST_AREA, LEAST_AREA, SizeRule};

@@ -2,12 +2,12 @@
 //! bytes of the pixels' SHA-256, then 3 bytes a pixel, row after row.
 
 use std::fmt;
-use std::fs::OpenOptions;
-use std::io::Read;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use ring::digest::{SHA256, digest};
+use ring::digest::{Context, Digest, SHA256, digest};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -55,11 +55,74 @@ impl Pixels {
 
     /// Reads the pixels at `path`. Whatever else may be there is refused with bounded time and memory.
     pub fn read(path: &Path) -> Result<Self, PixelsError> {
+        let Opened { mut file, width, height, expected } = Opened::open(path)?;
+        let mut rgb = vec![0; 3 * width as usize * height as usize];
+        file.read_exact(&mut rgb).map_err(|error| fault(path, &error))?;
+        let pixels = Self::new(width, height, rgb);
+        match pixels.digest[..8] == expected {
+            true => Ok(pixels),
+            false => Err(PixelsError::Digest { path: path.to_owned() }),
+        }
+    }
+}
+
+/// A [`PIXELS_FILE`] that has been looked through. A chat may show hundreds of pictures, so pixels are in memory only
+/// while they are used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PixelsFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Pixels from left to right, a multiple of [`FACTOR`].
+    pub width: u32,
+    /// Pixels from top to bottom, a multiple of [`FACTOR`].
+    pub height: u32,
+    /// The SHA-256 of the pixels.
+    pub digest: [u8; 32],
+}
+
+impl PixelsFile {
+    /// Looks through the file at `path`: refuses what [`Pixels::read`] does.
+    pub fn open(path: &Path) -> Result<Self, PixelsError> {
+        let Opened { mut file, width, height, expected } = Opened::open(path)?;
+        let (mut context, mut buffer) = (Context::new(&SHA256), [0; 1 << 16]);
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => context.update(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(fault(path, &error)),
+            }
+        }
+        let (path, digest) = (path.to_owned(), bytes(context.finish()));
+        match digest[..8] == expected {
+            true => Ok(Self { path, width, height, digest }),
+            false => Err(PixelsError::Digest { path }),
+        }
+    }
+
+    /// Reads the pixels. Others than those that were looked through are refused.
+    pub fn read(&self) -> Result<Pixels, PixelsError> {
+        let pixels = Pixels::read(&self.path)?;
+        match (pixels.width, pixels.height, pixels.digest) == (self.width, self.height, self.digest) {
+            true => Ok(pixels),
+            false => Err(PixelsError::Digest { path: self.path.clone() }),
+        }
+    }
+}
+
+/// A file whose header is read and whose length is right.
+struct Opened {
+    file: File,
+    width: u32,
+    height: u32,
+    /// The beginning of the digest that the header tells.
+    expected: [u8; 8],
+}
+
+impl Opened {
+    fn open(path: &Path) -> Result<Self, PixelsError> {
+        let io = |error| fault(path, &error);
         let path = || path.to_owned();
-        let io = |error: std::io::Error| match Errno::from_io_error(&error) {
-            Some(Errno::LOOP) => PixelsError::NotAFile { path: path() },
-            _ => PixelsError::Io { path: path(), detail: error.to_string() },
-        };
         // No link is followed, and a pipe that nobody writes to is not waited for.
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
         let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path()).map_err(io)?;
@@ -87,19 +150,24 @@ impl Pixels {
         if found != length {
             return Err(PixelsError::Length { path: path(), expected: length, found });
         }
-        let mut rgb = vec![0; 3 * area as usize];
-        file.read_exact(&mut rgb).map_err(io)?;
-        let pixels = Self::new(width, height, rgb);
-        if pixels.digest[..8] != expected {
-            return Err(PixelsError::Digest { path: path() });
-        }
-        Ok(pixels)
+        Ok(Self { file, width, height, expected })
     }
 }
 
-fn sha256(bytes: &[u8]) -> [u8; 32] {
+fn fault(path: &Path, error: &io::Error) -> PixelsError {
+    match Errno::from_io_error(error) {
+        Some(Errno::LOOP) => PixelsError::NotAFile { path: path.to_owned() },
+        _ => PixelsError::Io { path: path.to_owned(), detail: error.to_string() },
+    }
+}
+
+fn sha256(rgb: &[u8]) -> [u8; 32] {
+    bytes(digest(&SHA256, rgb))
+}
+
+fn bytes(digest: Digest) -> [u8; 32] {
     let mut out = [0; 32];
-    out.copy_from_slice(digest(&SHA256, bytes).as_ref());
+    out.copy_from_slice(digest.as_ref());
     out
 }
 
@@ -124,6 +192,11 @@ mod tests {
         assert_eq!(&bytes[..16], b"FTKNRGB1\x40\0\0\0\x20\0\0\0");
         assert_eq!((&bytes[16..24], &bytes[24..]), (&pixels.digest[..8], &pixels.rgb[..]));
         assert!(Pixels::read(&path).unwrap() == pixels);
+        let file = PixelsFile::open(&path).unwrap();
+        assert_eq!((file.width, file.height, file.digest), (64, 32, pixels.digest));
+        assert!(file.read().unwrap() == pixels);
+        Pixels::new(64, 32, vec![7; 64 * 32 * 3]).write(folder.path()).unwrap();
+        assert_eq!(file.read(), Err(PixelsError::Digest { path: path.clone() }));
         // The digest of nothing, as everybody knows it.
         assert_eq!(Pixels::new(0, 0, vec![]).digest[..4], [0xe3, 0xb0, 0xc4, 0x42]);
     }
@@ -138,7 +211,9 @@ mod tests {
             let mut bytes = good.clone();
             change(&mut bytes);
             fs::write(&path, bytes).unwrap();
-            Pixels::read(&path).unwrap_err()
+            let error = Pixels::read(&path).unwrap_err();
+            assert_eq!(PixelsFile::open(&path), Err(error.clone()));
+            error
         };
         let sides = |width: u32, height: u32| {
             read(&|bytes| {

@@ -28,13 +28,7 @@ impl SizeRule {
 
     /// The same rule, for a picture that is to be seen in no more than this detail.
     pub fn within(self, detail: PictureDetail) -> Self {
-        let most = match detail {
-            PictureDetail::Low => 1 << 18,
-            PictureDetail::Standard => 1 << 20,
-            PictureDetail::High => 1 << 22,
-            PictureDetail::Original => self.most,
-        };
-        Self::new(self.least, self.most.min(most))
+        Self::new(self.least, detail.most_pixels().map_or(self.most, |most| self.most.min(most)))
     }
 
     /// Width and height that a picture of this width and height gets. Computed in the order in which the models'

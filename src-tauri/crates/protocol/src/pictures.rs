@@ -18,6 +18,18 @@ pub enum PictureDetail {
     Original,
 }
 
+impl PictureDetail {
+    /// The largest area in pixels; `None` where the model alone limits it.
+    pub fn most_pixels(self) -> Option<u32> {
+        match self {
+            Self::Low => Some(1 << 18),
+            Self::Standard => Some(1 << 20),
+            Self::High => Some(1 << 22),
+            Self::Original => None,
+        }
+    }
+}
+
 /// As what a picture came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]

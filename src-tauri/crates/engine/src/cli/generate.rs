@@ -13,6 +13,7 @@ use foretoken_calls::{Tools, TypedCall};
 use foretoken_engine::session::{Calls, Progress, ReplyRequest, ReplyToken, Session, TokenPrompt};
 use foretoken_protocol::{GenerationSettings, Part, TokenText};
 use serde_json::json;
+use tempfile::TempDir;
 
 use super::options::{DraftingOptions, SamplingOptions, Switch};
 use super::picture::Detail;
@@ -82,7 +83,8 @@ impl Generate {
         self.drafting.check(&session, &self.model)?;
         let asked = Instant::now();
         let thinking = self.thinking == Switch::On;
-        let prompt = self.read_prompt(&session, &tools, thinking)?;
+        // Pixels are read while the prompt is.
+        let (prompt, _pixels) = self.read_prompt(&session, &tools, thinking)?;
         let settings = GenerationSettings {
             sampling: self.sampling.over(session.info.defaults),
             drafting: self.drafting.drafting(),
@@ -133,14 +135,18 @@ impl Generate {
         Tools::parse(&file).map_err(|error| problem(error.to_string(), error.hint()))
     }
 
-    /// What is asked, as tokens.
-    fn read_prompt(&self, session: &Session, tools: &Tools, thinking: bool) -> Result<TokenPrompt, CliError> {
+    /// What is asked, as tokens, and the folder of the pixels that are shown.
+    fn read_prompt(
+        &self,
+        session: &Session,
+        tools: &Tools,
+        thinking: bool,
+    ) -> Result<(TokenPrompt, Option<TempDir>), CliError> {
         if let Some(path) = &self.ids {
             let ids: Vec<u32> = read_json(path, "It must hold a JSON array of token ids.")?;
-            return Ok(TokenPrompt::plain(ids));
+            return Ok((TokenPrompt::plain(ids), None));
         }
-        // Pixels are read when the prompt is made.
-        let (messages, _pixels) = match (&self.prompt, &self.messages) {
+        let (messages, pixels) = match (&self.prompt, &self.messages) {
             (Some(text), _) => {
                 let (question, pixels) = question(text, &self.image, self.detail, &session.info)?;
                 (vec![question], pixels)
@@ -148,7 +154,7 @@ impl Generate {
             (_, Some(path)) => (read_json(path, MESSAGES_HINT)?, None),
             (None, None) => (Vec::new(), None),
         };
-        session.chat_prompt_with_tools(&messages, tools, thinking).map_err(engine)
+        Ok((session.chat_prompt_with_tools(&messages, tools, thinking).map_err(engine)?, pixels))
     }
 }
 

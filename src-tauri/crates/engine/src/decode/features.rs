@@ -2,10 +2,8 @@
 
 use indexmap::IndexMap;
 
+use crate::memory::KEPT_FEATURES;
 use crate::mlx::Array;
-
-/// The most bytes that are kept: a picture of a megapixel takes 2 to 10 MB.
-const MOST_BYTES: usize = 64 << 20;
 
 /// Features of pictures `[n, H]` by their keys; over its size, those used longest ago are dropped.
 #[derive(Debug, Default)]
@@ -27,9 +25,12 @@ impl FeatureCache {
     /// Keeps what a picture gave.
     pub(super) fn put(&mut self, key: u32, features: Array) {
         self.0.insert(key, features);
-        while self.0.values().map(Array::nbytes).sum::<usize>() > MOST_BYTES
-            && self.0.shift_remove_index(0).is_some()
-        {}
+        while self.bytes() > KEPT_FEATURES && self.0.shift_remove_index(0).is_some() {}
+    }
+
+    /// Bytes of all that is kept.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.values().map(|features| features.nbytes() as u64).sum()
     }
 }
 

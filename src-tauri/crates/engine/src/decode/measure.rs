@@ -10,10 +10,13 @@ use super::drafters::Drafted;
 use super::plan::{DraftPlan, DrafterKind, MAX_CHAIN};
 use super::prefill_task::PrefillTask;
 use super::row::Row;
+use super::row_error::RowError;
 use super::spec::RowSpec;
 use super::verify_graph::VerifyGraph;
-use crate::mlx::{self, Result};
+use crate::mlx;
 use crate::model::Qwen;
+
+type Result<T> = std::result::Result<T, RowError>;
 
 /// Widths that every model is measured at, one row's with up to three drafts, and how often.
 const NARROW: (&[usize], usize) = (&[1, 2, 3, 4], 8);

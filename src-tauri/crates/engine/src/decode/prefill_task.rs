@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use super::chunk_ends::chunk_ends;
 use super::row::{CacheLost, Row};
-use super::spec::{PromptPicture, RowId, RowSpec};
+use super::row_error::RowError;
+use super::spec::{HeadInput, PromptPicture, RowId, RowSpec};
 use crate::cache::{DeltaState, DraftContext, Prefix, RowCache, StateSnapshot};
 use crate::memory::ChunkSizes;
 use crate::mlx::{self, Array, Result};
@@ -41,8 +42,8 @@ pub struct PrefillTask {
 struct Chunk {
     end: usize,
     packed: Packed,
-    /// What the tokens went in with, `[T, H]`: the MTP head reads it too.
-    embedded: Array,
+    /// What the MTP head reads of the tokens, `[T, H]`: what they went in with, unless the row says otherwise.
+    head_input: Array,
     /// The output of the layers so far, `[T, H]`.
     x: Array,
     /// Index of the next layer.
@@ -132,11 +133,11 @@ impl PrefillTask {
 
     /// Looks on at that picture: some more blocks of the vision tower. Returns what the tower makes of it once it is
     /// through, `[n, H]`.
-    pub fn look(&mut self, vision: &Vision, blocks: usize) -> Result<Option<Array>> {
+    pub fn look(&mut self, vision: &Vision, blocks: usize) -> std::result::Result<Option<Array>, RowError> {
         let Some(picture) = self.next_unseen() else { return Ok(None) };
         let (number, mut pass) = match self.looking.take() {
             Some(looking) => looking,
-            None => (picture, vision.tower.begin(&self.row.spec.pictures[picture].pixels)?),
+            None => (picture, vision.tower.begin(&self.row.spec.pictures[picture].pixels.read()?)?),
         };
         let features = vision.tower.advance(&mut pass, blocks)?;
         match &features {
@@ -170,14 +171,15 @@ impl PrefillTask {
 
     /// Runs the chunk through up to `layers` more layers, at least one, and waits for them. Returns how many layers
     /// were run. Pictures in it that were not looked at before are looked at first.
-    pub fn advance(&mut self, model: &Qwen, layers: usize) -> Result<usize> {
+    pub fn advance(&mut self, model: &Qwen, layers: usize) -> std::result::Result<usize, RowError> {
         if self.is_read() {
             return Ok(0);
         }
         let mut chunk = match self.chunk.take() {
             Some(chunk) => chunk,
             None => {
-                while let (Some(_), Some(vision)) = (self.next_unseen(), &model.vision) {
+                while self.next_unseen().is_some() {
+                    let vision = model.vision.as_ref().ok_or(RowError::NoTower)?;
                     self.look(vision, vision.tower.depth().max(1))?;
                 }
                 self.begin_chunk(model)?
@@ -202,7 +204,7 @@ impl PrefillTask {
     }
 
     /// Reads what is left of the prompt.
-    pub fn read_all(&mut self, model: &Qwen) -> Result<()> {
+    pub fn read_all(&mut self, model: &Qwen) -> std::result::Result<(), RowError> {
         while !self.is_read() {
             self.advance(model, model.layers.len())?;
         }
@@ -214,8 +216,19 @@ impl PrefillTask {
         let placed: Vec<Placed> =
             self.seen.iter().map(|(&picture, seen)| (self.row.spans[picture], seen.clone())).collect();
         let packed = model.packed(&self.row.spans, range.clone())?;
-        let embedded = model.embed(&self.row.ctx, range.clone(), &placed)?;
-        Ok(Chunk { end: range.end, packed, x: embedded.clone(), embedded, layer: 0, taps: Vec::new() })
+        let x = model.embed(&self.row.ctx, range.clone(), &placed)?;
+        let pictures = &self.row.spec.pictures;
+        let is_placeholder = |picture: &usize| pictures[*picture].head_input == HeadInput::Placeholders;
+        let head_input = match self.seen.keys().any(is_placeholder) {
+            false => x.clone(),
+            true => {
+                let seen = self.seen.iter().filter(|(picture, _)| !is_placeholder(picture));
+                let placed: Vec<Placed> =
+                    seen.map(|(&picture, seen)| (self.row.spans[picture], seen.clone())).collect();
+                model.embed(&self.row.ctx, range.clone(), &placed)?
+            }
+        };
+        Ok(Chunk { end: range.end, packed, x, head_input, layer: 0, taps: Vec::new() })
     }
 
     fn end_chunk(&mut self, model: &Qwen, chunk: Chunk) -> Result<()> {
@@ -238,7 +251,7 @@ impl PrefillTask {
                 let before = hidden.slice_axis(0, 0, len - 1)?;
                 let before: Vec<&Array> = self.last.iter().chain((len > 1).then_some(&before)).collect();
                 let packed = model.packed(&self.row.spans, first - 1..end - 1)?;
-                let next = chunk.embedded.slice_axis(0, (first - begin) as i32, len)?;
+                let next = chunk.head_input.slice_axis(0, (first - begin) as i32, len)?;
                 head.append(&mlx::concatenate(&before, 0)?, &next, &packed, std::iter::once(cache))?;
             }
             // A copy: a view would keep the whole chunk alive.

@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use foretoken_protocol::{Priority, Sampling};
+use serde::Serialize;
 
-use foretoken_pictures::Pixels;
+use foretoken_pictures::PixelsFile;
 
 use crate::constrain::Constraint;
 use crate::model::ImageSpan;
@@ -64,8 +65,22 @@ pub struct PromptPicture {
     pub span: ImageSpan,
     /// Tells it from all others, and from every token of the vocabulary.
     pub key: u32,
-    /// What is to be seen.
-    pub pixels: Arc<Pixels>,
+    /// What is to be seen; the file stays as it is until the row has read it.
+    pub pixels: Arc<PixelsFile>,
+    /// What the MTP head reads of it.
+    pub head_input: HeadInput,
+}
+
+/// What the MTP head reads in the place of a picture's tokens, beside the hidden states of the trunk. Either is exact;
+/// how many drafts are accepted may differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeadInput {
+    /// What the trunk reads: the features of the picture.
+    #[default]
+    Features,
+    /// The embedding of the token that stands for pictures.
+    Placeholders,
 }
 
 impl RowSpec {

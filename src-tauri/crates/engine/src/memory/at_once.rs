@@ -56,6 +56,11 @@ pub(crate) fn delta_chunk(tokens: u32, key_dim: u32) -> u32 {
     DELTA_CHUNK.min(key_dim.next_power_of_two()).min(tokens.next_power_of_two())
 }
 
+/// Whether scores of many queries are computed without being stored.
+pub(super) fn has_fused_attention(device: DeviceKind, head_dim: usize) -> bool {
+    device != DeviceKind::Cpu && [64, 80, 128].contains(&head_dim)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

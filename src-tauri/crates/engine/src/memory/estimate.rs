@@ -4,17 +4,18 @@
 //! arrays, weights included. What the process takes beyond that is left out: the program itself, the tokenizer, buffers
 //! that MLX keeps for reuse.
 
-use foretoken_protocol::KvPrecision;
+use foretoken_protocol::{KvPrecision, PictureDetail};
 use serde::Serialize;
 
-use super::at_once::{ChunkSizes, PREFILL_CHUNK, UNREAD_FEATURES, delta_chunk};
+use super::at_once::{ChunkSizes, PREFILL_CHUNK, UNREAD_FEATURES, delta_chunk, has_fused_attention};
 use super::draft_head::DraftHead;
 use super::draft_model::DraftMemory;
 use super::loading::loading;
 use super::row::RowMemory;
+use super::vision::TowerMemory;
 use crate::cache::RowKv;
 use crate::checkpoint::{AttentionDims, Config, LayerKind, Layout};
-use crate::mlx::{self, DeviceKind, Span};
+use crate::mlx::{self, Span};
 
 /// Drafts of a step that the numbers are for; more add little.
 const DRAFTS: u64 = 3;
@@ -56,6 +57,25 @@ pub struct MemoryEstimate {
     /// What a draft model takes; `None` without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draft_model: Option<DraftNeed>,
+    /// What seeing takes; `None` for a model that sees nothing. It is not in the other numbers: the tower is read with
+    /// the first picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vision: Option<VisionNeed>,
+}
+
+/// Memory for the vision tower and a picture in the prompt, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct VisionNeed {
+    /// Pixels of the picture that the numbers are for.
+    pub pixels: u64,
+    /// The tower.
+    pub weights: u64,
+    /// The most that is computed in passing while a picture goes through it, before the prompt is read.
+    pub working_set: u64,
+    /// What it makes of the picture.
+    pub features: u64,
+    /// The peak of a chat with such a picture.
+    pub total: u64,
 }
 
 /// Memory for a draft model and what it keeps of one row, in bytes.
@@ -74,6 +94,18 @@ pub struct DraftNeed {
 impl MemoryEstimate {
     /// The need of a row of `context` tokens. `draft`: the draft model that is loaded beside the model.
     pub fn of(config: &Config, layout: &Layout, draft: Option<DraftMemory>, context: u64) -> Self {
+        let standard = PictureDetail::Standard.most_pixels().map(u64::from);
+        Self::seeing(config, layout, draft, context, standard)
+    }
+
+    /// The same with a picture of so many pixels in the prompt, as far as the model reads as many; `None`: without one.
+    pub(super) fn seeing(
+        config: &Config,
+        layout: &Layout,
+        draft: Option<DraftMemory>,
+        context: u64,
+        pixels: Option<u64>,
+    ) -> Self {
         let row = RowMemory::of(config, layout);
         let RowMemory { kv_per_token, head_cache_per_token, recurrent_state, .. } = row;
         let positions = RowKv::positions_for(context);
@@ -93,6 +125,7 @@ impl MemoryEstimate {
             total: 0,
             kv_per_token,
             head_cache_per_token,
+            vision: None,
             draft_model: draft.map(|draft| DraftNeed {
                 weights: draft.weights,
                 context: draft.context(context),
@@ -111,11 +144,25 @@ impl MemoryEstimate {
         let (weights, of_draft) = need
             .draft_model
             .map_or((0, 0), |draft| (draft.weights, draft.context.saturating_add(draft.unread)));
-        let row =
-            [need.draft_head, need.kv, need.head_cache, need.recurrent_state, of_draft, need.working_set];
+        let row = [need.draft_head, need.kv, need.head_cache, need.recurrent_state, of_draft];
         let row = row.into_iter().fold(0, u64::saturating_add);
-        need.total = need.weights.saturating_add(weights).saturating_add(row.max(need.loading));
+        let weights = need.weights.saturating_add(weights);
+        let writing = row.saturating_add(need.working_set);
+        need.total = weights.saturating_add(writing.max(need.loading));
+        need.vision = pixels.zip(layout.vision.tower()).map(|(pixels, tower)| {
+            let tower = TowerMemory::of(tower, layout.compute, mlx::device());
+            let pixels = pixels.min(tower.most_pixels());
+            let (working_set, features) = (tower.working_set(pixels), tower.features(pixels));
+            let seeing = working_set.max(need.working_set.saturating_add(features)).max(tower.loading);
+            let total = weights.saturating_add(tower.weights).saturating_add(row).saturating_add(seeing);
+            VisionNeed { pixels, weights: tower.weights, working_set, features, total: total.max(need.total) }
+        });
         need
+    }
+
+    /// The peak of a chat with a picture, where the model sees, or else of one without.
+    pub fn most(&self) -> u64 {
+        self.vision.map_or(self.total, |vision| vision.total)
     }
 }
 
@@ -159,7 +206,7 @@ impl Passing<'_> {
         // gate. Queries and keys are normed in float32.
         let mixer = 4 * (query + kv) + 2 * kv + 3 * query;
         let of_token = (residual + mixer + self.mlp()).saturating_mul(self.size) + F32 * (query + kv);
-        let scores = match has_fused_attention(head_dim) {
+        let scores = match has_fused_attention(mlx::device(), head_dim) {
             true => 0,
             // The scores of every head in the compute type, and a truth value for the mask of each part.
             false => {
@@ -243,14 +290,10 @@ fn last_chunks(prompt: u64, chunks: ChunkSizes) -> Vec<(u64, u64)> {
     }
 }
 
-/// Whether scores of many queries are computed without being stored.
-fn has_fused_attention(head_dim: usize) -> bool {
-    mlx::device() != DeviceKind::Cpu && [64, 80, 128].contains(&head_dim)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mlx::DeviceKind;
 
     #[test]
     fn of_each_size_the_last_chunk_counts_and_what_is_left() {

@@ -9,11 +9,13 @@ mod draft_model;
 mod estimate;
 mod loading;
 mod row;
+mod vision;
 
 pub use at_once::{ChunkSizes, PREFILL_CHUNK};
 pub(crate) use at_once::{FINITE_BLOCK, UNREAD_FEATURES, delta_chunk};
-pub use budget::MemoryBudget;
+pub use budget::{MemoryBudget, PictureRoom};
 pub use draft_head::DraftHead;
 pub use draft_model::DraftMemory;
-pub use estimate::{DraftNeed, MemoryEstimate};
+pub use estimate::{DraftNeed, MemoryEstimate, VisionNeed};
 pub use row::RowMemory;
+pub(crate) use vision::{KEPT_FEATURES, TOWER_ROWS, TowerScores, padded_head};

@@ -12,14 +12,11 @@ use super::rope::{Rope, Rotation};
 use super::weights::{Weights, compute_dtype};
 use super::{LoadError, heads};
 use crate::checkpoint::{Config, FloatType, MERGE, PATCH, TowerPlan, VisionDims};
-use crate::mlx::{self, Array, DeviceKind, Dtype, Mask, Result};
+use crate::memory::{TOWER_ROWS, TowerScores, padded_head};
+use crate::mlx::{self, Array, Dtype, Mask, Result};
 
 /// Added to the variance in every layer norm of the tower.
 const EPS: f32 = 1e-6;
-/// Scores that attention computes at once where no fused kernel spares them, as on the CPU.
-const MOST_SCORES: usize = 32 << 20;
-/// A size of heads for which MLX has a fused kernel, and one for which it has none; zeros make up for the difference.
-const PADDED: [(i32, i32); 1] = [(72, 80)];
 
 /// What a model needs to read pictures among text.
 #[derive(Debug, Clone)]
@@ -316,9 +313,13 @@ impl Tower {
     fn block(&self, block: &Block, pass: &TowerPass) -> Result<Array> {
         let attended = self.attention(block, &block.norms[0].forward(&pass.x)?, pass)?;
         let x = pass.x.add(&block.proj.forward(&attended)?)?;
+        // What attention computes in passing goes before the MLP begins.
+        mlx::eval([&x])?;
         let [fc1, fc2] = &block.mlp;
-        let inner = gelu_tanh(&fc1.forward(&block.norms[1].forward(&x)?)?)?;
-        x.add(&fc2.forward(&inner)?)
+        in_pieces(&x, |x| {
+            let inner = gelu_tanh(&fc1.forward(&block.norms[1].forward(x)?)?)?;
+            x.add(&fc2.forward(&inner)?)
+        })
     }
 
     /// Attention of every patch to every other, x `[N, D]` → `[N, D]`.
@@ -332,31 +333,19 @@ impl Tower {
         let k = of_heads(&rotate(&part(1)?, pass, head_dim)?)?;
         let v = of_heads(&part(2)?)?;
         let scale = (head_dim as f32).powf(-0.5);
-        let at_once = match mlx::device() {
-            DeviceKind::Cpu => {
-                (MOST_SCORES / (count as usize * count as usize)).clamp(1, heads as usize) as i32
-            }
-            _ => heads,
-        };
-        let mut outputs = Vec::new();
-        for start in (0..heads).step_by(at_once as usize) {
-            let some = |x: &Array| x.slice_axis(1, start, heads.min(start + at_once));
-            let out = heads::attend(&some(&q)?, &some(&k)?, &some(&v)?, scale, Mask::None)?;
-            if at_once < heads {
-                mlx::eval([&out])?;
-            }
-            outputs.push(out);
-        }
-        let out = mlx::concatenate(&outputs.iter().collect::<Vec<_>>(), 1)?;
+        let at_once = TowerScores::of(count as usize, heads as usize, q.dim(3) as usize, mlx::device());
+        let out = attend(&q, &k, &v, scale, at_once)?;
         out.slice_axis(3, 0, head_dim)?.transpose(&[0, 2, 1, 3])?.reshape(&[count, heads * head_dim])
     }
 
     /// fc2(gelu(fc1(norm(x)))) of four patches together: `[N, D]` → `[N / 4, H]`.
     fn merge(&self, x: &Array) -> Result<Array> {
-        let normed = self.merger_norm.forward(x)?;
         let [fc1, fc2] = &self.merger;
-        let together = normed.reshape(&[-1, (MERGE * MERGE * self.dims.hidden_size) as i32])?;
-        fc2.forward(&gelu(&fc1.forward(&together)?)?)
+        in_pieces(x, |x| {
+            let normed = self.merger_norm.forward(x)?;
+            let together = normed.reshape(&[-1, (MERGE * MERGE * self.dims.hidden_size) as i32])?;
+            fc2.forward(&gelu(&fc1.forward(&together)?)?)
+        })
     }
 
     /// The arrays it holds.
@@ -368,13 +357,53 @@ impl Tower {
     }
 }
 
+/// Attention over q, k, v `[1, heads, N, d]` → `[1, heads, N, d]`, so much at once.
+fn attend(q: &Array, k: &Array, v: &Array, scale: f32, at_once: TowerScores) -> Result<Array> {
+    let (heads, count) = (q.dim(1), q.dim(2));
+    let (some_heads, some_queries) = (at_once.heads as i32, at_once.queries as i32);
+    let is_whole = some_heads >= heads && some_queries >= count;
+    let mut of_heads = Vec::new();
+    for head in (0..heads).step_by(at_once.heads) {
+        let some = |x: &Array| x.slice_axis(1, head, heads.min(head + some_heads));
+        let (q, k, v) = (some(q)?, some(k)?, some(v)?);
+        let mut of_queries = Vec::new();
+        for query in (0..count).step_by(at_once.queries) {
+            let q = q.slice_axis(2, query, count.min(query + some_queries))?;
+            let out = heads::attend(&q, &k, &v, scale, Mask::None)?;
+            // What comes next would be begun beside it otherwise.
+            if !is_whole {
+                mlx::eval([&out])?;
+            }
+            of_queries.push(out);
+        }
+        of_heads.push(mlx::concatenate(&of_queries.iter().collect::<Vec<_>>(), 2)?);
+    }
+    mlx::concatenate(&of_heads.iter().collect::<Vec<_>>(), 1)
+}
+
+/// What some patches after the others become, a few at a time, x `[N, D]`: what lies between would take many times of
+/// their memory.
+fn in_pieces(x: &Array, through: impl Fn(&Array) -> Result<Array>) -> Result<Array> {
+    let (count, rows) = (x.dim(0), TOWER_ROWS as i32);
+    if count <= rows {
+        return through(x);
+    }
+    let mut pieces = Vec::new();
+    for first in (0..count).step_by(TOWER_ROWS) {
+        pieces.push(through(&x.slice_axis(0, first, count.min(first + rows))?)?);
+        mlx::eval(pieces.last())?;
+    }
+    mlx::concatenate(&pieces.iter().collect::<Vec<_>>(), 0)
+}
+
 /// `qkv` for heads that MLX has a fused kernel for: zeros make up for what they lack. They are rows of queries, keys
 /// and values, so that no product changes.
 fn padded(qkv: Matrix, bias: &Array, heads: i32) -> Result<(Matrix, Array)> {
     let head_dim = qkv.out_features() / (3 * heads);
-    let Some(&(_, wider)) = PADDED.iter().find(|(odd, _)| *odd == head_dim) else {
+    let wider = padded_head(head_dim as usize) as i32;
+    if wider == head_dim {
         return Ok((qkv, bias.clone()));
-    };
+    }
     let pad = |rows: &Array| {
         let columns = rows.size() as i32 / (3 * heads * head_dim);
         let by_head = rows.reshape(&[3 * heads, head_dim, columns])?;
@@ -416,4 +445,37 @@ fn gelu(x: &Array) -> Result<Array> {
     let gate = x32.multiply(&constant(std::f32::consts::FRAC_1_SQRT_2)?)?.erf()?;
     let gate = gate.add(&constant(1.0)?)?.multiply(&constant(0.5)?)?;
     x32.multiply(&gate)?.astype(x.dtype())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(shape: &[i32], seed: u32) -> Array {
+        let count: i32 = shape.iter().product();
+        let values = (0..count as u32).map(|i| ((i * 37 + seed * 101) % 97) as f32 / 97.0 - 0.5);
+        Array::from_slice(&values.collect::<Vec<_>>(), shape).unwrap()
+    }
+
+    fn off(got: &Array, expected: &Array) -> f32 {
+        assert_eq!(got.shape(), expected.shape());
+        let [got, expected]: [Vec<f32>; 2] = [got, expected].map(|x| x.to_vec().unwrap());
+        got.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    }
+
+    #[test]
+    fn a_picture_goes_through_in_pieces_as_it_does_whole() {
+        let [q, k, v] = [1, 2, 3].map(|seed| numbers(&[1, 5, 33, 8], seed));
+        let attend = |heads, queries| attend(&q, &k, &v, 0.4, TowerScores { heads, queries }).unwrap();
+        let whole = attend(5, 33);
+        for (heads, queries) in [(1, 33), (2, 33), (1, 10), (5, 1)] {
+            let off = off(&attend(heads, queries), &whole);
+            assert!(off < 1e-6, "{heads} heads, {queries} queries: {off}");
+        }
+        for rows in [4, TOWER_ROWS as i32, TOWER_ROWS as i32 + 4, 2 * TOWER_ROWS as i32] {
+            let x = numbers(&[rows, 8], 4);
+            let by_four = |x: &Array| x.reshape(&[-1, 32])?.multiply(&numbers(&[1, 32], 5));
+            assert_eq!(off(&in_pieces(&x, by_four).unwrap(), &by_four(&x).unwrap()), 0.0, "{rows}");
+        }
+    }
 }

@@ -1,12 +1,13 @@
 //! What a session sees with: reads the vision tower with the first picture, and names pictures for the prefix cache.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::checkpoint::{Config, Layout};
-use crate::decode::PromptPicture;
+use crate::checkpoint::{CheckpointError, Config, Layout};
+use crate::decode::{HeadInput, PromptPicture};
 use crate::error::EngineError;
-use crate::model::{ImageSpan, Placed, Qwen, Vision};
-use crate::text::TokenPicture;
+use crate::model::{ImageSpan, LoadError, Placed, Qwen, Vision};
+use crate::text::{TextError, TokenPicture};
 
 /// What is known of pictures.
 #[derive(Debug)]
@@ -15,11 +16,13 @@ pub(super) struct Sight {
     layout: Layout,
     /// The numbers of the pictures so far, by digest, width and height.
     known: HashMap<([u8; 32], u32, u32), u32>,
+    /// Why the tower's files cannot be used, once that is known: they are not read a second time.
+    broken: Option<Arc<CheckpointError>>,
 }
 
 impl Sight {
     pub(super) fn new(config: Config, layout: Layout) -> Self {
-        Self { config, layout, known: HashMap::new() }
+        Self { config, layout, known: HashMap::new(), broken: None }
     }
 
     /// Makes a prompt's pictures ready for its row. The first ones have the model's tower read.
@@ -44,13 +47,25 @@ impl Sight {
             self.open(model)?;
         }
         let Some(vision) = &model.vision else { return Ok(Vec::new()) };
-        let placed = |picture: &TokenPicture| Ok((span(picture), vision.tower.forward(&picture.pixels)?));
+        let placed = |picture: &TokenPicture| {
+            let pixels = picture.pixels.read().map_err(TextError::from)?;
+            Ok((span(picture), vision.tower.forward(&pixels)?))
+        };
         pictures.iter().map(placed).collect()
     }
 
-    fn open(&self, model: &mut Qwen) -> Result<(), EngineError> {
-        if let (None, Some(tower)) = (&model.vision, self.layout.vision.tower()) {
-            model.vision = Some(Vision::load(&self.config, tower, self.layout.compute)?);
+    fn open(&mut self, model: &mut Qwen) -> Result<(), EngineError> {
+        if let Some(error) = &self.broken {
+            return Err(EngineError::Tower(error.clone()));
+        }
+        let (None, Some(tower)) = (&model.vision, self.layout.vision.tower()) else { return Ok(()) };
+        match Vision::load(&self.config, tower, self.layout.compute) {
+            Ok(vision) => model.vision = Some(vision),
+            Err(LoadError::Checkpoint(error)) => {
+                return Err(EngineError::Tower(self.broken.insert(Arc::new(error)).clone()));
+            }
+            // Memory may be there the next time.
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }
@@ -60,7 +75,7 @@ impl Sight {
         // Behind all tokens of the vocabulary, so that no token is taken for a picture.
         let number = self.known.entry((pixels.digest, pixels.width, pixels.height)).or_insert(next as u32);
         let key = self.config.vocab_size as u32 + *number;
-        PromptPicture { span: span(&picture), key, pixels: picture.pixels }
+        PromptPicture { span: span(&picture), key, pixels: picture.pixels, head_input: HeadInput::Features }
     }
 }
 

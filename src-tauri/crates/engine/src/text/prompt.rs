@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use foretoken_calls::{CallForm, Tools};
-use foretoken_pictures::{FACTOR, Pixels};
+use foretoken_pictures::{FACTOR, PixelsFile};
 use foretoken_protocol::{
     ChatInput, ChatMessage, Content, ContentPart, Input, Part, PartialReply, TemplateOptions,
 };
@@ -46,7 +46,7 @@ pub struct TokenPicture {
     /// The index of its first token; it has one for each 32 × 32 pixels.
     pub begin: usize,
     /// What is to be seen.
-    pub pixels: Arc<Pixels>,
+    pub pixels: Arc<PixelsFile>,
 }
 
 impl TokenPicture {
@@ -210,18 +210,18 @@ impl Prompter {
 
 impl Prompter {
     /// The pictures of a chat, in order.
-    fn pictures(&self, messages: &[ChatMessage]) -> Result<Vec<Arc<Pixels>>, TextError> {
+    fn pictures(&self, messages: &[ChatMessage]) -> Result<Vec<Arc<PixelsFile>>, TextError> {
         let mut paths = messages.iter().flat_map(ChatMessage::pictures).peekable();
         if let (Err(reason), Some(_)) = (&self.picture_token, paths.peek()) {
             return Err(TextError::SeesNoPictures { reason: reason.to_string() });
         }
-        paths.map(|path| Ok(Arc::new(Pixels::read(path)?))).collect()
+        paths.map(|path| Ok(Arc::new(PixelsFile::open(path)?))).collect()
     }
 }
 
 /// The messages with each picture by what is to be seen in place of its file: programs send a chat again with each
 /// question, and its pictures come in other files then.
-fn named_by_digest<'a>(messages: &'a [ChatMessage], pictures: &[Arc<Pixels>]) -> Cow<'a, [ChatMessage]> {
+fn named_by_digest<'a>(messages: &'a [ChatMessage], pictures: &[Arc<PixelsFile>]) -> Cow<'a, [ChatMessage]> {
     if pictures.is_empty() {
         return messages.into();
     }
@@ -246,7 +246,7 @@ fn with_pictures(
     ids: Vec<u32>,
     reply_from: usize,
     places: &[usize],
-    pictures: Vec<Arc<Pixels>>,
+    pictures: Vec<Arc<PixelsFile>>,
 ) -> Result<(Vec<u32>, usize, Vec<TokenPicture>), TextError> {
     if pictures.is_empty() {
         return Ok((ids, reply_from, Vec::new()));
@@ -486,8 +486,10 @@ mod tests {
 
     #[test]
     fn a_chat_whose_pictures_come_in_other_files_is_the_same_chat() {
-        let pixels = |value: u8, width, height| Arc::new(Pixels::new(width, height, vec![value; 6144]));
-        let chat = |file: &str, pictures: [&Arc<Pixels>; 2]| {
+        let pixels = |value: u8, width, height| {
+            Arc::new(PixelsFile { path: "unread".into(), width, height, digest: [value; 32] })
+        };
+        let chat = |file: &str, pictures: [&Arc<PixelsFile>; 2]| {
             let image = |place: usize| ContentPart::Image { pixels: format!("{file}/{place}").into() };
             let text = |text: &str| ContentPart::Text { text: text.into() };
             let content = |first, text, place| Content::Parts(vec![first, text, image(place)]);

@@ -7,6 +7,7 @@ use super::Scheduler;
 use crate::decode::prefill_task::PrefillTask;
 use crate::decode::prefill_throttle::LayerTime;
 use crate::decode::row::Row;
+use crate::decode::row_error::RowError;
 use crate::decode::spec::RowSpec;
 use crate::mlx;
 use crate::model::Qwen;
@@ -59,10 +60,10 @@ impl Scheduler {
     }
 
     /// Reads on for a moment: some layers over a chunk of tokens, at least one. Fails only where the device has.
-    pub fn read_on(&mut self, model: &Qwen) -> mlx::Result<()> {
+    pub fn read_on(&mut self, model: &Qwen) -> Result<(), RowError> {
         let Some(Ahead { mut task, mut layer_time, bytes }) = self.ahead.take() else { return Ok(()) };
-        if let (Some(_), Some(vision)) = (task.unseen(), &model.vision) {
-            let looked = self.look(vision, &mut task, false);
+        if task.unseen().is_some() {
+            let looked = self.look(model, &mut task, false);
             self.ahead = Some(Ahead { task, layer_time, bytes });
             return looked.map(|_| ()).or_else(|error| self.end_reading_ahead(error));
         }
@@ -90,7 +91,7 @@ impl Scheduler {
         Ok(())
     }
 
-    fn end_reading_ahead(&mut self, error: mlx::MlxError) -> mlx::Result<()> {
+    fn end_reading_ahead(&mut self, error: RowError) -> Result<(), RowError> {
         tracing::debug!("reading ahead ends: {error}");
         self.stop_reading_ahead();
         if error.is_device_fault() { Err(error) } else { Ok(()) }

@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use thiserror::Error;
-
 use crate::decode::row::Advance;
+use crate::decode::row_error::RowError;
 use crate::decode::spec::RowId;
 use crate::decode::step::StepTiming;
-use crate::mlx::MlxError;
 
 /// What happens to a request.
 #[derive(Debug)]
@@ -49,21 +47,5 @@ pub enum SchedulerEvent {
         row: RowId,
         /// Why.
         error: RowError,
-    },
-}
-
-/// Why a request could not be written to its end.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum RowError {
-    /// MLX failed.
-    #[error(transparent)]
-    Mlx(#[from] MlxError),
-    /// The model's logits are infinite or undefined, so that no token can be drawn.
-    #[error(
-        "The model computed numbers that are infinite or undefined after {emitted} tokens of the reply, so it cannot go on."
-    )]
-    NotFinite {
-        /// Tokens of the reply until then.
-        emitted: usize,
     },
 }

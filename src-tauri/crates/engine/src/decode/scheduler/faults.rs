@@ -2,9 +2,10 @@
 //! cache had is read in full before it is given up.
 
 use super::request::{PrefixLookup, Quarantine, Stage};
-use super::{RowError, Scheduler, SchedulerEvent};
+use super::{Scheduler, SchedulerEvent};
 use crate::decode::batch::Batch;
 use crate::decode::row::Row;
+use crate::decode::row_error::RowError;
 use crate::decode::spec::RowId;
 use crate::decode::step::StepFailed;
 use crate::mlx;

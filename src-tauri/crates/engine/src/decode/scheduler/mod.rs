@@ -31,7 +31,7 @@ use crate::cache::{DiskTier, PrefixStore};
 use crate::mlx;
 use crate::model::Qwen;
 use ahead::Ahead;
-pub use event::{RowError, SchedulerEvent};
+pub use event::SchedulerEvent;
 use request::{PrefixLookup, Quarantine, Request, Stage};
 
 /// Rows in one step.

@@ -10,10 +10,11 @@ use super::{Scheduler, SchedulerEvent};
 use crate::decode::batch::Batch;
 use crate::decode::prefill_task::PrefillTask;
 use crate::decode::row::Row;
+use crate::decode::row_error::RowError;
 use crate::decode::spec::RowId;
 use crate::memory::PREFILL_CHUNK;
 use crate::mlx;
-use crate::model::{Qwen, Vision};
+use crate::model::Qwen;
 
 /// Prompts that are prefilled by turns: two, so that a short one need not wait for the end of a long one.
 pub(super) const MAX_PREFILLS: usize = 2;
@@ -66,10 +67,12 @@ impl Scheduler {
         let decoding = !self.batch.rows().is_empty();
         let tokens = prefill.task.chunk_tokens();
         let before = prefill.task.progress();
-        if let (Some(_), Some(vision)) = (prefill.task.unseen(), &model.vision) {
-            return match self.look(vision, &mut prefill.task, decoding) {
+        if prefill.task.unseen().is_some() {
+            return match self.look(model, &mut prefill.task, decoding) {
                 Ok(took) => {
                     events.push(SchedulerEvent::Looked { row: id, took });
+                    // A chunk may hold many pictures.
+                    prefill.turn = self.next_turn();
                     self.set_stage(id, Stage::Prefilling(prefill));
                 }
                 Err(error) => self.fail(id, error, events),
@@ -122,10 +125,11 @@ impl Scheduler {
     /// seen lately.
     pub(super) fn look(
         &mut self,
-        vision: &Vision,
+        model: &Qwen,
         task: &mut PrefillTask,
         decoding: bool,
-    ) -> mlx::Result<Duration> {
+    ) -> Result<Duration, RowError> {
+        let vision = model.vision.as_ref().ok_or(RowError::NoTower)?;
         let Some(key) = task.unseen().map(|picture| picture.key) else { return Ok(Duration::ZERO) };
         if let Some(features) = self.features.get(key) {
             task.recall(features);

@@ -1,25 +1,30 @@
 //! Pictures: the vision tower, prompts with pictures and what follows them, against the values of Hugging Face
 //! transformers (`fixtures/goldens/tiny-vision`).
 
+mod scheduling;
+
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use foretoken_engine::cache::RowKv;
 use foretoken_engine::checkpoint::{Config, Index, Layout, VisionPlan};
 use foretoken_engine::convert::{self, Conversion};
-use foretoken_engine::decode::{Batch, DraftPlan, Limits, PromptPicture, RowSpec, Scheduler, SchedulerEvent};
+use foretoken_engine::decode::{
+    Batch, DraftPlan, HeadInput, Limits, PromptPicture, RowSpec, Scheduler, SchedulerEvent,
+};
+use foretoken_engine::memory::{MemoryBudget, PictureRoom};
 use foretoken_engine::mlx::{self, Array};
 use foretoken_engine::model::{ImageSpan, Placed, Qwen, Vision};
 use foretoken_engine::score::score_with_pictures;
 use foretoken_engine::session::{ReplyRequest, Session};
-use foretoken_pictures::{PIXELS_FILE, Pixels};
+use foretoken_pictures::{PIXELS_FILE, Pixels, PixelsFile};
 use foretoken_protocol::{
-    ChatMessage, Content, ContentPart, ConversionSettings, Drafting, FloatFormat, GenerationSettings,
-    Sampling, VisionFormat, WeightFormat,
+    ChatMessage, Content, ContentPart, ConversionSettings, Drafting, ErrorReport, FloatFormat,
+    GenerationSettings, Sampling, VisionFormat, WeightFormat,
 };
 use foretoken_tests::fixtures::{demo_model, edit_json, fixture};
 use foretoken_tests::goldens::Goldens;
@@ -28,6 +33,7 @@ use foretoken_tests::programs::built;
 use foretoken_tests::runs::{alone, eager_policy, greedy, read};
 use foretoken_tests::states::{F32_ROUNDING, relative_values, states, together};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 const PICTURES: [&str; 4] = ["a", "b", "c", "d"];
 const PROMPTS: [&str; 5] = ["plain", "one", "two", "close", "late"];
@@ -62,6 +68,15 @@ fn picture(name: &str) -> Arc<Pixels> {
     Arc::new(Pixels::new(info.width, info.height, rgb))
 }
 
+/// Pixels in a file, which lives as long as the test.
+fn in_file(pixels: &Pixels) -> Arc<PixelsFile> {
+    static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+    let folder = FOLDER.path().join(format!("{:x?}", &pixels.digest[..8]));
+    fs::create_dir_all(&folder).unwrap();
+    pixels.write(&folder).unwrap();
+    Arc::new(PixelsFile::open(&folder.join(PIXELS_FILE)).unwrap())
+}
+
 /// The pictures of a prompt and where they are.
 fn placed(goldens: &Goldens, prompt: &str) -> Vec<PromptPicture> {
     let about = &goldens.json()["prompts"][prompt];
@@ -71,14 +86,21 @@ fn placed(goldens: &Goldens, prompt: &str) -> Vec<PromptPicture> {
         let pixels = picture(name);
         let [rows, columns] = [pixels.height, pixels.width].map(|side| side as usize / 32);
         let span = ImageSpan { begin, rows, columns };
-        PromptPicture { span, key: 1024 + u32::from(name.as_bytes()[0]), pixels }
+        PromptPicture {
+            span,
+            key: 1024 + u32::from(name.as_bytes()[0]),
+            pixels: in_file(&pixels),
+            head_input: HeadInput::Features,
+        }
     };
     names.zip(begins).map(of).collect()
 }
 
 fn features(model: &Qwen, pictures: &[PromptPicture]) -> Vec<Placed> {
     let tower = &model.vision.as_ref().unwrap().tower;
-    let of = |PromptPicture { span, pixels, .. }: &PromptPicture| (*span, tower.forward(pixels).unwrap());
+    let of = |PromptPicture { span, pixels, .. }: &PromptPicture| {
+        (*span, tower.forward(&pixels.read().unwrap()).unwrap())
+    };
     pictures.iter().map(of).collect()
 }
 
@@ -117,6 +139,17 @@ fn the_tower_agrees_block_by_block() {
         }
         let whole = tower.forward(&pixels).unwrap();
         compare("merged", &whole);
+    }
+}
+
+/// Heads of 72 entries are computed with 80, and MLPs in pieces.
+#[test]
+fn the_heads_of_large_towers_see_as_those_of_small_ones() {
+    let (model, goldens) =
+        (tiny_vision("wide-vision", &["--dtype", "float32"]), Goldens::read(&fixture("goldens/wide-vision")));
+    for name in ["a", "b"] {
+        let off = relative_values(&seen(&model, name), &goldens.floats(&format!("{name}_merged")));
+        assert!(off < 1e-5, "{name}: {off}");
     }
 }
 
@@ -286,9 +319,9 @@ fn a_chat_goes_on_behind_its_pictures_and_another_picture_is_another_chat() {
     assert!(cached > first.pictures[0].span.range().end, "{cached}");
 
     // The same tokens with another picture of the same size.
-    let mut pixels = Pixels::clone(&first.pictures[0].pixels);
-    pixels.rgb.iter_mut().for_each(|value| *value = 255 - *value);
-    let other = PromptPicture { key: 5000, pixels: Arc::new(pixels), ..first.pictures[0].clone() };
+    let Pixels { width, height, rgb, .. } = first.pictures[0].pixels.read().unwrap();
+    let pixels = in_file(&Pixels::new(width, height, rgb.iter().map(|value| 255 - value).collect()));
+    let other = PromptPicture { key: 5000, pixels, ..first.pictures[0].clone() };
     let other = RowSpec { pictures: vec![other], ..second };
     let alone_with_other = alone(&model, &other, 0).tokens;
     assert_ne!(alone_with_other, alone_again, "the picture shows in the reply");
@@ -423,6 +456,16 @@ fn chat(pixels: &Path, question: &[&str]) -> Vec<ChatMessage> {
     vec![ChatMessage::User { content: Content::Parts(std::iter::once(picture).chain(texts).collect()) }]
 }
 
+fn greedily(max_tokens: u32) -> GenerationSettings {
+    GenerationSettings {
+        sampling: Sampling { temperature: 0.0, ..Sampling::default() },
+        drafting: Drafting::Fixed { depth: 2 },
+        max_tokens,
+        thinking: true,
+        stop: Vec::new(),
+    }
+}
+
 #[test]
 fn a_session_tells_pictures_apart_and_texts_from_control_tokens() {
     let dir = tempfile::tempdir().unwrap();
@@ -451,14 +494,8 @@ fn a_session_tells_pictures_apart_and_texts_from_control_tokens() {
 
     let mut ask = |pixels: &Path| {
         let prompt = session.chat_prompt(&chat(pixels, &[question]), None, true).unwrap();
-        let settings = GenerationSettings {
-            sampling: Sampling { temperature: 0.0, ..Sampling::default() },
-            drafting: Drafting::Fixed { depth: 2 },
-            max_tokens: 16,
-            thinking: true,
-            stop: Vec::new(),
-        };
-        let reply = session.reply(ReplyRequest::new(prompt, settings), &mut |_| ControlFlow::Continue(()));
+        let request = ReplyRequest::new(prompt, greedily(16));
+        let reply = session.reply(request, &mut |_| ControlFlow::Continue(()));
         let reply = reply.unwrap();
         (reply.ids, reply.stats.cached_tokens, reply.stats.picture_tokens)
     };
@@ -499,4 +536,95 @@ fn a_picture_that_a_chunk_cuts_is_read_like_any_other() {
         same(got, &values(expected), &format!("attention layer {layer}"));
     }
     same(&state.head.unwrap(), &values(score.row.head.as_ref().unwrap()), "the head");
+}
+
+#[test]
+fn heads_that_read_placeholders_are_measured_beside_those_that_read_features() {
+    let dir = tempfile::tempdir().unwrap();
+    write_vision("tiny-vision", dir.path(), &["--dtype", "float32"]);
+    let (model, picture) = (dir.path().to_str().unwrap(), fixture("goldens/tiny-vision/a.png"));
+    let asked = ["bench", "--model", model, "--question", "What do you see?", "--json", "--decoding-only"];
+    let sizes = ["--runs", "1", "--gen-tokens", "12", "--prompt-tokens", "8", "--speculation", "mtp"];
+    let shown = ["--depths", "0,2", "--image", picture.to_str().unwrap()];
+    let output = engine(&[&asked[..], &sizes, &shown].concat());
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let [features, placeholders] = &report["texts"].as_array().unwrap()[..] else { panic!("{report}") };
+    assert_eq!(features["head_input"], "features");
+    assert_eq!(placeholders["head_input"], "placeholders");
+    // Which drafts are accepted may differ; what is decoded does not.
+    let counts = |text: &Value| {
+        let of_depth = |depth: &Value| [&depth["depth"], &depth["primitives"]].map(Value::as_u64);
+        let depths = text["depths"].as_array().unwrap().iter().map(of_depth).collect::<Vec<_>>();
+        (text["tokens"].as_u64(), depths)
+    };
+    assert_eq!(counts(features), counts(placeholders));
+    assert_eq!(features["tokens"], 12);
+}
+
+/// A head that reads placeholders drafts otherwise, and the text is the same.
+#[test]
+fn what_the_head_reads_of_pictures_changes_drafts_alone() {
+    let (model, goldens) = (tiny_vision("tiny-vision", &["--dtype", "float32"]), goldens());
+    let features = spec(&goldens, "two");
+    let mut placeholders = features.clone();
+    placeholders.pictures.iter_mut().for_each(|picture| picture.head_input = HeadInput::Placeholders);
+    let head = |spec: &RowSpec| {
+        let mut batch = Batch::default();
+        batch.join(read(&model, 0, spec)).unwrap();
+        states(&batch).remove(0).head.unwrap().to_vec::<f32>().unwrap()
+    };
+    assert!(relative_values(&head(&placeholders), &head(&features)) > 1e-3);
+    assert_eq!(alone(&model, &placeholders, 2).tokens, expected(&goldens, "two"));
+}
+
+#[test]
+fn a_tower_that_cannot_be_used_is_refused_each_time_and_read_once() {
+    let dir = tempfile::tempdir().unwrap();
+    write_vision("tiny-vision", dir.path(), &["--break", "nan"]);
+    let mut session = Session::load(dir.path(), &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    picture("a").write(folder.path()).unwrap();
+    let pixels = folder.path().join(PIXELS_FILE);
+    let mut ask = |session: &mut Session| {
+        let prompt = session.chat_prompt(&chat(&pixels, &["What is it?"]), None, true).unwrap();
+        let error = session.reply(ReplyRequest::new(prompt, greedily(4)), &mut |_| ControlFlow::Continue(()));
+        ErrorReport::from(&error.unwrap_err())
+    };
+    let first = ask(&mut session);
+    assert_eq!(first.code, "non_finite_tensor");
+    assert!(first.message.contains("visual.merger.linear_fc2.bias"), "{first:?}");
+    // The files are not looked at again.
+    fs::read_dir(dir.path()).unwrap().flatten().for_each(|entry| {
+        if entry.path().extension().is_some_and(|kind| kind == "safetensors") {
+            fs::remove_file(entry.path()).unwrap();
+        }
+    });
+    assert_eq!(ask(&mut session), first);
+    // Text is answered all the same.
+    let prompt = session.chat_prompt(&[ChatMessage::user("Hi")], None, true).unwrap();
+    session.reply(ReplyRequest::new(prompt, greedily(4)), &mut |_| ControlFlow::Continue(())).unwrap();
+}
+
+#[test]
+fn pictures_are_as_large_as_memory_allows() {
+    let dir = tempfile::tempdir().unwrap();
+    write_vision("tiny-vision", dir.path(), &["--dtype", "float32"]);
+    edit_json(dir.path(), "preprocessor_config.json", |file| file["size"]["longest_edge"] = (1 << 24).into());
+    let config = Config::read(dir.path()).unwrap();
+    let layout = Layout::plan(&config, &Index::read(dir.path(), &config).unwrap()).unwrap();
+    let room = |usable| MemoryBudget::of(&config, &layout, usable).pictures.unwrap();
+    assert_eq!(room(0), PictureRoom::UpTo(1 << 24), "where nobody knows how much there is");
+    assert_eq!(room(64 << 30), PictureRoom::UpTo(1 << 24));
+    let PictureRoom::TooLittle { needed, available: 1 } = room(1) else { panic!("{:?}", room(1)) };
+    assert_eq!(room(needed), PictureRoom::UpTo(1 << 18));
+    assert!(matches!(room(needed - 1), PictureRoom::TooLittle { .. }));
+    // What fits is larger where there is more.
+    let sizes: Vec<u64> = (0..14)
+        .filter_map(|doubled| match room(needed << doubled) {
+            PictureRoom::UpTo(pixels) => Some(pixels),
+            PictureRoom::TooLittle { .. } => None,
+        })
+        .collect();
+    assert!(sizes.is_sorted() && sizes.contains(&(1 << 20)) && sizes.contains(&(1 << 24)), "{sizes:?}");
 }

@@ -9,6 +9,7 @@ mod rows;
 mod second_turn;
 mod spread;
 mod texts;
+mod tower;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -32,7 +33,8 @@ use crate::session::{Prepared, Session};
 use report::medians;
 use rows::Steps;
 use spread::{median, milliseconds, spread};
-use texts::Text;
+use texts::{Prompt, Text};
+use tower::Looked;
 
 pub use auto::Auto;
 pub use report::{Depth, Report, TextFigures, Width};
@@ -40,6 +42,7 @@ pub use rows::Rows;
 pub use second_turn::SecondTurn;
 pub use spread::Spread;
 pub use texts::Questions;
+pub use tower::Tower;
 
 /// Drafts of a draft model that are measured.
 const BLOCK_DEPTHS: [usize; 2] = [3, 7];
@@ -124,10 +127,14 @@ pub fn bench(
     options.check()?;
     // Each run that counts has a load of its own, and there is a run more.
     let parts = 2 * options.runs + 1;
-    let (session, load_seconds) = timed_loads(dir, options, &mut |loads| observe(loads, parts))?;
+    let (mut session, load_seconds) = timed_loads(dir, options, &mut |loads| observe(loads, parts))?;
     // As in a chat, or the figures would be another machine's.
     let _residency = mlx::Residency::hold();
-    let bench = Bench::new(&session, options)?;
+    let asked = match options.force_acceptance {
+        Some(_) => Vec::new(),
+        None => options.questions.texts(&mut session)?,
+    };
+    let bench = Bench::new(&session, options, asked)?;
     // What loading found out about the model's own drafts says nothing of known ones.
     let mut policy = Policy::new(match options.force_acceptance {
         Some(_) => PolicyState::default(),
@@ -284,7 +291,7 @@ struct Bench<'a> {
     /// Fixed numbers of drafts, the draft model's behind the head's.
     plans: Vec<DraftPlan>,
     /// What prefill reads.
-    ordinary: Vec<u32>,
+    ordinary: Prompt,
     /// What decoding continues; at least one prompt of one kind.
     texts: Vec<Text>,
     known_drafts: Option<KnownDrafts>,
@@ -292,6 +299,7 @@ struct Bench<'a> {
 
 /// The figures of one run.
 struct Run {
+    looked: Option<Looked>,
     prefill_tokens_per_second: f64,
     peak_memory_bytes: f64,
     second_turn: Option<second_turn::Timed>,
@@ -323,7 +331,8 @@ struct Decoded {
 }
 
 impl<'a> Bench<'a> {
-    fn new(session: &'a Session, options: &'a Options) -> Result<Self, EngineError> {
+    /// `asked`: what is decoded, unless the drafts are known ones.
+    fn new(session: &'a Session, options: &'a Options, asked: Vec<Text>) -> Result<Self, EngineError> {
         let plans = options.plans(session)?;
         let deepest = plans.iter().map(|plan| plan.depth).max().unwrap_or(0);
         if options.gen_tokens <= deepest {
@@ -341,21 +350,25 @@ impl<'a> Bench<'a> {
             let message = format!("These options take {tokens} tokens, but the model can read {limit}.");
             refuse(message, "Lower --prompt-tokens or --gen-tokens.")
         };
-        let asked = options.prompt_tokens.saturating_add(1).max(options.gen_tokens);
-        if asked > limit {
-            return too_long(asked);
+        let least = options.prompt_tokens.saturating_add(1).max(options.gen_tokens);
+        if least > limit {
+            return too_long(least);
         }
         let ordinary = ordinary_tokens(session, options.prompt_tokens + 1);
         session.check_ids(&ordinary)?;
         let texts = match options.force_acceptance {
-            Some(_) => vec![Text { kind: TextKind::Any, prompts: vec![ordinary.clone()] }],
-            None => options.questions.texts(session)?,
+            Some(_) => {
+                let prompts = vec![Prompt::plain(ordinary.clone())];
+                vec![Text { kind: TextKind::Any, prompts, head_input: None }]
+            }
+            None => asked,
         };
         let prompts = texts.iter().flat_map(|text| &text.prompts);
-        let longest = prompts.map(|prompt| prompt.len() + options.gen_tokens).max().unwrap_or(0);
+        let longest = prompts.map(|prompt| prompt.ids.len() + options.gen_tokens).max().unwrap_or(0);
         if longest.max(ordinary.len()) > limit {
             return too_long(longest.max(ordinary.len()));
         }
+        let ordinary = Prompt::plain(ordinary);
         let mut bench = Self { session, options, plans, ordinary, texts, known_drafts: None };
         if let Some(rate) = options.force_acceptance {
             let continuation = bench.decode(0.into(), &bench.texts[0])?.ids;
@@ -369,6 +382,7 @@ impl<'a> Bench<'a> {
     }
 
     fn run(&self, texts: &[Text], policy: &mut Policy) -> Result<Run, EngineError> {
+        let looked = tower::look(self.model(), self.any_prompt())?;
         mlx::reset_peak_memory();
         let prefill_tokens_per_second = self.prefill()?;
         let deepest = self.deepest(DrafterKind::Head);
@@ -385,7 +399,7 @@ impl<'a> Bench<'a> {
             true => (Vec::new(), None),
             false => (self.rows()?, Some(second_turn::time(self.session, self.options.chat_tokens)?)),
         };
-        Ok(Run { prefill_tokens_per_second, peak_memory_bytes, second_turn, times, texts, rows })
+        Ok(Run { looked, prefill_tokens_per_second, peak_memory_bytes, second_turn, times, texts, rows })
     }
 
     /// Whether the drafts of this drafter are measured.
@@ -422,14 +436,14 @@ impl<'a> Bench<'a> {
     }
 
     /// Decoding that is not about what is decoded goes on behind this.
-    fn any_prompt(&self) -> &[u32] {
+    fn any_prompt(&self) -> &Prompt {
         &self.texts[0].prompts[0]
     }
 
-    fn spec(&self, prompt: &[u32], depth: usize) -> RowSpec {
+    fn spec(&self, Prompt { ids, pictures }: &Prompt, depth: usize) -> RowSpec {
         RowSpec {
-            prompt: prompt.to_vec(),
-            reply_from: prompt.len(),
+            prompt: ids.clone(),
+            reply_from: ids.len(),
             sampling: Sampling::default(),
             seed: 0,
             xtc_exempt: Vec::new(),
@@ -442,7 +456,7 @@ impl<'a> Bench<'a> {
             constraint: None,
             priority: Priority::default(),
             prediction: Arc::default(),
-            pictures: Vec::new(),
+            pictures: pictures.clone(),
             known_drafts: self.known_drafts.clone(),
             widths: 1..=usize::MAX,
             remember: None,
@@ -560,6 +574,8 @@ fn ordinary_tokens(session: &Session, count: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+
+    use foretoken_protocol::ChatMessage;
 
     use super::*;
 
@@ -699,7 +715,8 @@ mod tests {
         assert_eq!((report.texts[0].kind, report.texts[0].depths.len()), (TextKind::Code, 4));
         assert!(report.texts[0].lookup.is_some());
 
-        let questions = Questions::One("Tell me a story about an owl and a bell.".into());
+        let question = ChatMessage::user("Tell me a story about an owl and a bell.");
+        let questions = Questions::One(Box::new(question));
         let off = Some(Speculation::Off);
         let options = Options { questions, speculation: off, depths: None, ..options };
         let report = bench(&demo(), &options, &mut |_, _| {}).unwrap();
@@ -712,9 +729,10 @@ mod tests {
     fn no_way_to_decode_changes_a_text() {
         let draft_model = demo().parent().unwrap().join("dflash");
         let options = Options { draft_model: Some(draft_model), depths: None, gen_tokens: 24, ..small(None) };
-        let (session, _) =
+        let (mut session, _) =
             timed_loads(&demo(), &Options { runs: 1, ..options.clone() }, &mut |_| {}).unwrap();
-        let bench = Bench::new(&session, &options).unwrap();
+        let texts = options.questions.texts(&mut session).unwrap();
+        let bench = Bench::new(&session, &options, texts).unwrap();
         assert_eq!(bench.plans.len(), 6, "plain, 1 to 3 drafts of the head, 3 and 7 of the draft model");
         for text in &bench.texts {
             let [plain, drafted @ ..] = &bench

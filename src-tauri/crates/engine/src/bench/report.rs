@@ -9,8 +9,9 @@ use super::auto::{self, Auto};
 use super::rows::{self, Rows};
 use super::second_turn::SecondTurn;
 use super::spread::{Spread, all_positions, median, spread, spread_of_known};
+use super::tower::Tower;
 use super::{Bench, Decoded, Run, Text, TextRun};
-use crate::decode::{DrafterKind, PassTimes, PolicyState};
+use crate::decode::{DrafterKind, HeadInput, PassTimes, PolicyState};
 use crate::error::EngineError;
 use crate::mlx;
 
@@ -33,6 +34,9 @@ pub struct Report {
     pub forced_acceptance: Option<f64>,
     /// From the folder to a model that can be asked.
     pub load_seconds: Spread,
+    /// Looking at the pictures of the question; `None` where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tower: Option<Tower>,
     /// Reading a prompt of ordinary tokens.
     pub prefill_tokens_per_second: Spread,
     /// The most memory that arrays held while reading and decoding.
@@ -62,6 +66,9 @@ pub struct Report {
 pub struct TextFigures {
     /// Which kind it is.
     pub kind: TextKind,
+    /// What the MTP head reads of the pictures in the question; `None` where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head_input: Option<HeadInput>,
     /// Tokens decoded in each way in each run, behind all prompts of the kind.
     pub tokens: usize,
     /// With the MTP head, by depth.
@@ -160,6 +167,10 @@ impl Bench<'_> {
             gen_tokens: self.options.gen_tokens,
             forced_acceptance: self.options.force_acceptance,
             load_seconds,
+            tower: Tower::over(
+                self.any_prompt(),
+                &runs.iter().filter_map(|run| run.looked).collect::<Vec<_>>(),
+            ),
             prefill_tokens_per_second: over_runs(&|run| run.prefill_tokens_per_second),
             peak_memory_bytes: over_runs(&|run| run.peak_memory_bytes),
             second_turn: SecondTurn::over(runs.iter().filter_map(|run| run.second_turn)),
@@ -212,6 +223,7 @@ impl Bench<'_> {
         let of_model = if self.model().mtp.is_some() { DrafterKind::Head } else { DrafterKind::Dflash };
         TextFigures {
             kind: text.kind,
+            head_input: text.head_input,
             tokens: text.prompts.len() * self.options.gen_tokens,
             depths: figures_by(DrafterKind::Head),
             dflash: figures_by(DrafterKind::Dflash),

@@ -2,8 +2,9 @@
 
 use foretoken_protocol::{ChatMessage, TextKind};
 
+use crate::decode::{HeadInput, PromptPicture};
 use crate::error::EngineError;
-use crate::session::Session;
+use crate::session::{Session, TokenPrompt};
 
 /// A story, a letter and an explanation.
 const PROSE: [&str; 3] = [
@@ -33,8 +34,8 @@ const CODE: [&str; 3] = [
 pub enum Questions {
     /// Those of each of these kinds of text.
     Kinds(Vec<TextKind>),
-    /// This one.
-    One(String),
+    /// This one. With pictures it is decoded twice: the MTP head reads their features, and then placeholders.
+    One(Box<ChatMessage>),
 }
 
 impl Default for Questions {
@@ -47,30 +48,73 @@ impl Default for Questions {
 #[derive(Debug)]
 pub(super) struct Text {
     pub(super) kind: TextKind,
-    pub(super) prompts: Vec<Vec<u32>>,
+    pub(super) prompts: Vec<Prompt>,
+    /// What the MTP head reads of pictures, where there are some.
+    pub(super) head_input: Option<HeadInput>,
+}
+
+/// Tokens and the pictures among them.
+#[derive(Debug, Clone)]
+pub(super) struct Prompt {
+    pub(super) ids: Vec<u32>,
+    pub(super) pictures: Vec<PromptPicture>,
+}
+
+impl Prompt {
+    pub(super) fn plain(ids: Vec<u32>) -> Self {
+        Self { ids, pictures: Vec::new() }
+    }
 }
 
 impl Text {
     pub(super) fn first_prompt(&self) -> Self {
-        Self { kind: self.kind, prompts: self.prompts[..1].to_vec() }
+        Self { prompts: self.prompts[..1].to_vec(), ..*self }
     }
 }
 
 impl Questions {
     /// As the model reads them.
-    pub(super) fn texts(&self, session: &Session) -> Result<Vec<Text>, EngineError> {
-        let text = |kind, questions: &[&str]| {
-            let prompts = questions.iter().map(|&question| {
-                let question = ChatMessage::user(question);
-                Ok(session.chat_prompt(&[question], None, false)?.ids)
-            });
-            Ok(Text { kind, prompts: prompts.collect::<Result<_, EngineError>>()? })
+    pub(super) fn texts(&self, session: &mut Session) -> Result<Vec<Text>, EngineError> {
+        let mut prompt = |question: ChatMessage| -> Result<Prompt, EngineError> {
+            let TokenPrompt { ids, pictures, .. } = session.chat_prompt(&[question], None, false)?;
+            Ok(Prompt { ids, pictures: session.look_up(pictures)? })
         };
         match self {
-            Self::One(question) => Ok(vec![text(TextKind::Any, &[question])?]),
-            Self::Kinds(kinds) => kinds.iter().map(|&kind| text(kind, questions_of(kind))).collect(),
+            Self::One(question) => {
+                let prompt = prompt((**question).clone())?;
+                let ways: &[HeadInput] = match prompt.pictures.is_empty() {
+                    true => {
+                        return Ok(vec![Text {
+                            kind: TextKind::Any,
+                            prompts: vec![prompt],
+                            head_input: None,
+                        }]);
+                    }
+                    false => &[HeadInput::Features, HeadInput::Placeholders],
+                };
+                Ok(ways.iter().map(|&way| seen_by_the_head(&prompt, way)).collect())
+            }
+            Self::Kinds(kinds) => {
+                let text = |&kind| {
+                    let questions = questions_of(kind).iter().map(|&question| ChatMessage::user(question));
+                    let prompts = questions.map(&mut prompt).collect::<Result<_, EngineError>>()?;
+                    Ok(Text { kind, prompts, head_input: None })
+                };
+                kinds.iter().map(text).collect()
+            }
         }
     }
+}
+
+/// The prompt with pictures of which the MTP head reads so much.
+fn seen_by_the_head(prompt: &Prompt, head_input: HeadInput) -> Text {
+    let mut prompt = prompt.clone();
+    for picture in &mut prompt.pictures {
+        picture.head_input = head_input;
+        // What is stored of one way is not what the other would have stored.
+        picture.key ^= u32::from(head_input == HeadInput::Placeholders) << 31;
+    }
+    Text { kind: TextKind::Any, prompts: vec![prompt], head_input: Some(head_input) }
 }
 
 fn questions_of(kind: TextKind) -> &'static [&'static str] {

@@ -7,10 +7,16 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use foretoken_engine::bench::{Depth, Options, Questions, Report, SecondTurn, Spread, TextFigures, bench};
+use foretoken_engine::bench::{
+    Depth, Options, Questions, Report, SecondTurn, Spread, TextFigures, Tower, bench,
+};
+use foretoken_engine::decode::HeadInput;
+use foretoken_engine::session::Prepared;
 use foretoken_protocol::{Counters, PositionStats, TextKind};
 
 use super::options::{Speculation, Text};
+use super::picture::Detail;
+use super::pictures::question;
 use super::{CliError, KvBits, engine, kv_precision};
 
 #[derive(Debug, Args)]
@@ -27,6 +33,13 @@ pub(super) struct Bench {
     /// Decode the answer to this question alone.
     #[arg(long, value_name = "TEXT", conflicts_with = "texts")]
     question: Option<String>,
+    /// Show it this picture before the question; may be given several times. It is decoded with an MTP head that reads
+    /// what the model sees of the pictures, and then with one that reads placeholders.
+    #[arg(long, value_name = "FILE", requires = "question")]
+    image: Vec<PathBuf>,
+    /// In which detail the model sees them.
+    #[arg(long, value_enum, default_value_t, requires = "image")]
+    detail: Detail,
     /// Tokens to decode behind each question in each way.
     #[arg(long, default_value_t = 64)]
     gen_tokens: usize,
@@ -70,12 +83,19 @@ pub(super) struct Bench {
 
 impl Bench {
     pub(super) fn run(self) -> Result<(), CliError> {
+        let kv_precision = kv_precision(self.kv_bits);
+        // The pixels are there until all is measured.
+        let (questions, _pixels) = match &self.question {
+            Some(text) => {
+                let prepared = Prepared::read(&self.model, kv_precision).map_err(engine)?;
+                let (question, pixels) = question(text, &self.image, self.detail, prepared.info())?;
+                (Questions::One(Box::new(question)), pixels)
+            }
+            None => (Questions::Kinds(self.texts.into_iter().map(Into::into).collect()), None),
+        };
         let options = Options {
             prompt_tokens: self.prompt_tokens,
-            questions: match self.question {
-                Some(question) => Questions::One(question),
-                None => Questions::Kinds(self.texts.into_iter().map(Into::into).collect()),
-            },
+            questions,
             gen_tokens: self.gen_tokens,
             chat_tokens: self.chat_tokens,
             decoding_only: self.decoding_only,
@@ -85,7 +105,7 @@ impl Bench {
             depths: self.depths,
             block_depths: self.block_depths,
             force_acceptance: self.force_acceptance,
-            kv_precision: kv_precision(self.kv_bits),
+            kv_precision,
             state_dir: self.state_dir,
         };
         let mut out = io::stdout().lock();
@@ -117,6 +137,15 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         range(report.prefill_tokens_per_second, 1),
         report.prompt_tokens
     )?;
+    if let Some(Tower { pictures, pixels, tokens, seconds, working_set_bytes }) = report.tower {
+        let pictures = if pictures == 1 { "a picture".into() } else { format!("{pictures} pictures") };
+        writeln!(
+            out,
+            "tower    {} s for {pictures} of {pixels} pixels, {tokens} tokens; {} MB meanwhile",
+            range(seconds, 2),
+            (working_set_bytes.median / 1e6).round()
+        )?;
+    }
     if let Some(second_turn) = report.second_turn {
         let SecondTurn { prompt_tokens, cached_tokens, seconds_without, seconds_with, gain } = second_turn;
         writeln!(
@@ -195,7 +224,12 @@ fn print_text(out: &mut impl Write, report: &Report, text: &TextFigures) -> io::
         TextKind::Any => "",
     };
     let forced = report.forced_acceptance.map(|rate| format!("; drafts right at a rate of {rate}"));
-    writeln!(out, "{kind}decoding {} tokens{}", text.tokens, forced.unwrap_or_default())?;
+    let head = text.head_input.map(|input| match input {
+        HeadInput::Features => "; the MTP head reads the features of the pictures",
+        HeadInput::Placeholders => "; the MTP head reads placeholders for the pictures",
+    });
+    let (forced, head) = (forced.unwrap_or_default(), head.unwrap_or_default());
+    writeln!(out, "{kind}decoding {} tokens{head}{forced}", text.tokens)?;
     writeln!(
         out,
         "{:>8}  {:<24}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {:>6}  {:>10}  accepted by position",

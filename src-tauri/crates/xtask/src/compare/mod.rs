@@ -4,6 +4,7 @@
 mod contestant;
 mod machine;
 mod table;
+mod tower;
 
 use std::fs;
 use std::path::{self, Path, PathBuf};
@@ -43,10 +44,17 @@ pub(crate) struct Options {
     /// Print the table as Markdown.
     #[arg(long)]
     markdown: bool,
+    /// Compare vision towers instead: one of Qwen3.5-0.8B's shape, with random weights, beside mlx-vlm's.
+    #[arg(long, conflicts_with_all = ["model", "runs", "tokens", "markdown"])]
+    towers: bool,
 }
 
 /// Prepares the peers, builds the engine, measures each model and prints a table of it.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    if options.towers {
+        setup::engine(workspace)?;
+        return tower::run(workspace, &release(workspace)?);
+    }
     let models = models(workspace, &options.model)?;
     let draft_model = match (&options.draft_model, options.model.is_empty()) {
         (Some(folder), _) => Some(with_config(folder)?),
@@ -63,8 +71,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Err(error) => leave_out(&mut left_out, name, &error),
         }
     }
-    process::show(workspace.cargo().args(["build", "--release", "--locked", "--bin", "foretoken-engine"]))?;
-    let engine = workspace.built("release", "foretoken-engine")?;
+    let engine = release(workspace)?;
     let ours = ways(&Program::Foretoken(engine.clone()), draft_model.as_ref());
     contestants = ours.into_iter().chain(contestants).collect();
     let version = version(workspace, &engine)?;
@@ -74,6 +81,12 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         println!("\n{}", comparison.told(workspace, &version, &left_out, options));
     }
     Ok(())
+}
+
+/// Builds the engine as it is shipped.
+fn release(workspace: &Workspace) -> Result<PathBuf> {
+    process::show(workspace.cargo().args(["build", "--release", "--locked", "--bin", "foretoken-engine"]))?;
+    workspace.built("release", "foretoken-engine")
 }
 
 /// A peer's name, whether it drafts, and what installs it.

@@ -586,7 +586,7 @@ fn a_tower_that_cannot_be_used_is_refused_each_time_and_read_once() {
     let folder = tempfile::tempdir().unwrap();
     picture("a").write(folder.path()).unwrap();
     let pixels = folder.path().join(PIXELS_FILE);
-    let mut ask = |session: &mut Session| {
+    let ask = |session: &mut Session| {
         let prompt = session.chat_prompt(&chat(&pixels, &["What is it?"]), None, true).unwrap();
         let error = session.reply(ReplyRequest::new(prompt, greedily(4)), &mut |_| ControlFlow::Continue(()));
         ErrorReport::from(&error.unwrap_err())

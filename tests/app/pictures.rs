@@ -13,7 +13,7 @@ use crate::support::dialog::Dialog;
 use crate::support::drag::Drag;
 use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
-use crate::support::webdriver::keys::ESCAPE;
+use crate::support::webdriver::keys::{CONTROL, ESCAPE};
 use crate::support::window::Window;
 
 /// A picture of a moon at dusk, which is nowhere white or black.
@@ -60,9 +60,14 @@ fn open_model_that_sees(window: &Window<'_>, sandbox: &Sandbox) {
 
 /// What the last reply took.
 fn last_stats(window: &Window<'_>) -> Value {
-    let body = "const { messages } = (await window.__TAURI_INTERNALS__.invoke('snapshot')).open;
-                return messages.at(-1).message.stats";
-    window.driver.async_script(body, json!([])).expect("there are numbers")
+    stored(window, "snapshot", "known.open.messages.at(-1).message.stats")
+}
+
+/// What a command answers, as far as an expression goes that calls it `known`.
+fn stored(window: &Window<'_>, command: &str, expression: &str) -> Value {
+    let body =
+        format!("const known = await window.__TAURI_INTERNALS__.invoke('{command}'); return {expression}");
+    window.driver.async_script(&body, json!([])).expect("it answers")
 }
 
 #[test]
@@ -73,6 +78,10 @@ fn pictures_are_dropped_pasted_asked_about_opened_saved_and_edited() {
     open_model_that_sees(&window, &sandbox);
     drop_on(&window, &sandbox, &owl, || window.text("picture").contains("An owl"));
     assert!(window.text("picture").contains("140 tokens"), "{}", window.text("picture"));
+    window.wait_until("the library knows that it sees", || {
+        let seeing = "known.models.filter((model) => model.sees_pictures).map(({ name }) => name)";
+        stored(&window, "library", seeing) == json!(["seeing"])
+    });
     let paste = "const bytes = Uint8Array.from(atob(arguments[0]), (c) => c.charCodeAt(0));
                  const clipboardData = new DataTransfer();
                  clipboardData.items.add(new File([bytes], 'image.png', { type: 'image/png' }));
@@ -100,12 +109,14 @@ fn pictures_are_dropped_pasted_asked_about_opened_saved_and_edited() {
     let visual = VisualCheck::new(&window, &[(1280, 900), (720, 520)]);
     visual.check("pictures-in-a-chat");
     let stats = last_stats(&window);
-    assert!(stats["picture_tokens"].as_u64().unwrap() > 140, "{stats}");
+    assert!(stats["pictures"] == json!(2) && stats["picture_tokens"].as_u64().unwrap() > 140, "{stats}");
     assert!(stats["tower_seconds"].as_f64().unwrap() > 0.0, "{stats}");
 
     window.script("document.querySelector('[data-testid=picture-open]').click()", json!([]));
     window.wait_until("it is open", || window.text("large-picture").contains("An owl and a bell.png"));
     visual.check("picture-opened");
+    window.click("copy-picture");
+    window.wait_until("it is copied", || window.text("copy-picture") == "Copied");
     let saved = sandbox.home().join("saved.png");
     window.click("save-picture");
     Dialog::wait(&sandbox, "Save picture").save_as(&saved);
@@ -113,6 +124,11 @@ fn pictures_are_dropped_pasted_asked_about_opened_saved_and_edited() {
     assert_eq!(fs::read(&saved).unwrap(), fs::read(&owl).unwrap());
     window.press(&[], ESCAPE);
     window.wait_until("it is closed", || !window.is_shown("large-picture"));
+    window.click("composer");
+    window.press(&[CONTROL], 'v');
+    window.wait_until("what was copied is pasted", || window.text("picture").contains("140 tokens"));
+    window.click("picture-remove");
+    window.wait_until("it is taken away", || window.texts("picture").len() == 2);
 
     let exported = sandbox.home().join("chat.json");
     window.choose_in_menu("chat-more", "More", "Export as JSON");
@@ -134,6 +150,16 @@ fn pictures_are_dropped_pasted_asked_about_opened_saved_and_edited() {
     window.wait_until("it can be edited", || window.is_shown("edit-text"));
     window.picture("pictures-edited");
     window.script("document.querySelector('.question-form [data-testid=picture-remove]').click()", json!([]));
+    let kept = || stored(&window, "snapshot", "known.open.edits[0]?.pictures?.length") == json!(1);
+    window.wait_until("what it is changed to is kept", kept);
+    window.script("window.isOld = true; location.reload()", json!([]));
+    window.wait_until("the page begins anew", || {
+        window.script("return !window.isOld", json!([])) == json!(true)
+            && window.text("edit") == "Edit"
+            && window.texts("picture").len() == 2
+    });
+    window.script("document.querySelector('[data-testid=edit]').click()", json!([]));
+    window.wait_until("it is edited on", || window.is_shown("edit-text") && window.texts("picture").len() == 1);
     window.click("send-edit");
     window.wait_until("it is asked anew", || window.texts("picture").len() == 1);
     window.wait_for_end();

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use foretoken_chats::Store;
 use foretoken_protocol::{
     Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport,
-    ExportFormat, Exported, ExportedPictures, GenerationSettings, Imported, MessageId, OpenedChat,
+    ExportFormat, Exported, ExportedPictures, GenerationSettings, Imported, MessageId, MessagePicture, OpenedChat,
     PictureSize, Preset, PresetId, SearchResults, SearchScope,
 };
 use tauri::{State, WebviewWindow};
@@ -163,15 +164,18 @@ pub(crate) async fn set_draft_files(
     app.conversations.store.call(move |store| store.set_draft_files(chat, &files)).await
 }
 
-/// Keeps what a message of the person's is being changed to; `null` gives that up.
+/// Keeps what a message of the person's is being changed to, with other pictures if there are some; without a text that
+/// is given up.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn set_edit(
     app: State<'_, Arc<App>>,
     message: MessageId,
     text: Option<String>,
+    pictures: Option<Vec<MessagePicture>>,
 ) -> Result<(), ErrorReport> {
-    app.conversations.store.call(move |store| store.set_edit(message, text.as_deref())).await
+    let set = move |store: &mut Store| store.set_edit(message, text.as_deref(), pictures.as_deref());
+    app.conversations.store.call(set).await
 }
 
 /// Changes how replies are written in a chat.

@@ -3,6 +3,7 @@ import type {
   ChatSummary,
   DraftRun,
   Message,
+  MessagePicture,
   OpenedChat,
   ReplyStats,
 } from "../../src/bridge/bindings";
@@ -102,8 +103,32 @@ const message = (id: number, parent: number | null, more: Partial<Message>): Bra
 });
 
 /** A question of the person's. */
-export const question = (id: number, parent: number | null, text: string): BranchMessage =>
-  message(id, parent, { role: "user", text, model: null });
+export const question = (
+  id: number,
+  parent: number | null,
+  text: string,
+  pictures: MessagePicture[] = [],
+): BranchMessage => message(id, parent, { role: "user", text, pictures, model: null });
+
+/** A picture of a bowl on a board. */
+export const BOWL: MessagePicture = {
+  hash: "b0".repeat(32),
+  name: "starter.png",
+  format: "png",
+  detail: "standard",
+  width: 1344,
+  height: 768,
+  tokens: 1008,
+  bytes: 1.3e6,
+  missing: false,
+};
+
+/** What people see of it. */
+export const BOWL_VIEW = `data:image/svg+xml,${encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" width="1344" height="768"><rect width="1344" height="768" fill="#8a7a63"/>
+  <rect y="520" width="1344" height="248" fill="#5d4a35"/><path d="M372 300h600c0 190-110 330-300 330S372 490 372 300z"
+  fill="#dfe3e6"/><ellipse cx="672" cy="300" rx="300" ry="70" fill="#f3e6c8"/></svg>`,
+)}`;
 
 /** A reply that is written. */
 export const reply = (id: number, parent: number, text: string, more: Partial<Message> = {}): BranchMessage =>

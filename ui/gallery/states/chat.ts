@@ -1,4 +1,4 @@
-import type { ErrorReport, Message } from "../../src/bridge/bindings";
+import type { ErrorReport, Message, MessagePicture } from "../../src/bridge/bindings";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
 import {
@@ -6,6 +6,8 @@ import {
   BORROW_CHAT,
   BORROW_QUESTION,
   BORROW_REPLY,
+  BOWL,
+  BOWL_VIEW,
   opened,
   question,
   RECIPE,
@@ -36,6 +38,25 @@ import { click, pass, type } from "../page";
 import { silence } from "../shell";
 import type { State } from "../state";
 
+/** A model whose conversion left out its head and its vision tower answers. */
+const STRIPPED = {
+  engine: {
+    state: "ready",
+    model: {
+      ...LOADED,
+      name: "Qwen3.5 9B",
+      path: SMALL,
+      format: "8-bit",
+      mtp: { state: "stripped" },
+      pictures: { state: "unavailable", reason: "Its vision tower was left out when it was converted." },
+      draft_model: null,
+    },
+    device: "metal",
+    in_memory: true,
+  },
+  selected_model: SMALL,
+} as const;
+
 const EMPTY = { chats: { chats: [], next: null, total: 0 }, tags: [] };
 
 const DEMO_READY = {
@@ -51,10 +72,17 @@ function streaming(
     of = SOURDOUGH,
     asked = STARTER_QUESTION,
     more = {},
-  }: { of?: typeof SOURDOUGH; asked?: string; more?: State["snapshot"] } = {},
+    pictures = [],
+  }: {
+    of?: typeof SOURDOUGH;
+    asked?: string;
+    more?: State["snapshot"];
+    pictures?: MessagePicture[];
+  } = {},
 ): State {
-  const stream = new Stream(of, [question(31, null, asked)]);
-  return { name, snapshot: { open: stream.open, ...more }, answers: stream.answers, act: () => act(stream) };
+  const stream = new Stream(of, [question(31, null, asked, pictures)]);
+  const answers = { ...stream.answers, pictureView: () => BOWL_VIEW };
+  return { name, snapshot: { open: stream.open, ...more }, answers, act: () => act(stream) };
 }
 
 /** A chat whose reply has ended in this way. */
@@ -192,6 +220,14 @@ export const CHAT: State[] = [
     await stream.tell({ type: "reading", done: 12_480, total: 18_902, cached: 6144 });
     await new Promise((calm) => setTimeout(calm, 300));
   }),
+  streaming(
+    "looking",
+    async (stream) => {
+      await stream.tell({ type: "reading", done: 0, total: 1104, cached: 0 });
+      await new Promise((calm) => setTimeout(calm, 300));
+    },
+    { pictures: [BOWL] },
+  ),
   streaming("thinking", async (stream) => {
     await stream.think(STARTER_THOUGHT);
     await stream.tell({ type: "live", stats: LIVE });
@@ -245,6 +281,23 @@ export const CHAT: State[] = [
     },
   },
   {
+    name: "pictures",
+    snapshot: {
+      ...STRIPPED,
+      open: opened(SOURDOUGH, [
+        question(31, null, "Is this starter ripe?", [BOWL]),
+        reply(32, 31, STARTER_REPLY, {
+          stats: { ...STATS, prompt_tokens: 1104, pictures: 1, picture_tokens: 1008, tower_seconds: 0.6 },
+        }),
+      ]),
+    },
+    answers: { pictureView: () => BOWL_VIEW },
+    act: async () => {
+      await click("reply-footer");
+      await click("fold-prompt");
+    },
+  },
+  {
     name: "panel-chat",
     snapshot: { open: BORROW_CHAT },
     act: () => setView({ inspector: true, inspectorPage: "chat" }),
@@ -280,20 +333,7 @@ export const CHAT: State[] = [
     name: "mtp-menu-no-head",
     snapshot: {
       open: SOURDOUGH_CHAT,
-      engine: {
-        state: "ready",
-        model: {
-          ...LOADED,
-          name: "Qwen3.5 9B",
-          path: SMALL,
-          format: "8-bit",
-          mtp: { state: "stripped" },
-          draft_model: null,
-        },
-        device: "metal",
-        in_memory: true,
-      },
-      selected_model: SMALL,
+      ...STRIPPED,
     },
     act: () => click("mtp-control"),
   },

@@ -77,8 +77,11 @@ export const commands = {
 	setDraftText: (chat: number | null, text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_text", { chat, text })),
 	/**  Keeps the files that are to go with what is typed. */
 	setDraftFiles: (chat: number | null, files: Attachment[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_files", { chat, files })),
-	/**  Keeps what a message of the person's is being changed to; `null` gives that up. */
-	setEdit: (message: number, text: string | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_edit", { message, text })),
+	/**
+	 *  Keeps what a message of the person's is being changed to, with other pictures if there are some; without a text that
+	 *  is given up.
+	 */
+	setEdit: (message: number, text: string | null, pictures: MessagePicture[] | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_edit", { message, text, pictures })),
 	/**  Changes how replies are written in a chat. */
 	setChatSettings: (chat: number, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_chat_settings", { chat, settings })),
 	/**  Keeps settings under a name. */
@@ -1513,6 +1516,8 @@ export type LocalModel = {
 	format: string | null,
 	/**  The MTP head. */
 	mtp: MtpState | null,
+	/**  Whether it is known to see pictures. */
+	sees_pictures: boolean,
 	/**  Whether it runs here. */
 	fit: Fit | null,
 	/**  Whether its repository has a newer commit. */
@@ -2066,7 +2071,9 @@ export type ReplyStats = {
 	prompt_tokens: number,
 	/**  Of those, how many were already in a cache. */
 	cached_tokens: number,
-	/**  Of those in the prompt, how many stand for pictures. */
+	/**  Pictures in the prompt. */
+	pictures: number,
+	/**  Of the tokens in the prompt, how many stand for pictures. */
 	picture_tokens: number,
 	/**  Part of the time spent on the prompt in which pictures went through the vision tower. */
 	tower_seconds: number,
@@ -2445,6 +2452,8 @@ export type UnsentEdit = {
 	message: number,
 	/**  What is typed in its place. */
 	text: string,
+	/**  The pictures that go with it; `None` where they are still those of the message. */
+	pictures: MessagePicture[] | null,
 };
 
 /**  How often the app looks for a newer version of itself without being asked. */

@@ -35,6 +35,7 @@ import {
   type Sent,
   type SettingsPage,
   type Snapshot,
+  type UnsentEdit,
 } from "./bindings";
 
 /** The shell refused or could not answer. */
@@ -179,7 +180,8 @@ export const shell = {
   deleteChat: (chat: number) => answered(commands.deleteChat(chat)),
   undoDeletion: (deletion: number) => answered(commands.undoDeletion(deletion)),
   setDraftText: (chat: number | null, text: string) => answered(commands.setDraftText(chat, text)),
-  setEdit: (message: number, text: string | null) => answered(commands.setEdit(message, text)),
+  setEdit: (message: number, edit: Omit<UnsentEdit, "message"> | null) =>
+    answered(commands.setEdit(message, edit?.text ?? null, edit?.pictures ?? null)),
   setDraftFiles: (chat: number | null, files: Attachment[]) => answered(commands.setDraftFiles(chat, files)),
   setDraftPictures: (chat: number | null, pictures: MessagePicture[]) =>
     answered(commands.setDraftPictures(chat, pictures)),

@@ -21,7 +21,7 @@ import { MtpControl } from "./MtpControl";
 import { newChat } from "./navigation";
 import { Pictures } from "./Pictures";
 import { filesOf } from "./pasted";
-import { blindness, hasPictures } from "./pictures";
+import { blindness, hasPictures, modelThatSees } from "./pictures";
 import { RepliesControl } from "./RepliesControl";
 import { awaitedFiles, draftKey } from "./view";
 
@@ -152,7 +152,10 @@ function AttachButton() {
     { name: "Files: text, code, PDF", reason: null, onSelect: chooseAttachments },
     { name: "Pictures", reason: blind, onSelect: choosePictures },
   ];
-  if (blind !== null)
+  const offer = useModelThatSees();
+  if (blind !== null && offer !== null)
+    entries.push({ ...offer, name: `${offer.name}, which sees pictures` });
+  else if (blind !== null)
     entries.push({ name: "Get a model that sees pictures", reason: null, onSelect: getModels });
   return (
     <MenuButton label="Attach files or pictures" testId="attach" entries={entries} side="top" align="start">
@@ -166,17 +169,37 @@ function PicturesNote({ attached }: { attached: MessagePicture[] }) {
   const blind = blindness(useModel());
   const model = useModelName();
   const sent = useStore((state) => hasPictures(state.messages));
+  const offer = useModelThatSees();
   if (blind === null || (attached.length === 0 && !sent)) return null;
   return (
     <div className="context-note pictures-note" data-testid="pictures-note">
       <span role="status">
         {model ?? "This model"} cannot see pictures: it is told what they are called. {blind}
       </span>
-      <button type="button" className="quiet-button" onClick={getModels}>
-        Get one that can
-      </button>
+      {offer === null ? (
+        <button type="button" className="quiet-button" onClick={getModels}>
+          Get one that can
+        </button>
+      ) : (
+        <ActionButton
+          className="quiet-button"
+          data-testid="use-seeing"
+          reason={offer.reason}
+          onClick={offer.onSelect}
+        >
+          {offer.name}
+        </ActionButton>
+      )}
     </div>
   );
+}
+
+/** Opens the model of the library that sees pictures; null if there is none. */
+function useModelThatSees(): MenuEntry | null {
+  const library = useStore((state) => state.library);
+  const model = modelThatSees(library?.models ?? []);
+  const reason = useReason("open");
+  return model && { name: `Use ${model.name}`, reason, onSelect: () => openModel(model.path) };
 }
 
 /** Says which model has answered so far, if another one would answer next. */

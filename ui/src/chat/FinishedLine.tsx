@@ -5,6 +5,7 @@ import { useStore } from "../state/store";
 import { inspectReply } from "./actions";
 import { Further } from "./Further";
 import { Pulse } from "./Pulse";
+import { seenLabel } from "./pictures";
 import { inspected } from "./view";
 
 /** Columns of the pulse once a reply is finished. */
@@ -29,6 +30,7 @@ export function FinishedLine({ message, stats }: { message: number; stats: Reply
       {gain !== null && <Further>{speed}</Further>}
       <Further className="pass-part">{pass}</Further>
       {accepted !== null && <Further className="accepted-part">{accepted}</Further>}
+      {stats.tower_seconds > 0 && <Further className="seen-part">{seenLabel(stats)}</Further>}
     </button>
   );
 }

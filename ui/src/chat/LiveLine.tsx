@@ -2,9 +2,10 @@ import { type ComponentProps, useEffect, useRef, useState } from "react";
 import type { LiveStats } from "../bridge/bindings";
 import { count, rate, seconds, speedParts } from "../primitives/format";
 import type { LiveReply, Reading } from "../state/server";
-import { useStore } from "../state/store";
+import { useModel, useStore } from "../state/store";
 import { Further } from "./Further";
 import { Pulse } from "./Pulse";
+import { blindness, lookingLabel } from "./pictures";
 
 /** Columns of the pulse while a reply is written. */
 const COLUMNS = 22;
@@ -15,8 +16,15 @@ const STILL = 1000;
 /** Reading that began less than this many seconds ago tells nothing of its rate. */
 const SETTLED = 0.5;
 
+interface Props {
+  live: LiveReply | undefined;
+  /** The message that it answers. */
+  question?: number | null;
+}
+
 /** What a reply does while it is written. Its height, and the place of each number, stay as they are. */
-export function LiveLine({ live }: { live: LiveReply | undefined }) {
+export function LiveLine({ live, question = null }: Props) {
+  const pictures = usePicturesSeen(question);
   const pulse = useStore((state) => state.preferences.pulse);
   const reading = useThrottled(live?.reading ?? null, CALM);
   const [still] = useState(() => matchMedia("(prefers-reduced-motion: reduce)").matches);
@@ -24,7 +32,7 @@ export function LiveLine({ live }: { live: LiveReply | undefined }) {
   return (
     <div className="reply-foot live-line numbers" data-testid="live-line" aria-live="off">
       {live?.reading ? (
-        <ReadingLine reading={reading ?? live.reading} now={performance.now()} />
+        <ReadingLine reading={reading ?? live.reading} now={performance.now()} pictures={pictures} />
       ) : live?.stats ? (
         <>
           {pulse && <PulseOf passes={live.stats.passes} />}
@@ -35,6 +43,13 @@ export function LiveLine({ live }: { live: LiveReply | undefined }) {
       )}
     </div>
   );
+}
+
+/** How many pictures of a question the model sees. */
+function usePicturesSeen(question: number | null): number {
+  const sees = blindness(useModel()) === null;
+  const pictures = useStore(({ messages }) => messages.find(({ id }) => id === question)?.pictures);
+  return sees && pictures ? pictures.filter(({ missing }) => !missing).length : 0;
 }
 
 type Passes = Pick<ComponentProps<typeof Pulse>, "passes">;
@@ -65,15 +80,24 @@ function waitingLabel(live: LiveReply | undefined): string {
   return live?.answer || live?.thinking ? "Writing" : "Waiting";
 }
 
-/** How far the prompt is read: in words, and below them as a bar, grey for what was remembered. `now`: milliseconds. */
-export function ReadingLine({ reading, now }: { reading: Reading; now: number }) {
+interface ReadingProps {
+  reading: Reading;
+  /** In milliseconds. */
+  now: number;
+  pictures?: number;
+}
+
+/** How far the prompt is read: in words, and below them as a bar, grey for what was remembered. */
+export function ReadingLine({ reading, now, pictures = 0 }: ReadingProps) {
   const { done, total, cached } = reading;
   const { read, remembered, pace } = readingParts(reading, now);
+  // The engine looks at pictures before it reads on, and counts nothing meanwhile.
+  const looks = pictures > 0 && done <= cached && done < total;
   const width = (tokens: number) => `${total > 0 ? (100 * tokens) / total : 0}%`;
   return (
     <div className="reading">
       <p className="reading-words">
-        <span className="reading-read">{read}</span>
+        <span className="reading-read">{looks ? lookingLabel(pictures) : read}</span>
         {remembered !== null && (
           <span className="reading-remembered">
             <Further>{remembered}</Further> <span className="term">(cached)</span>

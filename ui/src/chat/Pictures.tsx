@@ -3,11 +3,12 @@ import { type KeyboardEvent, memo, useState } from "react";
 import type { MessagePicture, PictureDetail } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { attempt } from "../frame/errors";
+import { CopyButton } from "../primitives/CopyButton";
 import { count } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { setView } from "../state/store";
-import { DETAILS, detailName, pictureCost, pictureFacts, usePictureView } from "./pictures";
+import { DETAILS, detailName, pictureCost, pictureFacts, usePictureView, viewAsPng } from "./pictures";
 
 interface Props {
   pictures: MessagePicture[];
@@ -157,6 +158,14 @@ function LargePicture({ pictures, open, onOpen }: LargeProps) {
                     {count((open ?? 0) + 1)} of {count(pictures.length)}
                   </span>
                 )}
+                <CopyButton
+                  key={picture.hash}
+                  className="button"
+                  text={() => viewAsPng(picture.hash)}
+                  label="Copy"
+                  reason={picture.missing ? "Its file is gone." : null}
+                  testId="copy-picture"
+                />
                 <button
                   type="button"
                   className="button"

@@ -9,22 +9,21 @@ import { edit, leaveEdit } from "./actions";
 import { addPictures, setEditDetail } from "./attaching";
 import { splitFiles, withFiles } from "./attachments";
 import { isLong } from "./cut";
-import { setEdit, setEditPictures } from "./drafts";
+import { setEdit } from "./drafts";
 import { Files } from "./Files";
 import { focusComposer } from "./focus";
 import { LongText } from "./LongText";
 import { MessageMenu } from "./MessageMenu";
 import { Pictures } from "./Pictures";
 import { Versions } from "./Versions";
+import type { Edit } from "./view";
 
 /** What the person wrote. */
 export const Question = memo(function Question({ message }: { message: Message }) {
   const editing = useStore((state) => state.editing === message.id);
   const reason = useAnswerReason();
   const { text, files } = useMemo(() => splitFiles(message.text), [message.text]);
-  const unsent = useStore(
-    ({ edits, editPictures }) => (edits[message.id] ?? text) !== text || message.id in editPictures,
-  );
+  const unsent = useStore(({ edits }) => isChanged(edits[message.id], text));
   return (
     <article className="question-turn" aria-label="You" data-message={message.id}>
       {editing ? (
@@ -59,12 +58,16 @@ export const Question = memo(function Question({ message }: { message: Message }
   );
 });
 
+/** Whether something was changed about a message whose text is `text`. */
+const isChanged = (edit: Edit | null | undefined, text: string): boolean =>
+  edit != null && (edit.text !== text || edit.pictures !== null);
+
 function QuestionForm({ message }: { message: Message }) {
   const [{ text: before, files }] = useState(() => splitFiles(message.text));
-  const pictures = useStore((state) => state.editPictures[message.id]) ?? message.pictures;
+  const pictures = useStore((state) => state.edits[message.id]?.pictures) ?? message.pictures;
   const adding = useStore((state) => state.addingTo === message.id);
   const field = useRef<HTMLTextAreaElement>(null);
-  const text = useStore((state) => state.edits[message.id] ?? before);
+  const text = useStore((state) => state.edits[message.id]?.text ?? before);
   const answerReason = useAnswerReason();
   const reason =
     answerReason ??
@@ -78,7 +81,7 @@ function QuestionForm({ message }: { message: Message }) {
     focusComposer();
   };
   const onRemove = (index: number) => {
-    setEditPictures(message, (pictures) => pictures.toSpliced(index, 1));
+    setEdit(message, { pictures: pictures.toSpliced(index, 1) });
     // The button that was used is gone.
     field.current?.focus();
   };
@@ -105,7 +108,7 @@ function QuestionForm({ message }: { message: Message }) {
         ref={field}
         autoFocus
         text={text}
-        onText={(text) => setEdit(message.id, text)}
+        onText={(text) => setEdit(message, { text })}
         aria-label="Your message"
         data-testid="edit-text"
         data-escape

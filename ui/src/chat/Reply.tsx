@@ -51,7 +51,11 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
           wake={live ? (wake ? answerRuns(live) : []) : null}
         />
       </div>
-      {streaming ? <LiveLine live={live} /> : <ReplyFoot message={message} last={last} />}
+      {streaming ? (
+        <LiveLine live={live} question={message.parent} />
+      ) : (
+        <ReplyFoot message={message} last={last} />
+      )}
     </article>
   );
 });

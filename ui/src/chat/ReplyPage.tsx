@@ -21,6 +21,7 @@ import {
 import { toggleRevealDrafts } from "../reveal/actions";
 import { useModel, useModelName, useStore } from "../state/store";
 import { PassPicture } from "./PassPicture";
+import { seenLabel } from "./pictures";
 import { drawsAlike } from "./repliesLabel";
 import {
   DepthLine,
@@ -90,6 +91,7 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
   const parts = thinkingAndAnswer(stats);
   const speeds = partSpeeds(stats);
   const drawing = useDrawing(stats, model);
+  const seen = seenLabel(stats);
   return (
     <div className="folds">
       <Fold name="Speed as it went on" value={`${rate(stats.tokens_per_second)} tok/s`} testId="fold-speed">
@@ -147,6 +149,7 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
         <dl className="facts numbers">
           <Fact name="Remembered">{count(stats.cached_tokens)} tokens</Fact>
           <Fact name="Read anew">{count(fresh)} tokens</Fact>
+          {seen !== null && <Fact name="Pictures">{seen}</Fact>}
           <Fact name="Context at the end">{count(stats.prompt_tokens + stats.emitted)} tokens</Fact>
         </dl>
       </Fold>

@@ -41,7 +41,7 @@ describe("what was typed in chats that are gone", () => {
     setDraft("For a new chat");
     useStore.setState({ chat: 57 });
     setDraft("For one that is gone");
-    setEdit(1050, "Changed");
+    setEdit({ id: 1050, text: "", pictures: [] }, { text: "Changed" });
     forgetDrafts();
     expect([state().drafts, state().edits]).toEqual([{ new: "For a new chat" }, {}]);
     await saveDrafts();

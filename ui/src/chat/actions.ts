@@ -6,7 +6,7 @@ import { showError } from "../frame/errors";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
-import { dropDraft, dropEditPictures, moveDraft, setEdit, setFiles, setPictures } from "./drafts";
+import { dropDraft, dropEdit, moveDraft, setFiles, setPictures } from "./drafts";
 import { focusComposer } from "./focus";
 import { readAgain } from "./navigation";
 import { changeChatSettings } from "./settings";
@@ -111,8 +111,7 @@ export function editLast(): void {
 /** Closes the form of a message, and forgets what it held. */
 export function leaveEdit(message: number): void {
   setView({ editing: null });
-  dropEditPictures(message);
-  setEdit(message, null);
+  dropEdit(message);
 }
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));

@@ -12,7 +12,7 @@ import { ShellError, shell } from "../bridge/bridge";
 import { showError } from "../frame/errors";
 import { count } from "../primitives/format";
 import { setView, useStore } from "../state/store";
-import { setEditPictures, setFiles, setPictures } from "./drafts";
+import { editPictures, setEdit, setFiles, setPictures } from "./drafts";
 import { contentsOf } from "./pasted";
 import { draftKey, type PendingFiles } from "./view";
 
@@ -123,9 +123,8 @@ export async function setDetail(index: number, detail: PictureDetail): Promise<v
 
 /** Lets the model see a picture of an edited message in another detail. */
 export async function setEditDetail(message: Message, index: number, detail: PictureDetail): Promise<void> {
-  const pictures = state().editPictures[message.id] ?? message.pictures;
-  const changed = await inDetail(pictures[index], detail);
-  if (changed) setEditPictures(message, (shown) => replaced(shown, index, changed));
+  const changed = await inDetail(editPictures(message)[index], detail);
+  if (changed) setEdit(message, { pictures: replaced(editPictures(message), index, changed) });
 }
 
 /** A picture in another detail; null where it cannot be, which is said. */
@@ -152,9 +151,8 @@ export async function addPictures(message: Message): Promise<void> {
   try {
     const { pictures, notes } = await shell.chooseAttachments(true, () => setView({ addingTo: message.id }));
     if (notes.length > 0) setView({ note: { text: notes.join("\n"), undo: null } });
-    const before = state().editPictures[message.id] ?? message.pictures;
-    const all = notTooMany([...before, ...pictures]);
-    if (pictures.length > 0) setEditPictures(message, () => all);
+    const all = notTooMany([...editPictures(message), ...pictures]);
+    if (pictures.length > 0) setEdit(message, { pictures: all });
   } catch (error) {
     showError(error, chat);
   } finally {

@@ -6,13 +6,13 @@ import { type Attached, MESSAGE_PICTURES, type Message } from "../bridge/binding
 import { shell } from "../bridge/bridge";
 import { isCovered } from "../frame/escape";
 import { reserveInputMethodKeys } from "../frame/inputMethods";
-import { modelInfo } from "../models/samples";
+import { library, local, modelInfo } from "../models/samples";
 import type { LiveReply } from "../state/server";
 import { type State, useStore } from "../state/store";
 import { send } from "./actions";
 import { attachDropped, setDetail } from "./attaching";
 import { Composer } from "./Composer";
-import { setFiles, setPictures } from "./drafts";
+import { saveDrafts, setFiles, setPictures } from "./drafts";
 import { Question } from "./Question";
 import { picture } from "./samples";
 
@@ -46,6 +46,11 @@ function open() {
   render(<Composer />, { container: root.appendChild(document.createElement("div")) });
   const field = screen.getByTestId<HTMLTextAreaElement>("composer");
   return { user, field, button: () => screen.getByTestId("send") };
+}
+
+function answeredByBlindModel(): void {
+  const model = modelInfo("/m", { pictures: { state: "unavailable", reason: "Its tower is missing." } });
+  useStore.setState({ engine: { state: "ready", model, device: "cpu" } as State["engine"] });
 }
 
 describe("the field for the next message", () => {
@@ -214,8 +219,7 @@ describe("pictures of the next message", () => {
 
   it("are named to a model that cannot see, which is said with a way out", async () => {
     setPictures(null, () => [owl]);
-    const model = modelInfo("/m", { pictures: { state: "unavailable", reason: "Its tower is missing." } });
-    useStore.setState({ engine: { state: "ready", model, device: "cpu" } as State["engine"] });
+    answeredByBlindModel();
     const { user } = open();
     const note = screen.getByTestId("pictures-note");
     expect(note.textContent).toMatch(/cannot see pictures.*Its tower is missing/);
@@ -225,6 +229,23 @@ describe("pictures of the next message", () => {
     expect(entry.textContent).toContain("Its tower is missing.");
     await user.click(screen.getByText("Get a model that sees pictures"));
     expect(useStore.getState().screen).toBe("models");
+  });
+
+  it("lead to the model of the library that sees them and was used last", async () => {
+    const sees = { sees_pictures: true };
+    const models = [
+      local("/blind", { last_used: 9 }),
+      local("/older", { ...sees, last_used: 3 }),
+      local("/newer", { ...sees, last_used: 4 }),
+      local("/gone", { ...sees, last_used: 8, state: { state: "offline" } }),
+    ];
+    useStore.setState({ library: library({ models }) });
+    answeredByBlindModel();
+    setPictures(null, () => [owl]);
+    const opened = vi.spyOn(shell, "openModel").mockResolvedValue(modelInfo("/newer"));
+    const { user } = open();
+    await user.click(screen.getByText("Use newer"));
+    expect(opened).toHaveBeenCalledWith("/newer");
   });
 
   it("are no more than go with one message", async () => {
@@ -282,8 +303,13 @@ describe("pictures of an edited message", () => {
     expect(screen.getAllByTestId("picture").map(({ textContent }) => textContent)).toEqual([
       "bell.jpg1,008 tokens",
     ]);
+    await saveDrafts();
+    expect(shell.setEdit).toHaveBeenLastCalledWith(3, {
+      text: "What is it?",
+      pictures: [picture("bell.jpg")],
+    });
     await user.click(screen.getByTestId("cancel-edit"));
-    expect(useStore.getState().editPictures).toEqual({});
+    expect(useStore.getState().edits).toEqual({ 3: null });
   });
 
   it("are waited for once they are chosen", async () => {

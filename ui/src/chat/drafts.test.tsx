@@ -29,7 +29,7 @@ beforeEach(() => {
     return null;
   };
   vi.spyOn(shell, "setDraftText").mockImplementation(keep);
-  vi.spyOn(shell, "setEdit").mockImplementation(keep);
+  vi.spyOn(shell, "setEdit").mockImplementation((message, edit) => keep(message, edit?.text));
 });
 afterEach(async () => {
   await saveDrafts();
@@ -54,7 +54,7 @@ describe("what is typed", () => {
     vi.spyOn(shell, "library").mockRejectedValue(new Error("no library"));
     await start(() => false);
     setDraft("A thought");
-    setEdit(3, "Another");
+    setEdit({ id: 3, text: "", pictures: [] }, { text: "Another" });
     tell({ type: "closing" });
     await vi.waitFor(() => expect(handedOver).toHaveBeenCalled());
     expect(kept).toEqual(["null: A thought", "3: Another", "the end"]);
@@ -122,7 +122,7 @@ describe("an edit that is not sent", () => {
   };
   const opened = (text?: string) => ({
     ...openedChat(5, [{ message: question, versions: [3] }]),
-    edits: text === undefined ? [] : [{ message: 3, text }],
+    edits: text === undefined ? [] : [{ message: 3, text, pictures: null }],
   });
   const drawn = () => {
     Object.assign(initial, state());
@@ -134,27 +134,27 @@ describe("an edit that is not sent", () => {
     expect(drawn()).toContain("Continue editing");
     setView({ editing: 3 });
     expect(drawn()).toContain('data-text="Who is it"');
-    setEdit(3, "Who is it?");
+    setEdit(question, { text: "Who is it?" });
     await show(openedChat(6));
     // What this page knows is newer than what the shell has kept.
     await show(opened("Who is it"));
-    expect(state().edits[3]).toBe("Who is it?");
+    expect(state().edits[3]?.text).toBe("Who is it?");
     leaveEdit(3);
     await vi.advanceTimersByTimeAsync(400);
-    expect(kept).toEqual(["3: Who is it?", "3: null"]);
+    expect(kept).toEqual(["3: Who is it?", "3: undefined"]);
     await show(opened("Who is it"));
     expect(drawn()).not.toContain("Continue editing");
   });
 
   it("is given up when it is sent", async () => {
     await show(opened());
-    setEdit(3, "Who is it?");
+    setEdit(question, { text: "Who is it?" });
     vi.spyOn(shell, "edit").mockImplementation(async (_message, _text, _pictures, replies) =>
       replies.begun({ chat: 5, messages: [] }),
     );
     await edit(3, "Who is it?", []);
     await vi.advanceTimersByTimeAsync(400);
-    expect(kept).toEqual(["3: null"]);
+    expect(kept).toEqual(["3: undefined"]);
   });
 });
 

@@ -1,7 +1,11 @@
 import type { Attachment, Draft, Message, MessagePicture, UnsentEdit } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { setView, useStore } from "../state/store";
-import { draftKey } from "./view";
+import { splitFiles } from "./attachments";
+import { draftKey, type Edit } from "./view";
+
+/** A message of the person's, as far as it can be edited. */
+type EditedMessage = Pick<Message, "id" | "text" | "pictures">;
 
 /** What is typed is kept so many milliseconds later at most. */
 const SAVE_DELAY = 400;
@@ -73,30 +77,30 @@ export function setPictures(
   enqueueSave(() => shell.setDraftPictures(chat, shown));
 }
 
-/** Changes what a message of the person's is being changed to; `null` gives that up. */
-export function setEdit(message: number, text: string | null): void {
-  setView({ edits: { ...useStore.getState().edits, [message]: text } });
-  saveLater(`edit ${message}`, () => shell.setEdit(message, text));
+/** Changes a part of what a message of the person's is being changed to. */
+export function setEdit(message: EditedMessage, part: Partial<Edit>): void {
+  const before = useStore.getState().edits[message.id] ?? {
+    text: splitFiles(message.text).text,
+    pictures: null,
+  };
+  keepEdit(message.id, { ...before, ...part });
 }
 
-/** Changes the pictures of an edited message, which has those of `message` until then. */
-export function setEditPictures(
-  { id, pictures }: Pick<Message, "id" | "pictures">,
-  change: (pictures: MessagePicture[]) => MessagePicture[],
-): void {
-  const { editPictures } = useStore.getState();
-  setView({ editPictures: { ...editPictures, [id]: change(editPictures[id] ?? pictures) } });
+/** Gives up what a message was being changed to. */
+export const dropEdit = (message: number): void => keepEdit(message, null);
+
+function keepEdit(message: number, edit: Edit | null): void {
+  setView({ edits: { ...useStore.getState().edits, [message]: edit } });
+  saveLater(`edit ${message}`, () => shell.setEdit(message, edit));
 }
 
-/** Gives up what the pictures of a message were changed to. */
-export function dropEditPictures(message: number): void {
-  const { [message]: _, ...others } = useStore.getState().editPictures;
-  setView({ editPictures: others });
-}
+/** The pictures that a message of the person's has, or is to have. */
+export const editPictures = ({ id, pictures }: EditedMessage): MessagePicture[] =>
+  useStore.getState().edits[id]?.pictures ?? pictures;
 
 /** Shows the edits that the shell has kept. What this page knows of is newer. */
 export function mergeEdits(edits: UnsentEdit[]): void {
-  const kept = Object.fromEntries(edits.map(({ message, text }) => [message, text]));
+  const kept = Object.fromEntries(edits.map(({ message, ...edit }) => [message, edit]));
   setView({ edits: { ...kept, ...useStore.getState().edits } });
 }
 
@@ -106,7 +110,6 @@ export function forgetDrafts(): void {
   const { drafts, attached, pictures } = useStore.getState();
   setView({
     edits: {},
-    editPictures: {},
     drafts: { new: drafts.new ?? "" },
     attached: { new: attached.new ?? [] },
     pictures: { new: pictures.new ?? [] },

@@ -1,7 +1,14 @@
 import { useEffect, useState } from "react";
-import type { Message, MessagePicture, ModelInfo, PictureDetail } from "../bridge/bindings";
+import type {
+  LocalModel,
+  Message,
+  MessagePicture,
+  ModelInfo,
+  PictureDetail,
+  ReplyStats,
+} from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
-import { bytes, count } from "../primitives/format";
+import { bytes, count, seconds } from "../primitives/format";
 
 /** How many views are kept: more than are on a screen. */
 const MOST_VIEWS = 60;
@@ -39,6 +46,22 @@ export function usePictureView({ hash, missing }: MessagePicture): string | null
   return seen?.hash === hash && !missing ? seen.address : null;
 }
 
+/** What people see of a picture, as PNG. */
+export async function viewAsPng(hash: string): Promise<Blob> {
+  const image = new Image();
+  image.src = await viewOf(hash);
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = image.naturalWidth;
+  canvas.height = image.naturalHeight;
+  canvas.getContext("2d")?.drawImage(image, 0, 0);
+  return new Promise((resolve, reject) => {
+    const done = (png: Blob | null) =>
+      png ? resolve(png) : reject(new Error("The picture cannot be drawn."));
+    canvas.toBlob(done, "image/png");
+  });
+}
+
 /** What the person chooses from, and what each is. */
 export const DETAILS: { detail: PictureDetail; name: string; words: string }[] = [
   { detail: "low", name: "Low", words: "at most 256 tokens" },
@@ -58,6 +81,28 @@ export const pictureFacts = (picture: MessagePicture): string => {
   const { width, height, format } = picture;
   return `${count(width)} × ${count(height)} ${format.toUpperCase()}, ${bytes(picture.bytes)}`;
 };
+
+const picturesLabel = (pictures: number): string =>
+  pictures === 1 ? "1 picture" : `${count(pictures)} pictures`;
+
+/** What a reply's pictures took; null where it had none. */
+export function seenLabel({ pictures, picture_tokens, tower_seconds }: ReplyStats): string | null {
+  if (pictures === 0) return null;
+  const took = tower_seconds > 0 ? `seen in ${seconds(tower_seconds)}` : "remembered";
+  return `${picturesLabel(pictures)}, ${count(picture_tokens)} tokens, ${took}`;
+}
+
+/** What is said while a model looks at the pictures of a question. */
+export const lookingLabel = (pictures: number): string =>
+  pictures === 1 ? "Looking at the picture" : `Looking at ${picturesLabel(pictures)}`;
+
+/** The model of the library that sees pictures and was used last, of those that run here; null if there is none. */
+export function modelThatSees(models: LocalModel[]): LocalModel | null {
+  const seeing = models.filter(
+    ({ sees_pictures: sees, state, fit }) => sees && state.state === "ready" && fit?.verdict !== "too_big",
+  );
+  return seeing.toSorted((a, b) => (b.last_used ?? 0) - (a.last_used ?? 0))[0] ?? null;
+}
 
 /** Why a model cannot see pictures; null if it can, or if there is none. */
 export const blindness = (model: ModelInfo | null): string | null =>

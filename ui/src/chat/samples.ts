@@ -54,6 +54,7 @@ export const replyStats = (more: Partial<ReplyStats> = {}): ReplyStats => ({
   sample_seconds: 0.5,
   host_seconds: 1,
   peak_memory_bytes: 1,
+  pictures: 0,
   picture_tokens: 0,
   tower_seconds: 0,
   chat_bytes: 1.4e9,

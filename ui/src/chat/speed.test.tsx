@@ -6,6 +6,7 @@ import type { PlainSpeed } from "../bridge/bindings";
 import { PlainText } from "../reveal/RevealedText";
 import type { Reading } from "../state/server";
 import { useStore } from "../state/store";
+import { FinishedLine } from "./FinishedLine";
 import { ReadingLine, readingParts } from "./LiveLine";
 import { PassPicture, places } from "./PassPicture";
 import { Pulse } from "./Pulse";
@@ -41,6 +42,15 @@ describe("the line under a reply whose prompt is read", () => {
     expect(known({ done: 6144 }, 9000)).toEqual(["Reading 6,144 of 18,902", "6,144 remembered"]);
     const all = { done: 60, total: 60, cached: 0, first: { done: 0, at: 0 } };
     expect(known(all, 10_000)).toEqual(["Reading 60 of 60", null, "6.0 tok/s"]);
+  });
+
+  it("is looked at before anything of it is read, where it has pictures", () => {
+    const line = (more: Partial<Reading>, pictures: number) =>
+      renderToStaticMarkup(<ReadingLine reading={reading(more)} now={0} pictures={pictures} />);
+    expect(line({ done: 6144 }, 1)).toContain("Looking at the picture<");
+    expect(line({ done: 6144 }, 2)).toContain("Looking at 2 pictures<");
+    expect(line({ done: 6144 }, 0)).toContain("Reading 6,144 of 18,902");
+    expect(line({}, 2)).toContain("Reading 12,480 of 18,902");
   });
 
   it("has a bar, with what was remembered apart from what was read", () => {
@@ -116,6 +126,18 @@ describe("the numbers of a reply", () => {
     );
     expect(rows.slice(2)).toEqual(["Thinking 500 250 2.0 83 %", "Answer 242 162 1.5 61 %"]);
     expect(folds({})).not.toContain("<table");
+  });
+
+  it("say what its pictures took", () => {
+    const seen = { pictures: 1, picture_tokens: 1008, tower_seconds: 0.6 };
+    expect(folds(seen)).toContain("1 picture, 1,008 tokens, seen in 600 ms");
+    const again = { pictures: 2, picture_tokens: 2016 };
+    expect(folds(again)).toContain("2 pictures, 2,016 tokens, remembered");
+    expect(folds({})).not.toContain("Pictures");
+    const line = (more: Parameters<typeof replyStats>[0]) =>
+      renderToStaticMarkup(<FinishedLine message={2} stats={replyStats(more)} />);
+    expect(line(seen)).toContain("1 picture, 1,008 tokens, seen in 600 ms");
+    expect(line(again)).not.toContain("picture");
   });
 
   it("say what the reply was made with", () => {

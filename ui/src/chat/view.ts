@@ -1,4 +1,4 @@
-import type { Attachment, ErrorReport, Message, MessagePicture } from "../bridge/bindings";
+import type { Attachment, ErrorReport, Message, MessagePicture, UnsentEdit } from "../bridge/bindings";
 import type { ServerState } from "../state/server";
 
 /** Files that are being chosen or read for a message that is not sent. */
@@ -12,6 +12,9 @@ export interface PendingFiles {
 
 /** A page of the panel beside the chat. */
 export type InspectorPage = "reply" | "chat";
+
+/** What a message of the person's is being changed to. */
+export type Edit = Omit<UnsentEdit, "message">;
 
 /** What only the page knows of the open chat and of what is typed. */
 export interface ChatView {
@@ -40,9 +43,7 @@ export interface ChatView {
   /** The message of the person's that is being edited. */
   editing: number | null;
   /** What messages are being changed to, by message; null where that was given up. */
-  edits: Record<number, string | null>;
-  /** The pictures that go with them, by message, where they were changed. */
-  editPictures: Record<number, MessagePicture[]>;
+  edits: Record<number, Edit | null>;
   /** The message that pictures are being added to. */
   addingTo: number | null;
   /** The message that came into view last because somebody asked for it, and whether it is shown for a moment. */
@@ -64,7 +65,6 @@ export const CHAT_VIEW: ChatView = {
   unbegun: null,
   editing: null,
   edits: {},
-  editPictures: {},
   addingTo: null,
   jump: null,
 };

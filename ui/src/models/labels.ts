@@ -107,11 +107,19 @@ const guessesLabel = (most: number): string => `guesses up to ${most} ahead`;
 const MOST_HEAD_GUESSES = 3;
 
 /** What a model that is here is, in one line. */
-export const localFacts = ({ format, disk_bytes: size, mtp, fit, state }: LocalModel): string =>
+export const localFacts = ({
+  format,
+  disk_bytes: size,
+  mtp,
+  sees_pictures: sees,
+  fit,
+  state,
+}: LocalModel): string =>
   line(
     format && formatLabel(format),
     bytes(size),
     mtp && (mtp.state === "present" ? `${guessesLabel(MOST_HEAD_GUESSES)} (MTP head)` : "no MTP head"),
+    sees && "sees pictures",
     state.state === "ready" && fitFact(fit),
   );
 

@@ -4,7 +4,7 @@ import { copy } from "./clipboard";
 
 interface Props {
   /** What is copied, or what makes it. */
-  text: string | (() => string);
+  text: string | (() => string | Promise<Blob>);
   label: string;
   /** Why there is nothing to copy yet; null if there is. */
   reason?: string | null;
@@ -12,7 +12,7 @@ interface Props {
   testId?: string;
 }
 
-/** Copies `text` and says so for a moment. */
+/** Copies a text or a picture and says so for a moment. */
 export function CopyButton({ text, label, reason = null, className = "quiet-button", testId }: Props) {
   const [result, setResult] = useState<string | null>(null);
 

@@ -1,5 +1,11 @@
-/** Puts `text` on the clipboard. */
-export async function copy(text: string): Promise<void> {
+/** Puts a text on the clipboard, or a PNG picture, which may still be on its way. */
+export async function copy(content: string | Promise<Blob>): Promise<void> {
+  // At once: webviews let the clipboard be written only while they handle what the person does.
+  if (typeof content === "string") await copyText(content);
+  else await navigator.clipboard.write([new ClipboardItem({ "image/png": content })]);
+}
+
+async function copyText(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {

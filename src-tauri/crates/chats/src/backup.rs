@@ -23,8 +23,8 @@ use crate::{ChatsError, Reader, schema};
 const ENDINGS: [&str; 2] = ["backup-1", "backup-2"];
 /// What follows the name of the database in that of the folder with the pictures of all backups.
 const PICTURES: &str = "backup-pictures";
-/// What follows the name of chats that were set aside in that of the folder with their pictures.
-const SET_ASIDE_PICTURES: &str = "pictures";
+/// What follows the name of any other copy, or of chats that were set aside, in that of the folder with its pictures.
+const OWN_PICTURES: &str = "pictures";
 /// What follows the name of the database in that of a copy that is not whole yet.
 const PART: &str = "part-";
 
@@ -72,9 +72,9 @@ pub fn restorable(path: &Path) -> Vec<ChatsBackup> {
     if !is_newer(path) {
         return backups(path);
     }
-    let before_changes = (1..=schema::MIGRATIONS.len()).map(|layout| format!("layout-{layout}"));
-    let endings = ENDINGS.iter().map(|&ending| ending.to_owned()).chain(before_changes);
-    let copies = endings.map(|ending| beside(path, &ending)).filter(|copy| is_known(copy));
+    let backups = ENDINGS.iter().map(|ending| beside(path, ending));
+    let before_changes = (1..=schema::MIGRATIONS.len()).map(|layout| of_layout(path, layout));
+    let copies = backups.chain(before_changes).filter(|copy| is_known(copy));
     let mut found: Vec<ChatsBackup> = copies.filter_map(|copy| about(&copy)).collect();
     found.sort_by_key(|copy| Reverse(copy.made_at));
     found
@@ -107,7 +107,9 @@ pub fn restore_backup(path: &Path) -> Result<Restored, ChatsError> {
         Some((copy.ok()?, backup))
     });
     let (copy, backup) = sound.ok_or_else(|| ChatsError::NoBackup { path: path.to_owned() })?;
-    give_pictures(path, &copy, &PictureFiles::beside(path), &pictures_beside(path));
+    for from in [pictures_beside(path), own_pictures(&backup)] {
+        give_pictures(path, &copy, &PictureFiles::beside(path), &from);
+    }
     let set_aside =
         set_aside(path, &PictureFiles::beside(path)).map_err(|error| ChatsError::io(path, error))?;
     copy.persist(path).map_err(|error| ChatsError::io(path, error.error))?;
@@ -117,6 +119,16 @@ pub fn restore_backup(path: &Path) -> Result<Restored, ChatsError> {
 /// The pictures of the backups of the database at `path`.
 fn pictures_beside(path: &Path) -> PictureFiles {
     PictureFiles::at(beside(path, PICTURES))
+}
+
+/// The pictures of a copy that was made before the layout changed, or of chats that were set aside.
+fn own_pictures(copy: &Path) -> PictureFiles {
+    PictureFiles::at(beside(copy, OWN_PICTURES))
+}
+
+/// Where the database at `path` is kept as it was in an older layout.
+fn of_layout(path: &Path, layout: usize) -> PathBuf {
+    beside(path, &format!("layout-{layout}"))
 }
 
 /// Gives a folder the pictures that a copy of the database at `path` names, out of another, before that copy counts.
@@ -158,9 +170,13 @@ fn part_prefix(path: &Path) -> OsString {
     beside(path, PART).file_name().unwrap_or_default().to_owned()
 }
 
-/// Copies the database at `path` to `to`, which is replaced at once and only by a whole and sound copy.
-pub(crate) fn copy(db: &Connection, path: &Path, to: &Path) -> Result<(), Fault> {
-    Ok(copy_unnamed(db, path)?.persist(to).map_err(|error| ChatsError::io(to, error.error))?)
+/// Keeps the database at `path` as it is in this layout, with links to its pictures. The copy that was there before is
+/// replaced at once and only by a whole and sound one.
+pub(crate) fn keep_layout(db: &Connection, path: &Path, layout: usize) -> Result<(), Fault> {
+    let to = of_layout(path, layout);
+    let copy = copy_unnamed(db, path)?;
+    give_pictures(path, &copy, &own_pictures(&to), &PictureFiles::beside(path));
+    Ok(copy.persist(&to).map_err(|error| ChatsError::io(&to, error.error))?)
 }
 
 /// Copies the database into a file beside `place` that vanishes unless it is given a name.
@@ -213,7 +229,7 @@ fn set_aside(path: &Path, pictures: &PictureFiles) -> std::io::Result<Option<Pat
     let aside = aside.ok_or_else(|| std::io::Error::other("there is no free name beside it"))?;
     // First of all, and all of them: whatever the backup does not name is removed from the folder of the chats later.
     if path.exists() {
-        PictureFiles::at(beside(&aside, SET_ASIDE_PICTURES)).take_all(pictures)?;
+        own_pictures(&aside).take_all(pictures)?;
     }
     let mut kept = None;
     for part in parts {
@@ -265,7 +281,7 @@ mod tests {
         fs::write(&path, "damaged").unwrap();
         fs::write(&log, "a log").unwrap();
         // Where the links would go is something else.
-        fs::write(beside(&beside(&path, "damaged-1"), SET_ASIDE_PICTURES), "in the way").unwrap();
+        fs::write(beside(&beside(&path, "damaged-1"), OWN_PICTURES), "in the way").unwrap();
         let pictures = PictureFiles::beside(&path);
         set_aside(&path, &pictures).unwrap_err();
         assert!(path.exists() && log.exists() && pictures.original(&hash).is_some(), "nothing was moved");

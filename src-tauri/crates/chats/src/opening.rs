@@ -6,7 +6,7 @@ use foretoken_protocol::MessageStatus;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::lock::{Lock, beside};
+use crate::lock::Lock;
 use crate::sql::all;
 use crate::{ChatsError, Reader, Store, backup, pictures, replies, schema};
 
@@ -73,8 +73,7 @@ fn open(path: &Path) -> Result<(Connection, Lock), ChatsError> {
     let found = schema::layout(&db, path)?;
     // The copy is checked.
     if 0 < found && found < schema::MIGRATIONS.len() {
-        let kept = beside(path, &format!("layout-{found}"));
-        backup::copy(&db, path, &kept).map_err(|fault| fault.at(path))?;
+        backup::keep_layout(&db, path, found).map_err(|fault| fault.at(path))?;
     }
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(sqlite)?;
 

@@ -20,8 +20,8 @@ impl Reader {
 }
 
 impl Store {
-    /// Adds a picture whose files are on the disk, for a message or a draft to have within a day. In `detail` it is as
-    /// many tokens as its facts said.
+    /// Adds a picture whose files are on the disk, for a message, a draft or an edit to have within a day. In `detail`
+    /// it is as many tokens as its facts said.
     pub fn add_picture(
         &mut self,
         kept: &KeptPicture,
@@ -39,15 +39,16 @@ impl Store {
         Ok(picture)
     }
 
-    /// Removes the pictures that were given more than a day ago and that no message and no draft has. What is deleted
-    /// and not purged still has its pictures.
+    /// Removes the pictures that were given more than a day ago and that no message, no draft and no unsent edit has.
+    /// What is deleted and not purged still has its pictures.
     pub(crate) fn sweep_pictures(&mut self) -> Result<(), ChatsError> {
         let day = u64::try_from(DAY.as_millis()).unwrap_or(u64::MAX);
         let before = now().saturating_sub(day);
         let hashes = self.write(|db| {
             let remove = "DELETE FROM picture WHERE added_at < ?1
                 AND NOT EXISTS (SELECT 1 FROM message_picture WHERE message_picture.hash = picture.hash)
-                AND hash NOT IN (SELECT value ->> 'hash' FROM draft, json_each(draft.pictures))";
+                AND hash NOT IN (SELECT value ->> 'hash' FROM draft, json_each(draft.pictures))
+                AND hash NOT IN (SELECT value ->> 'hash' FROM edit, json_each(edit.pictures))";
             db.execute(remove, [before])?;
             Ok(hashes(db)?)
         })?;

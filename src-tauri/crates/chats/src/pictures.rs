@@ -1,4 +1,4 @@
-//! Pictures of messages and drafts, as rows.
+//! Pictures of messages, drafts and unsent edits, as rows.
 
 mod files;
 
@@ -20,7 +20,7 @@ pub(crate) use files::{Stage, hash_of, is_hash};
 /// SQL for a list of [`MessagePicture`]s as JSON: those that `$named` selects by `place`, `hash`, `name`, `detail` and
 /// `tokens`, in the order of their places.
 macro_rules! described {
-    ($named:literal) => {
+    ($named:expr) => {
         concat!(
             "(SELECT json_group_array(json_object(
                  'hash', picture.hash, 'name', named.name, 'format', picture.format, 'detail', named.detail,
@@ -33,6 +33,19 @@ macro_rules! described {
     };
 }
 pub(crate) use described;
+
+/// SQL for a list of [`MessagePicture`]s as JSON: those of a column that [`named`] has written.
+macro_rules! described_list {
+    ($column:literal) => {
+        $crate::pictures::described!(concat!(
+            "SELECT key AS place, value ->> 'hash' AS hash, value ->> 'name' AS name, value ->> 'detail' AS detail,
+                    value ->> 'tokens' AS tokens FROM json_each(",
+            $column,
+            ")"
+        ))
+    };
+}
+pub(crate) use described_list;
 
 /// Makes known to SQL which pictures of the chats at `path` are missing.
 pub(crate) fn define_functions(db: &Connection, path: &Path) -> rusqlite::Result<()> {
@@ -84,7 +97,7 @@ pub(crate) fn copy(db: &Connection, from: MessageId, to: MessageId) -> rusqlite:
     db.prepare_cached(copy)?.execute((from, to)).map(drop)
 }
 
-/// What a message or a draft keeps of pictures, as a JSON list, if the store has all of them.
+/// What a message, a draft or an unsent edit keeps of pictures, as a JSON list, if the store has all of them.
 pub(crate) fn named(db: &Connection, pictures: &[MessagePicture]) -> Result<String, Fault> {
     #[derive(Serialize)]
     struct Named<'a> {

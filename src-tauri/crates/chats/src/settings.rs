@@ -6,7 +6,7 @@ use foretoken_protocol::{
 use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
-use crate::pictures::described;
+use crate::pictures::described_list;
 use crate::sql::{self, all, first};
 use crate::store::DeletedPreset;
 use crate::{ChatsError, Store, edits, list, pictures, tree};
@@ -166,11 +166,7 @@ pub(crate) fn draft(db: &Connection, chat: Option<ChatId>) -> Result<Draft, Faul
     };
     let sql = concat!(
         "SELECT text, files, ",
-        described!(
-            "SELECT key AS place, value ->> 'hash' AS hash, value ->> 'name' AS name, value ->> 'detail' AS detail,
-                    value ->> 'tokens' AS tokens
-             FROM json_each(draft.pictures)"
-        ),
+        described_list!("draft.pictures"),
         " AS described FROM draft WHERE chat IS ?1"
     );
     Ok(first(db, sql, [chat], read)?.unwrap_or_default())

@@ -193,7 +193,7 @@ fn make(store: &mut Store, steps: &[Step]) {
             }
             Step::Edit(index, text) => {
                 let Some(id) = pick(index) else { continue };
-                store.set_edit(id, Some(text)).unwrap();
+                store.set_edit(id, Some(text), None).unwrap();
             }
             Step::Delete(index) => {
                 let Some(id) = pick(index) else { continue };
@@ -365,7 +365,7 @@ fn what_is_typed_and_not_sent_goes_into_a_file_and_comes_back() {
     store.show_branch(question).unwrap();
     let gone = store.add_user_message(chat, Some(question), "Where?").unwrap().id;
     for (message, text) in [(question, "Who then?"), (hidden, ""), (gone, "Where then?")] {
-        store.set_edit(message, Some(text)).unwrap();
+        store.set_edit(message, Some(text), None).unwrap();
     }
     store.delete_message(gone).unwrap();
     store.set_draft_text(Some(chat), "And").unwrap();
@@ -379,7 +379,7 @@ fn what_is_typed_and_not_sent_goes_into_a_file_and_comes_back() {
     let opened = to.store.open_chat(chat).unwrap();
     assert_eq!(opened.draft.text, "And");
     let [shown] = opened.messages.as_slice() else { panic!("{:?}", opened.messages) };
-    let edit = |message, text: &str| UnsentEdit { message, text: text.into() };
+    let edit = |message, text: &str| UnsentEdit { message, text: text.into(), pictures: None };
     assert_eq!(opened.edits, [edit(shown.versions[0], "Who then?"), edit(shown.versions[1], "")]);
 }
 

@@ -1,4 +1,4 @@
-//! Pictures of messages and drafts: what has them, when their files go, and that none is lost.
+//! Pictures of messages, drafts and unsent edits: what has them, when their files go, and that none is lost.
 #![cfg(unix)]
 
 use std::collections::hash_map::RandomState;
@@ -161,6 +161,38 @@ fn a_draft_keeps_pictures_beside_its_text() {
     age(&path);
     purge(&mut store);
     assert_eq!(files(&path), BTreeSet::new());
+}
+
+#[test]
+fn an_unsent_edit_keeps_the_pictures_that_it_changed() {
+    let (_folder, path) = file();
+    let mut store = Store::open(&path).unwrap();
+    let chat = store.create_chat("Owls").unwrap().id;
+    let [owl, bell] = ["owl", "bell"].map(|content| give(&mut store, content));
+    let asked = store.add_user_message_with_pictures(chat, None, "Who?", from_ref(&owl)).unwrap().id;
+    let edit = |store: &Store| {
+        let [edit] = <[_; 1]>::try_from(store.open_chat(chat).unwrap().edits).unwrap();
+        (edit.text, edit.pictures)
+    };
+    store.set_edit(asked, Some("Who"), None).unwrap();
+    assert_eq!(edit(&store), ("Who".into(), None), "those of the message");
+    let changed = [bell.clone(), owl.clone()];
+    store.set_edit(asked, Some("Who?"), Some(&changed)).unwrap();
+    age(&path);
+    purge(&mut store);
+    drop(store);
+    let mut store = Store::open(&path).unwrap();
+    assert_eq!(edit(&store), ("Who?".into(), Some(changed.to_vec())));
+    assert_eq!(files(&path), files_of(&store, [owl.hash.clone(), bell.hash]));
+
+    store.set_edit(asked, Some("Who?"), Some(&[])).unwrap();
+    assert_eq!(edit(&store), ("Who?".into(), Some(Vec::new())), "all were taken away");
+    let unknown = MessagePicture { hash: "0".repeat(64), ..owl.clone() };
+    let refused = store.set_edit(asked, Some("Who?"), Some(&[unknown])).unwrap_err();
+    assert_eq!(ErrorReport::from(refused).code, "unknown_picture");
+    age(&path);
+    purge(&mut store);
+    assert_eq!(files(&path), files_of(&store, [owl.hash]), "nothing has the other any more");
 }
 
 #[test]
@@ -344,6 +376,32 @@ fn chats_that_are_set_aside_have_all_their_pictures() {
     let store = Store::open(&path).unwrap();
     assert_eq!(store.message(later).unwrap().pictures, from_ref(&bell));
     assert_eq!(files(&path), files_of(&store, [owl.hash, bell.hash]));
+}
+
+#[test]
+fn the_copy_from_before_a_change_of_the_layout_has_its_pictures() {
+    let (folder, path) = file();
+    let mut store = Store::open(&path).unwrap();
+    let chat = store.create_chat("Owls").unwrap().id;
+    let owl = give(&mut store, "owl");
+    let asked = store.add_user_message_with_pictures(chat, None, "Who?", from_ref(&owl)).unwrap().id;
+    drop(store);
+    let older = "ALTER TABLE edit DROP COLUMN pictures; PRAGMA user_version = 7";
+    Connection::open(&path).unwrap().execute_batch(older).unwrap();
+
+    let mut store = Store::open(&path).unwrap();
+    let links = |file: &PathBuf| fs::metadata(file).unwrap().nlink();
+    assert!(files(&path).iter().all(|file| links(file) == 2), "the copy costs no room");
+    store.delete_message(asked).unwrap();
+    age(&path);
+    purge(&mut store);
+    assert_eq!(files(&path), BTreeSet::new());
+    drop(store);
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    assert_eq!(restore_backup(&path).unwrap().backup, folder.path().join("chats.db.layout-7"));
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.message(asked).unwrap().pictures, from_ref(&owl));
+    assert_eq!(files(&path), files_of(&store, [owl.hash]));
 }
 
 #[derive(Debug, Clone)]

@@ -293,6 +293,8 @@ pub struct UnsentEdit {
     pub message: MessageId,
     /// What is typed in its place.
     pub text: String,
+    /// The pictures that go with it; `None` where they are still those of the message.
+    pub pictures: Option<Vec<MessagePicture>>,
 }
 
 /// A file whose text is sent with a message.

@@ -218,6 +218,8 @@ pub struct LocalModel {
     pub format: Option<String>,
     /// The MTP head.
     pub mtp: Option<MtpState>,
+    /// Whether it is known to see pictures.
+    pub sees_pictures: bool,
     /// Whether it runs here.
     pub fit: Option<Fit>,
     /// Whether its repository has a newer commit.

@@ -165,7 +165,9 @@ pub struct ReplyStats {
     pub prompt_tokens: u32,
     /// Of those, how many were already in a cache.
     pub cached_tokens: u32,
-    /// Of those in the prompt, how many stand for pictures.
+    /// Pictures in the prompt.
+    pub pictures: u32,
+    /// Of the tokens in the prompt, how many stand for pictures.
     pub picture_tokens: u32,
     /// Part of the time spent on the prompt in which pictures went through the vision tower.
     pub tower_seconds: f64,

@@ -233,6 +233,7 @@ mod tests {
             active_parameters: None,
             format: "bfloat16".into(),
             mtp: MtpState::Absent,
+            sees_pictures: false,
             hidden_size,
             vocab_size: 248_320,
             layers,

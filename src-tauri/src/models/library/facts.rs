@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foretoken_host::{ENGINE_REFUSED, KV_IN_8_BITS, Tool};
-use foretoken_protocol::{ErrorReport, KvPrecision, MtpState};
+use foretoken_protocol::{ErrorReport, KvPrecision, MtpState, PictureInput};
 use serde::{Deserialize, Serialize};
 
 use super::fit::Need;
@@ -44,6 +44,9 @@ pub(super) struct Facts {
     pub(super) format: String,
     /// The MTP head.
     pub(super) mtp: MtpState,
+    /// Whether it sees pictures.
+    #[serde(default)]
+    pub(super) sees_pictures: bool,
     /// Width of the residual stream.
     pub(super) hidden_size: usize,
     /// Tokens that it knows.
@@ -94,6 +97,8 @@ struct Inspection {
     hidden_size: usize,
     vocab_size: usize,
     mtp: MtpState,
+    #[serde(default)]
+    pictures: PictureInput,
     memory: Memory,
 }
 
@@ -238,6 +243,7 @@ impl Inspector {
             vocab_size: told.vocab_size,
             layers: told.linear_attention_layers + told.full_attention_layers,
             mtp: told.mtp,
+            sees_pictures: matches!(told.pictures, PictureInput::Available { .. }),
             weight_bytes: told.memory.weights,
             needs,
             needs_in_8_bits,

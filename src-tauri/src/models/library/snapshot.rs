@@ -85,6 +85,7 @@ impl Look<'_> {
             parameters: facts.map(|facts| facts.parameters),
             format: facts.map(|facts| facts.format.clone()),
             mtp: facts.map(|facts| facts.mtp.clone()),
+            sees_pictures: facts.is_some_and(|facts| facts.sees_pictures),
             fit,
             update_available: self.has_update(model),
             tuning: self.library.statistics.tuning(&model.path),

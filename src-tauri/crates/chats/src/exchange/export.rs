@@ -23,7 +23,8 @@ use crate::{ChatsError, Reader, list, rows, settings, tree};
 
 impl Reader {
     /// Writes one chat, or all chats and presets, into a file of Foretoken's own, with all branches, and with what was
-    /// typed and not sent: drafts and edits. What is deleted stays out, and so do the pictures of drafts.
+    /// typed and not sent: drafts and edits. What is deleted stays out, and so do the pictures of drafts
+    /// and edits.
     /// [`import`](crate::import) brings back the same, as far as the pictures are in it.
     ///
     /// The file appears, or is replaced, when it is whole.

@@ -115,7 +115,7 @@ impl ChatRecord {
         let draft = settings::draft(db, Some(id))?;
         let edits = edits::of_chat(db, id)?;
         let mut edits: HashMap<MessageId, String> =
-            edits.into_iter().map(|UnsentEdit { message, text }| (message, text)).collect();
+            edits.into_iter().map(|UnsentEdit { message, text, .. }| (message, text)).collect();
         let shown = "SELECT active_leaf FROM chat WHERE id = ?1";
         let shown: Option<MessageId> = first(db, shown, [id], |row| row.get(0))?.flatten();
         let origin = match summary.origin {
@@ -258,7 +258,7 @@ impl MessageRecord {
         self.pictures.iter().try_for_each(|picture| pictures::add(db, picture))?;
         pictures::give(db, id, &self.pictures)?;
         if let Some(text) = &self.edit {
-            edits::keep(db, id, text)?;
+            edits::keep(db, id, text, None)?;
         }
         Ok(id)
     }

@@ -177,9 +177,10 @@ impl Recorder {
         }
     }
 
-    /// Records that so many tokens of the prompt stand for pictures.
-    pub fn sees(&mut self, picture_tokens: usize) {
-        self.stats.picture_tokens = picture_tokens as u32;
+    /// Records that the prompt has so many pictures, and how many of its tokens stand for them.
+    pub fn sees(&mut self, pictures: usize, tokens: usize) {
+        self.stats.pictures = pictures as u32;
+        self.stats.picture_tokens = tokens as u32;
     }
 
     /// Records time in the vision tower.

@@ -174,7 +174,7 @@ impl Session {
             recorder.count_predicted();
         }
         let pictures = self.sight.look_up(&mut self.model, prompt.pictures)?;
-        recorder.sees(pictures.iter().map(|picture| picture.span.range().len()).sum());
+        recorder.sees(pictures.len(), pictures.iter().map(|picture| picture.span.range().len()).sum());
         let room = self.info.context_length as usize - prompt.ids.len();
         let begin = prompt.ids.iter().rposition(|&id| Some(id) == self.message_start);
         let turn = prompt.chat.zip(begin.map(|begin| prompt.ids[begin + 1..].to_vec()));

@@ -108,7 +108,10 @@ impl App {
             Arc::clone(&engine),
             Arc::clone(&models),
             Arc::clone(&settings),
-            Caches { prefixes: prefixes.clone(), pictures: Pictures::new(tool.clone(), &places.cache) },
+            Caches {
+                prefixes: prefixes.clone(),
+                pictures: Pictures::new(engine.decoders().clone(), &places.cache),
+            },
             Arc::clone(&events),
         ));
         let comparisons = Comparisons::new(

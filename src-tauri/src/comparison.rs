@@ -66,7 +66,7 @@ impl Comparisons {
         };
         let (conversation, settings) = self.compared(source).await?;
         let question = conversation.last_text();
-        let messages = self.conversations.with_pictures(conversation).await.read_by(&model);
+        let messages = self.conversations.read_by(&conversation, &model).await;
         let sampling = Sampling {
             seed: settings.sampling.seed.or_else(|| Some(Sampling::random_seed())),
             ..settings.sampling

@@ -1,31 +1,27 @@
 //! Pictures are decoded by the engine program, in a process of its own each, since a picture may damage what reads it.
 //! What a model reads of a picture is kept in the cache and can be made again.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use foretoken_chats::SeenPicture;
-use foretoken_host::{ENGINE_DIED, Tool};
+use foretoken_host::{DECODING_LIMIT, DecodeError, Decoders, Sight};
 use foretoken_pictures::{LARGEST_AREA, LARGEST_FILE, LEAST_AREA, PIXELS_FILE, SizeRule};
 use foretoken_protocol::{ErrorReport, MessagePicture, ModelInfo, PictureDetail, PictureFacts, PictureInput};
 use tempfile::TempDir;
 use thiserror::Error;
-use tokio::time::timeout;
 
 use crate::blocking::blocking;
 
-/// How long a picture is decoded at most.
-const TIMEOUT: Duration = Duration::from_secs(20);
 /// How long pixels are kept that no model is given.
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Why a picture cannot be used.
 #[derive(Debug, Error)]
 enum PictureError {
-    #[error("{name} cannot be decoded within {} seconds.", TIMEOUT.as_secs())]
+    #[error("{name} cannot be decoded within {} seconds.", DECODING_LIMIT.as_secs())]
     Slow { name: String },
     #[error("{name} is damaged, or needs too much memory: what decoded it came to its end.")]
     Died { name: String },
@@ -80,14 +76,8 @@ impl Look {
         Some((width / foretoken_pictures::FACTOR) * (height / foretoken_pictures::FACTOR))
     }
 
-    /// The detail, as the engine program calls it.
-    fn detail(self) -> &'static str {
-        match self.detail {
-            PictureDetail::Low => "low",
-            PictureDetail::Standard => "standard",
-            PictureDetail::High => "high",
-            PictureDetail::Original => "original",
-        }
+    fn sight(self) -> Sight {
+        Sight { detail: self.detail, least: self.least.into(), most: self.most.into() }
     }
 }
 
@@ -106,14 +96,14 @@ pub(crate) struct Decoded {
 /// What decodes pictures, and the folder of what models read of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Pictures {
-    tool: Tool,
+    decoders: Decoders,
     folder: PathBuf,
 }
 
 impl Pictures {
-    /// Pictures that `tool` decodes; pixels go into a folder of `cache`.
-    pub(crate) fn new(tool: Tool, cache: &Path) -> Self {
-        Self { tool, folder: cache.join("pictures") }
+    /// Pictures that `decoders` decode; pixels go into a folder of `cache`.
+    pub(crate) fn new(decoders: Decoders, cache: &Path) -> Self {
+        Self { decoders, folder: cache.join("pictures") }
     }
 
     /// Decodes a picture of which these are the bytes and that the person knows as `name`.
@@ -127,16 +117,15 @@ impl Pictures {
         if bytes.len() as u64 > LARGEST_FILE {
             return Err(PictureError::Large { name: name.to_owned() }.into());
         }
-        let cache = self.folder.clone();
-        // In the folder of the pixels, so that they are moved and not copied when they are kept.
-        let written = blocking(move || {
-            fs::create_dir_all(&cache)?;
-            let folder = TempDir::new_in(&cache)?;
-            fs::write(folder.path().join("original"), bytes)?;
-            Ok(folder)
-        });
-        let folder = written.await.map_err(io)?;
-        let facts = self.run(&folder.path().join("original"), folder.path(), name, look).await?;
+        let folder = self.decoders.folder().await.map_err(io)?;
+        let original = folder.path().join("original");
+        let written = {
+            let original = original.clone();
+            blocking(move || fs::write(original, bytes))
+        };
+        written.await.map_err(io)?;
+        let facts = self.decoders.decode(&original, folder.path(), look.sight()).await;
+        let facts = facts.map_err(|error| refusal(name, error))?;
         let view = folder.path().join(&facts.view);
         let view = blocking(move || fs::read(view)).await.map_err(io)?;
         Ok(Decoded { facts, view, folder, look })
@@ -154,8 +143,13 @@ impl Pictures {
 
     /// Keeps what a model reads of a picture, so that it need not be decoded again.
     pub(crate) async fn keep(&self, hash: &str, decoded: Decoded) -> io::Result<()> {
-        let pixels = self.pixels_of(hash, decoded.look);
-        blocking(move || fs::rename(decoded.folder.path().join(PIXELS_FILE), pixels)).await
+        let (folder, pixels) = (self.folder.clone(), self.pixels_of(hash, decoded.look));
+        // Both are in the cache, so that they are moved and not copied.
+        blocking(move || {
+            fs::create_dir_all(folder)?;
+            fs::rename(decoded.folder.path().join(PIXELS_FILE), pixels)
+        })
+        .await
     }
 
     /// The file of what a model reads of a picture. Where it is gone, it is made of `original`.
@@ -182,15 +176,14 @@ impl Pictures {
 
     /// Removes what was left by an app that came to a sudden end, and pixels that are older than a week.
     pub(crate) async fn sweep(&self) {
+        self.decoders.sweep().await;
         let folder = self.folder.clone();
         blocking(move || {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
                 let made = entry.metadata().and_then(|about| about.modified());
                 if made.is_ok_and(|made| made + WEEK < SystemTime::now()) {
                     let path = entry.path();
-                    let removed =
-                        if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-                    if let Err(error) = removed {
+                    if let Err(error) = fs::remove_file(&path) {
                         tracing::info!("{} is left: {error}", path.display());
                     }
                 }
@@ -200,39 +193,21 @@ impl Pictures {
     }
 
     fn pixels_of(&self, hash: &str, look: Look) -> PathBuf {
-        self.folder.join(format!("{hash}.{}.{}-{}.rgb", look.detail(), look.least, look.most))
+        let Look { detail, least, most } = look;
+        self.folder.join(format!("{hash}.{detail:?}.{least}-{most}.rgb").to_lowercase())
     }
+}
 
-    async fn run(
-        &self,
-        original: &Path,
-        folder: &Path,
-        name: &str,
-        look: Look,
-    ) -> Result<PictureFacts, ErrorReport> {
-        let (least, most) = (look.least.to_string(), look.most.to_string());
-        let arguments: [&OsStr; 10] = [
-            "picture".as_ref(),
-            original.as_ref(),
-            "--out".as_ref(),
-            folder.as_ref(),
-            "--detail".as_ref(),
-            look.detail().as_ref(),
-            "--least".as_ref(),
-            least.as_ref(),
-            "--most".as_ref(),
-            most.as_ref(),
-        ];
-        let said = timeout(TIMEOUT, self.tool.output(arguments)).await;
-        let said = said.map_err(|_| PictureError::Slow { name: name.to_owned() })?;
-        let said = said.map_err(|error| match error.code == ENGINE_DIED {
-            true => PictureError::Died { name: name.to_owned() }.into(),
-            // The engine knows the picture by a name that nobody else does.
-            false => ErrorReport { message: format!("{name}: {}", error.message), ..error },
-        })?;
-        serde_json::from_str(&said).map_err(|error| {
-            let source = io::Error::other(error);
-            PictureError::Io { name: name.to_owned(), source }.into()
-        })
+/// Why a picture that the person knows as `name` cannot be used.
+fn refusal(name: &str, error: DecodeError) -> ErrorReport {
+    let name = name.to_owned();
+    match error {
+        DecodeError::Slow => PictureError::Slow { name }.into(),
+        DecodeError::Died => PictureError::Died { name }.into(),
+        // The engine knows the picture by a name that nobody else does.
+        DecodeError::Refused(error) | DecodeError::Unable(error) => {
+            ErrorReport { message: format!("{name}: {}", error.message), ..error }
+        }
+        DecodeError::Unread(error) => PictureError::Io { name, source: io::Error::other(error) }.into(),
     }
 }

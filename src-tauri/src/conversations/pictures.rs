@@ -1,9 +1,10 @@
 //! Pictures of messages: from the file that a person hands over into the store, and from there to what a model reads.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use foretoken_chats::{ChatsError, PictureFiles, Store};
-use foretoken_host::InputFor;
+use foretoken_host::{Engine, InputFor};
 use foretoken_protocol::{
     ChatInput, ChatMessage, Content, ContentPart, EngineState, ErrorReport, Input, Message, MessageId,
     MessagePicture, ModelInfo, PartialReply, PictureDetail, PictureInput, Role,
@@ -12,10 +13,18 @@ use thiserror::Error;
 
 use crate::blocking::blocking;
 use crate::conversations::Conversations;
-use crate::pictures::Look;
+use crate::conversations::store::ChatStore;
+use crate::pictures::{Look, Pictures};
 
 #[cfg(test)]
 mod tests;
+
+/// The part of the context that stays for the reply, one in so many.
+const REPLY: u64 = 8;
+/// The most tokens that a chat template writes around a turn.
+const TURN: u64 = 16;
+/// The tokens around a picture.
+const MARKS: u64 = 2;
 
 /// Why there is nothing to show of a picture.
 #[derive(Debug, Error)]
@@ -52,15 +61,18 @@ pub(crate) struct Conversation(Vec<Said>);
 #[derive(Debug, Clone)]
 struct Said {
     message: ChatMessage,
-    pictures: Vec<Shown>,
+    pictures: Vec<MessagePicture>,
 }
 
-/// A picture of a message.
+/// What a model is given of a picture.
 #[derive(Debug, Clone)]
-struct Shown {
-    picture: MessagePicture,
-    /// The file of what a model reads of it, where there is one.
-    pixels: Option<PathBuf>,
+enum Shown {
+    /// The file of what it sees.
+    Pixels(PathBuf),
+    /// What it is called.
+    Name,
+    /// That it is missing.
+    Missing,
 }
 
 impl Conversation {
@@ -79,11 +91,7 @@ impl Conversation {
             .into_iter()
             .filter(|message| message.role != Role::Assistant || !message.text.is_empty())
             .map(|Message { role, text, pictures, .. }| {
-                let shown = |picture| Shown { picture, pixels: None };
-                Said {
-                    message: ChatMessage::new(role, text),
-                    pictures: pictures.into_iter().map(shown).collect(),
-                }
+                Said { message: ChatMessage::new(role, text), pictures }
             });
         let instructions =
             instructions.map(|prompt| Said { message: ChatMessage::system(prompt), pictures: Vec::new() });
@@ -95,40 +103,118 @@ impl Conversation {
         self.0.last().map(|said| said.message.content().into_owned()).unwrap_or_default()
     }
 
-    /// As a model reads it: pictures that it cannot see, or that are gone, are named.
-    pub(crate) fn read_by(&self, model: &ModelInfo) -> Vec<ChatMessage> {
-        let sees = matches!(*model.pictures, PictureInput::Available { .. });
-        self.0.iter().map(|said| said.read(sees)).collect()
+    /// Its pictures, in order.
+    fn pictures(&self) -> impl DoubleEndedIterator<Item = &MessagePicture> {
+        self.0.iter().flat_map(|said| &said.pictures)
     }
 
-    /// The same for the model that comes to answer, which goes on with a reply where there is one.
-    pub(crate) fn input(self, resume: Option<PartialReply>) -> InputFor {
-        InputFor::model(move |model| {
-            Input::Chat(ChatInput { messages: self.read_by(model), resume, ..ChatInput::default() })
-        })
+    /// As a model reads it that is given this of the pictures, in their order.
+    fn read(&self, shown: impl IntoIterator<Item = Shown>) -> Vec<ChatMessage> {
+        let mut shown = shown.into_iter();
+        self.0.iter().map(|said| said.read(&mut shown)).collect()
     }
 }
 
 impl Said {
-    fn read(&self, sees: bool) -> ChatMessage {
+    fn read(&self, shown: &mut impl Iterator<Item = Shown>) -> ChatMessage {
         if self.pictures.is_empty() {
             return self.message.clone();
         }
-        let part = |shown: &Shown| {
-            let name = &shown.picture.name;
-            match &shown.pixels {
-                Some(pixels) if sees => ContentPart::Image { pixels: pixels.clone() },
-                Some(_) => ContentPart::Text { text: format!("[picture: {name}]\n") },
-                None => ContentPart::Text { text: format!("[picture: {name}, missing]\n") },
-            }
+        let part = |(MessagePicture { name, .. }, shown): (&MessagePicture, Shown)| match shown {
+            Shown::Pixels(pixels) => ContentPart::Image { pixels },
+            Shown::Name => ContentPart::Text { text: format!("[picture: {name}]\n") },
+            Shown::Missing => ContentPart::Text { text: format!("[picture: {name}, missing]\n") },
         };
-        let mut parts: Vec<ContentPart> = self.pictures.iter().map(part).collect();
+        let mut parts: Vec<ContentPart> = self.pictures.iter().zip(shown).map(part).collect();
         let text = self.message.content().into_owned();
         if !text.is_empty() {
             parts.push(ContentPart::Text { text });
         }
         ChatMessage::User { content: Content::Parts(parts).joined() }
     }
+}
+
+/// Has pictures ready for the models that read them.
+#[derive(Clone)]
+struct Gallery {
+    store: ChatStore,
+    pictures: Pictures,
+    engine: Arc<Engine>,
+}
+
+impl Gallery {
+    /// A conversation as `model` reads it, with the reply that is to be gone on with behind it. Pictures that it cannot
+    /// see, that are gone, or that its context has no room for, are named; of these the oldest. They are not decoded.
+    async fn read(
+        &self,
+        conversation: &Conversation,
+        resume: Option<&PartialReply>,
+        model: &ModelInfo,
+    ) -> Vec<ChatMessage> {
+        if conversation.pictures().next().is_none() {
+            return conversation.read([]);
+        }
+        let files = self.store.call(|store| Ok(store.picture_files())).await;
+        let files = files.inspect_err(|error| tracing::warn!("no picture is seen: {error}")).ok();
+        let original = |picture: &MessagePicture| files.as_ref()?.original(&picture.hash);
+        let unseen = |picture| original(picture).map_or(Shown::Missing, |_| Shown::Name);
+        let cannot = matches!(*model.pictures, PictureInput::Unavailable { .. });
+        let unfit = if cannot { usize::MAX } else { self.unfit(conversation, resume, model).await };
+        let mut shown = Vec::new();
+        for (number, picture) in conversation.pictures().enumerate() {
+            shown.push(match original(picture) {
+                Some(original) if number >= unfit => {
+                    let look = Look::new(picture.detail, Some(model));
+                    let pixels = self.pictures.pixels(picture, &original, look).await;
+                    let pixels =
+                        pixels.inspect_err(|error| tracing::warn!("a model does not see it: {error}"));
+                    pixels.map_or(Shown::Missing, Shown::Pixels)
+                }
+                _ => unseen(picture),
+            });
+        }
+        conversation.read(shown)
+    }
+
+    /// How many of the first pictures the context has no room for, beside all that is said and a part for the reply.
+    /// Those that are asked about always count as seen: the engine refuses them with words where they do not fit.
+    async fn unfit(
+        &self,
+        conversation: &Conversation,
+        resume: Option<&PartialReply>,
+        model: &ModelInfo,
+    ) -> usize {
+        let tokens = |picture: &MessagePicture| {
+            let look = Look::new(picture.detail, Some(model));
+            look.tokens(picture.width, picture.height).map_or(0, |tokens| u64::from(tokens) + MARKS)
+        };
+        let context = u64::from(model.context_length);
+        let room = context - context / REPLY;
+        // No token is less than a byte, and to count them takes a while.
+        let written = resume.map_or(0, |reply| reply.thinking.len() + reply.answer.len());
+        let said = conversation.0.iter().map(|said| said.message.content().len() as u64 + TURN);
+        let bytes = said.sum::<u64>() + written as u64;
+        if bytes + conversation.pictures().map(tokens).sum::<u64>() <= room {
+            return 0;
+        }
+        let messages = conversation.read(conversation.pictures().map(|_| Shown::Name));
+        let input = ChatInput { messages, resume: resume.cloned(), ..ChatInput::default() };
+        let text = self.engine.count_input(Input::Chat(input), true).await.map_or(bytes, u64::from);
+        let asked_about = conversation.0.last().map_or(0, |said| said.pictures.len());
+        let fit = fitting(conversation.pictures().rev().map(tokens), room.saturating_sub(text));
+        let all = conversation.pictures().count();
+        let unfit = all - fit.max(asked_about);
+        if unfit > 0 {
+            tracing::info!("{unfit} of {all} pictures are named, since the context has no room for them");
+        }
+        unfit
+    }
+}
+
+/// How many of these fit in, one after the other.
+fn fitting(tokens: impl Iterator<Item = u64>, mut room: u64) -> usize {
+    let fits = |tokens: &u64| room.checked_sub(*tokens).map(|left| room = left).is_some();
+    tokens.take_while(fits).count()
 }
 
 impl Conversations {
@@ -203,17 +289,31 @@ impl Conversations {
         Ok(())
     }
 
-    /// Has the pictures of a conversation ready for a model. One that cannot be decoded any more counts as missing.
-    pub(crate) async fn with_pictures(&self, mut conversation: Conversation) -> Conversation {
-        let Ok(files) = self.picture_files().await else { return conversation };
-        for said in &mut conversation.0 {
-            for Shown { picture, pixels } in &mut said.pictures {
-                let Some(original) = files.original(&picture.hash) else { continue };
-                let ready = self.pictures.pixels(picture, &original, self.look(picture.detail)).await;
-                *pixels = ready.inspect_err(|error| tracing::warn!("a model does not see it: {error}")).ok();
-            }
+    /// A conversation as `model` reads it.
+    pub(crate) async fn read_by(&self, conversation: &Conversation, model: &ModelInfo) -> Vec<ChatMessage> {
+        self.gallery().read(conversation, None, model).await
+    }
+
+    /// The same for the model that comes to answer, which goes on with a reply where there is one.
+    pub(crate) fn input(&self, conversation: Conversation, resume: Option<PartialReply>) -> InputFor {
+        if conversation.pictures().next().is_none() {
+            let messages = conversation.read([]);
+            return Input::Chat(ChatInput { messages, resume, ..ChatInput::default() }).into();
         }
-        conversation
+        let (gallery, conversation) = (self.gallery(), Arc::new(conversation));
+        InputFor::model(move |model| {
+            let (gallery, conversation) = (gallery.clone(), Arc::clone(&conversation));
+            let resume = resume.clone();
+            async move {
+                let messages = gallery.read(&conversation, resume.as_ref(), &model).await;
+                Input::Chat(ChatInput { messages, resume, ..ChatInput::default() })
+            }
+        })
+    }
+
+    fn gallery(&self) -> Gallery {
+        let (store, pictures) = (self.store.clone(), self.pictures.clone());
+        Gallery { store, pictures, engine: Arc::clone(&self.engine) }
     }
 
     fn look(&self, detail: PictureDetail) -> Look {

@@ -1,6 +1,8 @@
 //! What the engine can be asked for, on its way to the supervisor.
 
 use std::fmt;
+use std::mem;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -74,23 +76,52 @@ impl Prompt {
 }
 
 /// What the model that comes to write a reply reads, as a model that sees no pictures reads no picture.
-pub struct InputFor(Box<dyn FnOnce(&ModelInfo) -> Input + Send>);
+pub struct InputFor(Choice);
+
+enum Choice {
+    /// The same for every model.
+    Any(Input),
+    /// What depends on the model, and what was made for one.
+    Model { make: Make, made: Option<(Box<ModelInfo>, Input)> },
+}
+
+/// Makes what a model reads, which may take a while.
+type Make = Box<dyn Fn(ModelInfo) -> Making + Send>;
+type Making = Pin<Box<dyn Future<Output = Input> + Send>>;
 
 impl InputFor {
-    /// What depends on the model.
-    pub fn model(choose: impl FnOnce(&ModelInfo) -> Input + Send + 'static) -> Self {
-        Self(Box::new(choose))
+    /// What depends on the model, and is made when it is known which one is to write. It is made again where another
+    /// model takes the place of that one meanwhile.
+    pub fn model<F: Future<Output = Input> + Send + 'static>(
+        make: impl Fn(ModelInfo) -> F + Send + 'static,
+    ) -> Self {
+        Self(Choice::Model { make: Box::new(move |model| Box::pin(make(model))), made: None })
     }
 
-    pub(crate) fn of(self, model: &ModelInfo) -> Input {
-        (self.0)(model)
+    /// What a model reads; itself where that is still to be made.
+    pub(crate) fn of(self, model: &ModelInfo) -> Result<Input, Self> {
+        match self.0 {
+            Choice::Any(input) => Ok(input),
+            Choice::Model { made: Some((of, input)), .. } if *of == *model => Ok(input),
+            unmade => Err(Self(unmade)),
+        }
+    }
+
+    /// Makes what a model reads.
+    pub(crate) async fn make_for(&mut self, model: ModelInfo) {
+        if let Choice::Model { make, made } = &mut self.0 {
+            // What was made for another one may be large.
+            drop(mem::take(made));
+            let input = make(model.clone()).await;
+            *made = Some((Box::new(model), input));
+        }
     }
 }
 
 impl From<Input> for InputFor {
     /// The same for every model.
     fn from(input: Input) -> Self {
-        Self::model(move |_| input)
+        Self(Choice::Any(input))
     }
 }
 
@@ -138,6 +169,8 @@ impl fmt::Debug for SettingsFor {
 pub(crate) enum EngineCommand {
     Load { model: Model, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
     Generate(Box<Job>),
+    /// A reply whose input was made meanwhile.
+    Made(Box<Job>),
     Count { what: ToCount, answer: Counted },
     Cancel(RequestId),
     UnloadAfter(Option<Duration>),

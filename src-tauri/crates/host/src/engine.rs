@@ -8,9 +8,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::activity::Activity;
 use crate::command::{EngineCommand, Job, Model, Prompt, RequestIds, ToCount};
+use crate::decoders::Decoders;
 use crate::progress::{self, ProgressReceiver};
 use crate::reports::closed;
-use crate::supervisor::Supervisor;
+use crate::supervisor::{Inbox, Supervisor};
 use crate::tool::Tool;
 use crate::watchdog::Timeouts;
 
@@ -22,6 +23,7 @@ pub struct Engine {
     activity: watch::Receiver<Activity>,
     ids: RequestIds,
     tool: Tool,
+    decoders: Decoders,
 }
 
 /// A reply in the making.
@@ -41,14 +43,21 @@ impl Engine {
         let (state_sender, state) = watch::channel(EngineState::Starting);
         let (activity_sender, activity) = watch::channel(Activity::default());
         let (ids, tool) = (RequestIds::default(), Tool::new(program.clone()));
+        let decoders = Decoders::new(tool.clone(), &state_dir.join("decoding"));
+        let inbox = Inbox { again: commands.downgrade(), commands: inbox };
         let supervisor =
             Supervisor::new(program, state_dir, timeouts, inbox, state_sender, activity_sender, ids.clone());
-        (Self { commands, state, activity, ids, tool }, supervisor)
+        (Self { commands, state, activity, ids, tool, decoders }, supervisor)
     }
 
     /// Runs other commands of the same program, each in a process of its own.
     pub fn tool(&self) -> &Tool {
         &self.tool
+    }
+
+    /// Decodes pictures with the same program. All who use this engine share the places.
+    pub fn decoders(&self) -> &Decoders {
+        &self.decoders
     }
 
     /// What the engine is doing.

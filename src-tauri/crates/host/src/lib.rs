@@ -1,10 +1,11 @@
 //! The host of the engine: starts the engine program, keeps it alive, loads models into it and asks it for replies.
 //!
 //! [`Engine`] is what others speak to; its [`Supervisor`] runs beside it and owns the process. [`Tool`] runs the same
-//! program for one command at a time. Neither windows nor weights are known here.
+//! program for one command at a time, [`Decoders`] for pictures. Neither windows nor weights are known here.
 
 mod activity;
 mod command;
+mod decoders;
 mod engine;
 mod limits;
 mod lines;
@@ -12,6 +13,7 @@ mod process;
 mod program;
 pub mod progress;
 mod reports;
+mod scratch;
 mod supervisor;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -22,6 +24,7 @@ mod watchdog;
 
 pub use activity::Activity;
 pub use command::{InputFor, Model, Prompt, SettingsFor};
+pub use decoders::{DECODING_LIMIT, DecodeError, Decoders, Sight};
 pub use engine::{Engine, Generation};
 pub use limits::allow_open_files;
 pub use program::engine_program;

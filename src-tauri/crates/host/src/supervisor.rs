@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::activity::Activity;
-use crate::command::{Counted, EngineCommand, Job, Model, RequestIds, ToCount};
+use crate::command::{Counted, EngineCommand, Job, Model, Prompt, RequestIds, ToCount};
 use crate::process::{Ending, Process, Requests};
 use crate::program::forget;
 use crate::progress::{Begun, ProgressSender, ReplyProgress};
@@ -37,6 +37,8 @@ pub struct Supervisor {
     state_dir: PathBuf,
     timeouts: Timeouts,
     commands: mpsc::UnboundedReceiver<EngineCommand>,
+    /// Hands over replies whose input was made, as a command.
+    again: mpsc::WeakUnboundedSender<EngineCommand>,
     state: watch::Sender<EngineState>,
     activity: watch::Sender<Activity>,
     ids: RequestIds,
@@ -52,6 +54,8 @@ pub struct Supervisor {
     failure: ErrorReport,
     /// Replies that wait for a model.
     waiting: VecDeque<Job>,
+    /// Replies whose input is being made, and what ends that.
+    making: HashMap<RequestId, oneshot::Sender<()>>,
     /// Texts that wait for one, to be counted.
     uncounted: Vec<(ToCount, Counted)>,
     /// Replies that the process writes.
@@ -62,6 +66,14 @@ pub struct Supervisor {
     failures: usize,
     /// How long a process is kept that nobody asks anything; `None`: for ever.
     unload_after: Option<Duration>,
+}
+
+/// Where commands come in, and what sends some of them once more.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    pub(crate) commands: mpsc::UnboundedReceiver<EngineCommand>,
+    /// Keeps nobody who asks from being gone.
+    pub(crate) again: mpsc::WeakUnboundedSender<EngineCommand>,
 }
 
 /// Why a process is parted with.
@@ -113,7 +125,7 @@ impl Supervisor {
         program: PathBuf,
         state_dir: PathBuf,
         timeouts: Timeouts,
-        commands: mpsc::UnboundedReceiver<EngineCommand>,
+        Inbox { commands, again }: Inbox,
         state: watch::Sender<EngineState>,
         activity: watch::Sender<Activity>,
         ids: RequestIds,
@@ -123,6 +135,7 @@ impl Supervisor {
             state_dir,
             timeouts,
             commands,
+            again,
             state,
             activity,
             ids,
@@ -132,6 +145,7 @@ impl Supervisor {
             superseded: HashMap::new(),
             failure: no_model(),
             waiting: VecDeque::new(),
+            making: HashMap::new(),
             uncounted: Vec::new(),
             running: HashMap::new(),
             counting: HashMap::new(),
@@ -219,6 +233,7 @@ impl Supervisor {
     fn unload_at(&self) -> Option<Instant> {
         let link = self.link.as_ref().filter(|link| link.loaded.is_some())?;
         let is_idle = self.loading.is_none() && self.running.is_empty() && self.counting.is_empty();
+        let is_idle = is_idle && self.making.is_empty();
         link.used.checked_add(self.unload_after.filter(|_| is_idle)?)
     }
 
@@ -269,6 +284,10 @@ impl Supervisor {
         match command {
             Some(EngineCommand::Load { model, answer }) => self.load(model, Some(answer)),
             Some(EngineCommand::Generate(job)) => self.generate(*job),
+            Some(EngineCommand::Made(job)) => match self.making.remove(&job.id) {
+                Some(_) => self.generate(*job),
+                None => job.cancel(),
+            },
             Some(EngineCommand::Count { what, answer }) => self.count(what, answer),
             Some(EngineCommand::Cancel(id)) => self.cancel(id),
             Some(EngineCommand::UnloadAfter(idle)) => self.unload_after = idle,
@@ -331,7 +350,11 @@ impl Supervisor {
             return self.load(model, None);
         };
         let Job { id, prompt, progress } = job;
-        let (input, settings) = (prompt.input.of(&model), prompt.settings.of(&model));
+        let input = match prompt.input.of(&model) {
+            Ok(input) => input,
+            Err(input) => return self.make(Job { id, prompt: Prompt { input, ..prompt }, progress }, *model),
+        };
+        let settings = prompt.settings.of(&model);
         let a_token = ENTRIES_A_TOKEN + u64::from(prompt.logprobs.is_some());
         let room = a_token * u64::from(settings.max_tokens) + LAST_ENTRIES;
         let begun = Begun { model: *model, settings: settings.clone() };
@@ -347,6 +370,30 @@ impl Supervisor {
             priority: prompt.priority,
             prediction: prompt.prediction,
             remember: prompt.remember,
+        });
+    }
+
+    /// Makes what a reply is written behind, beside everything else, and comes back to it then.
+    fn make(&mut self, mut job: Job, model: ModelInfo) {
+        let (cancel, cancelled) = oneshot::channel();
+        self.making.insert(job.id, cancel);
+        let again = self.again.clone();
+        tokio::spawn(async move {
+            let cancelled = tokio::select! {
+                () = job.prompt.input.make_for(model) => None,
+                cancelled = cancelled => Some(cancelled),
+            };
+            match cancelled {
+                None => {
+                    if let Some(again) = again.upgrade() {
+                        // It fails only while the app closes.
+                        let _ = again.send(EngineCommand::Made(Box::new(job)));
+                    }
+                }
+                Some(Ok(())) => job.cancel(),
+                // There is no supervisor any more, and nobody who could write it.
+                Some(Err(_)) => {}
+            }
         });
     }
 
@@ -367,6 +414,9 @@ impl Supervisor {
             && let Some(job) = self.waiting.remove(index)
         {
             job.cancel();
+        } else if let Some(cancel) = self.making.remove(&id) {
+            // Where it fails, the reply is on its way back, and is ended when it is here.
+            let _ = cancel.send(());
         } else if let Some(running) = self.running.get_mut(&id) {
             // Whoever asks again does not make it wait longer.
             running.cancelled.get_or_insert_with(Instant::now);
@@ -428,8 +478,12 @@ impl Supervisor {
                     return ControlFlow::Continue(());
                 }
                 EngineCommand::Generate(job) => job.fail(error.clone()),
+                EngineCommand::Made(job) => match self.making.remove(&job.id) {
+                    Some(_) => job.fail(error.clone()),
+                    None => job.cancel(),
+                },
                 EngineCommand::Count { answer, .. } => drop(answer.send(Err(error.clone()))),
-                EngineCommand::Cancel(_) => {}
+                EngineCommand::Cancel(id) => self.cancel(id),
                 EngineCommand::UnloadAfter(idle) => self.unload_after = idle,
                 EngineCommand::ShutDown => break,
             }

@@ -6,16 +6,18 @@ mod hung;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use foretoken_protocol::{
     ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
     Part, Sampling,
 };
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::testing::{ENDLESS_QUESTION, demo_model, endless, engine_program, kill, process_of};
-use crate::{Engine, Generation, Model, Prompt, ReplyProgress, Timeouts};
+use crate::{Engine, Generation, InputFor, Model, Prompt, ReplyProgress, Timeouts};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -167,6 +169,41 @@ async fn a_reply_is_cancelled() {
         matches!(end, ReplyProgress::Event(Event::Finished { reason: FinishReason::Cancelled, .. })),
         "{end:?}"
     );
+}
+
+/// As pictures are, which takes a while.
+#[tokio::test]
+async fn what_a_model_reads_is_made_once_it_is_known_while_others_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = started(engine_program(folder.path()));
+    let gate = Arc::new(Semaphore::new(0));
+    let made = || {
+        let gate = Arc::clone(&gate);
+        let input = InputFor::model(move |model| {
+            let gate = Arc::clone(&gate);
+            async move {
+                drop(gate.acquire().await);
+                vec![ChatMessage::user(format!("Tell me about {}.", model.name))].into()
+            }
+        });
+        engine.generate(Prompt { input, ..prompt(4) })
+    };
+    let (early, cancelled) = (made(), made());
+    engine.load(at(demo_model())).await.unwrap();
+    let late = made();
+    let (_, end) = read(engine.generate(prompt(4))).await;
+    assert!(matches!(end, ReplyProgress::Event(Event::Finished { .. })), "{end:?}");
+    engine.cancel(cancelled.id);
+    let end = ended(cancelled).await;
+    let is_cancelled = |end: &ReplyProgress| {
+        matches!(end, ReplyProgress::Event(Event::Finished { reason: FinishReason::Cancelled, .. }))
+    };
+    assert!(is_cancelled(&end), "{end:?}");
+    gate.add_permits(1);
+    for generation in [early, late] {
+        let (answer, end) = read(generation).await;
+        assert!(!answer.is_empty() && !is_cancelled(&end), "{end:?}");
+    }
 }
 
 #[tokio::test]

@@ -427,7 +427,8 @@ async fn the_instructions_of_a_chat_come_first() {
             .conversations
             .store
             .call(move |store| crate::conversations::pictures::Conversation::of(store, answer.id));
-        Ok::<_, foretoken_protocol::ErrorReport>(conversation.await?.read_by(&model))
+        let conversation = conversation.await?;
+        Ok::<_, foretoken_protocol::ErrorReport>(app.conversations.read_by(&conversation, &model).await)
     };
     let roles = |messages: Vec<foretoken_protocol::ChatMessage>| -> Vec<serde_json::Value> {
         messages.iter().map(|message| serde_json::json!(message)["role"].clone()).collect()

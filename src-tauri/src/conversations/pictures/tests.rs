@@ -48,6 +48,13 @@ fn bitmap(width: u32, height: u32) -> Vec<u8> {
     bytes
 }
 
+/// Folders of pictures that are being decoded.
+fn decoding(folder: &std::path::Path) -> usize {
+    let processes = std::fs::read_dir(folder.join("engine/decoding")).unwrap().flatten();
+    let pictures = processes.filter_map(|process| std::fs::read_dir(process.path()).ok());
+    pictures.flatten().flatten().filter(|entry| entry.path().is_dir()).count()
+}
+
 fn part(text: &str) -> ContentPart {
     ContentPart::Text { text: text.into() }
 }
@@ -75,10 +82,12 @@ async fn a_picture_is_kept_and_read_by_models_that_see() {
     let EngineState::Ready { model: blind, .. } = app.engine.state() else { panic!("a model is ready") };
     let pictures = PictureInput::Available { least_pixels: 1 << 16, most_pixels: 1 << 24, tower_bytes: 1 };
     let sees = ModelInfo { pictures: Box::new(pictures), ..(*blind).clone() };
-    let ready = conversations.with_pictures(conversation.clone()).await;
+    let cache = folder.path().join("cache/pictures");
+    std::fs::remove_dir_all(&cache).unwrap();
     let named = ChatMessage::user("[picture: an owl.bmp]\nWhat is it?");
-    assert_eq!(ready.read_by(&blind), [named]);
-    let read = ready.read_by(&sees);
+    assert_eq!(conversations.read_by(&conversation, &blind).await, [named.clone()]);
+    assert!(!cache.exists(), "nothing is decoded for it");
+    let read = conversations.read_by(&conversation, &sees).await;
     let pixels: Vec<PathBuf> = read[0].pictures().map(ToOwned::to_owned).collect();
     let content = Content::Parts(vec![ContentPart::Image { pixels: pixels[0].clone() }, part("What is it?")]);
     assert_eq!(read, [ChatMessage::User { content }]);
@@ -87,15 +96,21 @@ async fn a_picture_is_kept_and_read_by_models_that_see() {
 
     // What is gone from the cache is made again.
     std::fs::remove_file(&pixels[0]).unwrap();
-    conversations.with_pictures(conversation.clone()).await;
+    assert_eq!(conversations.read_by(&conversation, &sees).await, read);
     assert_eq!(std::fs::read(&pixels[0]).unwrap(), made);
-    for entry in std::fs::read_dir(folder.path().join("cache/pictures")).unwrap() {
-        assert!(entry.unwrap().path().is_file(), "nothing but pixels is left");
-    }
+    assert_eq!(decoding(folder.path()), 0, "nothing but pixels is left");
+    // Another model reads it in another size.
+    let pictures = PictureInput::Available { least_pixels: 1 << 10, most_pixels: 1 << 14, tower_bytes: 1 };
+    let narrow = ModelInfo { pictures: Box::new(pictures), ..(*blind).clone() };
+    let read = conversations.read_by(&conversation, &narrow).await;
+    let smaller = std::fs::metadata(read[0].pictures().next().unwrap()).unwrap().len();
+    assert!(smaller <= (3 << 14) + 64, "{smaller} bytes");
 
     std::fs::remove_dir_all(folder.path().join("pictures")).unwrap();
-    let read = conversations.with_pictures(conversation).await.read_by(&sees);
-    assert_eq!(read, [ChatMessage::user("[picture: an owl.bmp, missing]\nWhat is it?")]);
+    let gone = ChatMessage::user("[picture: an owl.bmp, missing]\nWhat is it?");
+    for model in [&sees, &blind] {
+        assert_eq!(conversations.read_by(&conversation, model).await, [gone.clone()]);
+    }
     let gone = conversations.picture_view(picture.hash).await.unwrap_err();
     assert_eq!(gone.code, "picture_missing");
     assert_eq!(conversations.picture_view("../../etc".into()).await.unwrap_err().code, "picture_missing");
@@ -126,9 +141,42 @@ async fn a_broken_picture_is_named_and_the_app_goes_on() {
     let large = vec![0; foretoken_pictures::LARGEST_FILE as usize + 1];
     let refused = app.conversations.add_picture(large, "huge".into()).await.unwrap_err();
     assert_eq!(refused.code, "picture_too_large");
-    let left = std::fs::read_dir(folder.path().join("cache/pictures")).unwrap().count();
-    assert_eq!(left, 0, "nothing is left");
+    assert_eq!(decoding(folder.path()), 0, "nothing is left");
+    assert!(!folder.path().join("cache/pictures").exists());
     app.conversations.add_picture(bitmap(64, 64), "a.bmp".into()).await.unwrap();
+}
+
+/// What the context cannot hold is named, the oldest first, and not decoded; what is asked about is seen all the same.
+#[tokio::test]
+async fn pictures_that_do_not_fit_are_named() {
+    let Running { app, folder, .. } = &running().await;
+    let conversations = &app.conversations;
+    let (picture, _) = conversations.add_picture(bitmap(512, 256), "owl".into()).await.unwrap();
+    let conversation = conversations.store.call(move |store| {
+        let chat = store.create_chat("A chat")?.id;
+        let mut last = None;
+        for text in ["One", "Two", "Three"] {
+            let pictures = [picture.clone(), picture.clone()];
+            last = Some(store.add_user_message_with_pictures(chat, last, text, &pictures)?.id);
+        }
+        Conversation::of(store, last.unwrap_or_default())
+    });
+    let conversation = conversation.await.unwrap();
+    let EngineState::Ready { model, .. } = app.engine.state() else { panic!("a model is ready") };
+    let seen = async |context_length: u32| {
+        let sees = PictureInput::Available { least_pixels: 1 << 16, most_pixels: 1 << 24, tower_bytes: 1 };
+        let model = ModelInfo { pictures: Box::new(sees), context_length, ..(*model).clone() };
+        let read = conversations.read_by(&conversation, &model).await;
+        read.iter().map(|message| message.pictures().count()).collect::<Vec<_>>()
+    };
+    // Each is 130 tokens.
+    assert_eq!(seen(1 << 12).await, [2, 2, 2]);
+    assert_eq!(seen(800).await, [0, 2, 2]);
+    assert_eq!(seen(640).await, [0, 1, 2]);
+    std::fs::remove_dir_all(folder.path().join("cache/pictures")).unwrap();
+    assert_eq!(seen(100).await, [0, 0, 2]);
+    assert_eq!(std::fs::read_dir(folder.path().join("cache/pictures")).unwrap().count(), 1);
+    assert_eq!(fitting([3, 4, 1].into_iter(), 6), 1, "the oldest go, also where one of them would fit");
 }
 
 /// Without a model nobody knows whether the next one sees.

@@ -159,7 +159,8 @@ fn pictures_are_dropped_pasted_asked_about_opened_saved_and_edited() {
             && window.texts("picture").len() == 2
     });
     window.script("document.querySelector('[data-testid=edit]').click()", json!([]));
-    window.wait_until("it is edited on", || window.is_shown("edit-text") && window.texts("picture").len() == 1);
+    window
+        .wait_until("it is edited on", || window.is_shown("edit-text") && window.texts("picture").len() == 1);
     window.click("send-edit");
     window.wait_until("it is asked anew", || window.texts("picture").len() == 1);
     window.wait_for_end();

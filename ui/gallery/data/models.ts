@@ -81,7 +81,7 @@ export const LARGE_MODEL = local(LARGE, {
   disk_bytes: 15.1e9,
   last_used: ago(DAY),
   parameters: 27.4e9,
-  sees_pictures: true,
+  sight: "sees",
   fit: fitOf("fits_well", 17.8e9, 56e9),
   tuning: measured([31, 46, 56, 55]),
   draft_model: "/dflash",

@@ -1516,8 +1516,8 @@ export type LocalModel = {
 	format: string | null,
 	/**  The MTP head. */
 	mtp: MtpState | null,
-	/**  Whether it is known to see pictures. */
-	sees_pictures: boolean,
+	/**  Whether it sees pictures, as far as it is known. */
+	sight: Sight,
 	/**  Whether it runs here. */
 	fit: Fit | null,
 	/**  Whether its repository has a newer commit. */
@@ -2261,6 +2261,15 @@ export type SettingsPage =
 "diagnostics" | 
 /**  What others have made and the app carries. */
 "notices";
+
+/**  Whether a model sees pictures here. */
+export type Sight = 
+/**  It reads text alone, or it is not known to do more. */
+"none" | 
+/**  It does. */
+"sees" | 
+/**  It would, but there is no memory for its vision tower beside a chat. */
+"no_memory";
 
 /**  Everything the page shows when it opens. */
 export type Snapshot = {

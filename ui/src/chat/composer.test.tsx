@@ -232,11 +232,12 @@ describe("pictures of the next message", () => {
   });
 
   it("lead to the model of the library that sees them and was used last", async () => {
-    const sees = { sees_pictures: true };
+    const sees = { sight: "sees" } as const;
     const models = [
       local("/blind", { last_used: 9 }),
       local("/older", { ...sees, last_used: 3 }),
       local("/newer", { ...sees, last_used: 4 }),
+      local("/large", { sight: "no_memory", last_used: 7 }),
       local("/gone", { ...sees, last_used: 8, state: { state: "offline" } }),
     ];
     useStore.setState({ library: library({ models }) });

@@ -99,7 +99,7 @@ export const lookingLabel = (pictures: number): string =>
 /** The model of the library that sees pictures and was used last, of those that run here; null if there is none. */
 export function modelThatSees(models: LocalModel[]): LocalModel | null {
   const seeing = models.filter(
-    ({ sees_pictures: sees, state, fit }) => sees && state.state === "ready" && fit?.verdict !== "too_big",
+    ({ sight, state, fit }) => sight === "sees" && state.state === "ready" && fit?.verdict !== "too_big",
   );
   return seeing.toSorted((a, b) => (b.last_used ?? 0) - (a.last_used ?? 0))[0] ?? null;
 }

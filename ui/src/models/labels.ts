@@ -13,6 +13,7 @@ import type {
   ModelOrigin,
   MtpState,
   RemoteModel,
+  Sight,
   Tuning,
 } from "../bridge/bindings";
 import {
@@ -106,20 +107,20 @@ const guessesLabel = (most: number): string => `guesses up to ${most} ahead`;
 /** How far a model guesses ahead with its head at most, as the engine does. */
 const MOST_HEAD_GUESSES = 3;
 
+/** Whether a model sees pictures. */
+const SIGHTS: Record<Sight, string | null> = {
+  none: null,
+  sees: "sees pictures",
+  no_memory: "no memory left to see pictures",
+};
+
 /** What a model that is here is, in one line. */
-export const localFacts = ({
-  format,
-  disk_bytes: size,
-  mtp,
-  sees_pictures: sees,
-  fit,
-  state,
-}: LocalModel): string =>
+export const localFacts = ({ format, disk_bytes: size, mtp, sight, fit, state }: LocalModel): string =>
   line(
     format && formatLabel(format),
     bytes(size),
     mtp && (mtp.state === "present" ? `${guessesLabel(MOST_HEAD_GUESSES)} (MTP head)` : "no MTP head"),
-    sees && "sees pictures",
+    SIGHTS[sight],
     state.state === "ready" && fitFact(fit),
   );
 

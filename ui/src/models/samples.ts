@@ -32,7 +32,7 @@ export const local = (path: string, more: Partial<LocalModel> = {}): LocalModel 
   parameters: 4.3e9,
   format: "4-bit",
   mtp: { state: "present", tensors: 15, format: "bfloat16", declared: true },
-  sees_pictures: false,
+  sight: "none",
   fit: fitOf("fits_well"),
   update_available: false,
   tuning: null,

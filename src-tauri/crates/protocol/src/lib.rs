@@ -57,7 +57,7 @@ pub use library::{
     ConversionChoice, DRAFT_VOCABULARY_FILE, DeletedModel, DraftFigures, DraftModelOffer,
     DraftVocabularyFigures, ExpectedSpeed, FileProgress, Fit, FitContext, FitVerdict, Hold, HubAccess,
     HubSettings, Job, JobId, JobKind, JobStage, LibraryPlace, LibrarySnapshot, LocalDraftModel, LocalModel,
-    LocalState, ModelKind, ModelOrigin, RemoteFilter, RemoteModel, SpeedRange, Tuning,
+    LocalState, ModelKind, ModelOrigin, RemoteFilter, RemoteModel, Sight, SpeedRange, Tuning,
 };
 pub use local_api::{
     ApiAlias, ApiDialect, ApiOutcome, ApiRequest, ApiRequests, ApiSampling, ApiStage, ApiWritten,

@@ -33,6 +33,19 @@ pub struct Fit {
     pub context: u32,
 }
 
+/// Whether a model sees pictures here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum Sight {
+    /// It reads text alone, or it is not known to do more.
+    #[default]
+    None,
+    /// It does.
+    Sees,
+    /// It would, but there is no memory for its vision tower beside a chat.
+    NoMemory,
+}
+
 /// From the lowest to the highest speed, in tokens per second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Type)]
 pub struct SpeedRange {
@@ -218,8 +231,8 @@ pub struct LocalModel {
     pub format: Option<String>,
     /// The MTP head.
     pub mtp: Option<MtpState>,
-    /// Whether it is known to see pictures.
-    pub sees_pictures: bool,
+    /// Whether it sees pictures, as far as it is known.
+    pub sight: Sight,
     /// Whether it runs here.
     pub fit: Option<Fit>,
     /// Whether its repository has a newer commit.

@@ -233,7 +233,7 @@ mod tests {
             active_parameters: None,
             format: "bfloat16".into(),
             mtp: MtpState::Absent,
-            sees_pictures: false,
+            seeing: None,
             hidden_size,
             vocab_size: 248_320,
             layers,

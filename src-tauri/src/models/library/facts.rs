@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foretoken_host::{ENGINE_REFUSED, KV_IN_8_BITS, Tool};
-use foretoken_protocol::{ErrorReport, KvPrecision, MtpState, PictureInput};
+use foretoken_protocol::{ErrorReport, KvPrecision, MtpState, Sight};
 use serde::{Deserialize, Serialize};
 
 use super::fit::Need;
@@ -44,9 +44,9 @@ pub(super) struct Facts {
     pub(super) format: String,
     /// The MTP head.
     pub(super) mtp: MtpState,
-    /// Whether it sees pictures.
+    /// What a short chat with a small picture takes; `None` for a model that sees none.
     #[serde(default)]
-    pub(super) sees_pictures: bool,
+    pub(super) seeing: Option<u64>,
     /// Width of the residual stream.
     pub(super) hidden_size: usize,
     /// Tokens that it knows.
@@ -79,6 +79,15 @@ impl Facts {
         self.needs.last().map_or(0, |need| need.context)
     }
 
+    /// Whether it sees pictures on a machine that has so many bytes for models, `beside` of them taken.
+    pub(super) fn sight(&self, beside: u64, available: u64) -> Sight {
+        match self.seeing {
+            None => Sight::None,
+            Some(need) if need.saturating_add(beside) <= available => Sight::Sees,
+            Some(_) => Sight::NoMemory,
+        }
+    }
+
     /// What it takes to run at all.
     pub(super) fn least(&self) -> u64 {
         self.at(0, KvPrecision::Full).bytes
@@ -97,8 +106,6 @@ struct Inspection {
     hidden_size: usize,
     vocab_size: usize,
     mtp: MtpState,
-    #[serde(default)]
-    pictures: PictureInput,
     memory: Memory,
 }
 
@@ -149,6 +156,16 @@ struct Memory {
     total: u64,
     /// In tokens; never more than the model knows.
     context: u32,
+    /// Of a model that sees.
+    #[serde(default)]
+    vision: Option<Vision>,
+}
+
+/// Memory of a model that sees, in the engine's words.
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct Vision {
+    /// All of it, with a small picture in the prompt.
+    least_total: u64,
 }
 
 /// Asks the engine about folders and keeps the answers.
@@ -243,7 +260,7 @@ impl Inspector {
             vocab_size: told.vocab_size,
             layers: told.linear_attention_layers + told.full_attention_layers,
             mtp: told.mtp,
-            sees_pictures: matches!(told.pictures, PictureInput::Available { .. }),
+            seeing: told.memory.vision.map(|vision| vision.least_total),
             weight_bytes: told.memory.weights,
             needs,
             needs_in_8_bits,
@@ -341,6 +358,23 @@ mod tests {
     use super::*;
     use crate::models::library::testing::write_draft_model;
     use foretoken_host::testing::{demo_model, engine_program};
+    use serde_json::json;
+
+    #[test]
+    fn a_model_that_sees_says_so_where_there_is_memory() {
+        let facts = |seeing: Option<u64>| -> Facts {
+            let known = json!({
+                "parameters": 1, "active_parameters": null, "format": "4-bit", "mtp": {"state": "absent"},
+                "hidden_size": 64, "vocab_size": 256, "layers": 4, "weight_bytes": 1, "needs": [],
+                "needs_in_8_bits": null, "seeing": seeing
+            });
+            serde_json::from_value(known).unwrap()
+        };
+        let sight = |seeing, beside| facts(seeing).sight(beside, 750);
+        assert_eq!(sight(None, 0), Sight::None);
+        assert_eq!([sight(Some(700), 0), sight(Some(700), 50)], [Sight::Sees; 2]);
+        assert_eq!([sight(Some(751), 0), sight(Some(700), 51)], [Sight::NoMemory; 2]);
+    }
 
     #[tokio::test]
     async fn an_engine_that_is_killed_has_refused_nothing_and_is_asked_again() {

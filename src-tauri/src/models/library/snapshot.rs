@@ -71,7 +71,9 @@ impl Look<'_> {
         let is_here =
             |repo: &str| self.state.local_models.iter().any(|other| other.repo.as_deref() == Some(repo));
         let offer = model.repo.as_deref().and_then(|repo| draft_models::offer(self.catalogue, repo));
-        let fit = facts.map(|facts| self.fit(facts, draft.map_or(0, |(_, bytes)| bytes)));
+        let beside = draft.map_or(0, |(_, bytes)| bytes);
+        let fit = facts.map(|facts| self.fit(facts, beside));
+        let sight = facts.map(|facts| facts.sight(beside, self.library.machine.model_bytes));
         let runs = fit.as_ref().is_some_and(|fit| fit.verdict != FitVerdict::TooBig);
         LocalModel {
             path: text(&model.path),
@@ -85,7 +87,7 @@ impl Look<'_> {
             parameters: facts.map(|facts| facts.parameters),
             format: facts.map(|facts| facts.format.clone()),
             mtp: facts.map(|facts| facts.mtp.clone()),
-            sees_pictures: facts.is_some_and(|facts| facts.sees_pictures),
+            sight: sight.unwrap_or_default(),
             fit,
             update_available: self.has_update(model),
             tuning: self.library.statistics.tuning(&model.path),

@@ -76,6 +76,8 @@ pub struct VisionNeed {
     pub features: u64,
     /// The peak of a chat with such a picture.
     pub total: u64,
+    /// The peak of a chat with a small one, as it is seen in low detail.
+    pub least_total: u64,
 }
 
 /// Memory for a draft model and what it keeps of one row, in bytes.
@@ -152,10 +154,20 @@ impl MemoryEstimate {
         need.vision = pixels.zip(layout.vision.tower()).map(|(pixels, tower)| {
             let tower = TowerMemory::of(tower, layout.compute, mlx::device());
             let pixels = pixels.min(tower.most_pixels());
-            let (working_set, features) = (tower.working_set(pixels), tower.features(pixels));
-            let seeing = working_set.max(need.working_set.saturating_add(features)).max(tower.loading);
-            let total = weights.saturating_add(tower.weights).saturating_add(row).saturating_add(seeing);
-            VisionNeed { pixels, weights: tower.weights, working_set, features, total: total.max(need.total) }
+            let total = |pixels| {
+                let reading = need.working_set.saturating_add(tower.features(pixels));
+                let seeing = reading.max(tower.working_set(pixels)).max(tower.loading);
+                [weights, tower.weights, row, seeing].into_iter().fold(0, u64::saturating_add).max(need.total)
+            };
+            let small = PictureDetail::Low.most_pixels().map_or(pixels, |small| pixels.min(small.into()));
+            VisionNeed {
+                pixels,
+                weights: tower.weights,
+                working_set: tower.working_set(pixels),
+                features: tower.features(pixels),
+                total: total(pixels),
+                least_total: total(small),
+            }
         });
         need
     }

@@ -43,8 +43,9 @@ WIDE = dict(depth=2, hidden=288, inter=1076, heads=4, npos=64, patch=16)
 base.PRESETS["wide-vision"] = ({**base.TINY, "vis": WIDE}, 2)
 # The tower of Qwen3.5-0.8B above the small text model, to be measured.
 TOWER = dict(depth=12, hidden=768, inter=3072, heads=12, npos=48 * 48, patch=16)
-base.PRESETS["tower-0.8b"] = ({**base.TINY, "vis": TOWER}, 2)
-base.PRESETS["tower-0.8b-block"] = ({**base.TINY, "vis": {**TOWER, "depth": 1}}, 2)
+MEASURED = {**base.TINY, "max_pos": 32768}
+base.PRESETS["tower-0.8b"] = ({**MEASURED, "vis": TOWER}, 2)
+base.PRESETS["tower-0.8b-block"] = ({**MEASURED, "vis": {**TOWER, "depth": 1}}, 2)
 base.SEEDS.update({"tiny-vision": 11, "tiny-vision-moe": 12, "tower-0.8b": 13, "wide-vision": 14, "tower-0.8b-block": 15})
 
 PRESETS = ["tiny-vision", "tiny-vision-moe", "wide-vision", "tower-0.8b", "tower-0.8b-block"]

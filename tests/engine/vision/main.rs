@@ -14,17 +14,17 @@ use foretoken_engine::cache::RowKv;
 use foretoken_engine::checkpoint::{Config, Index, Layout, VisionPlan};
 use foretoken_engine::convert::{self, Conversion};
 use foretoken_engine::decode::{
-    Batch, DraftPlan, HeadInput, Limits, PromptPicture, RowSpec, Scheduler, SchedulerEvent,
+    Batch, DraftPlan, Footprint, HeadInput, Limits, PromptPicture, RowSpec, Scheduler, SchedulerEvent,
 };
 use foretoken_engine::memory::{MemoryBudget, PictureRoom};
 use foretoken_engine::mlx::{self, Array};
 use foretoken_engine::model::{ImageSpan, Placed, Qwen, Vision};
 use foretoken_engine::score::score_with_pictures;
-use foretoken_engine::session::{ReplyRequest, Session};
+use foretoken_engine::session::{Prepared, ReplyRequest, Session};
 use foretoken_pictures::{PIXELS_FILE, Pixels, PixelsFile};
 use foretoken_protocol::{
     ChatMessage, Content, ContentPart, ConversionSettings, Drafting, ErrorReport, FloatFormat,
-    GenerationSettings, Sampling, VisionFormat, WeightFormat,
+    GenerationSettings, KvPrecision, PictureInput, Sampling, VisionFormat, WeightFormat,
 };
 use foretoken_tests::fixtures::{demo_model, edit_json, fixture};
 use foretoken_tests::goldens::Goldens;
@@ -142,7 +142,7 @@ fn the_tower_agrees_block_by_block() {
     }
 }
 
-/// Heads of 72 entries are computed with 80, and MLPs in pieces.
+/// Heads of 72 entries are computed with 80.
 #[test]
 fn the_heads_of_large_towers_see_as_those_of_small_ones() {
     let (model, goldens) =
@@ -151,6 +151,23 @@ fn the_heads_of_large_towers_see_as_those_of_small_ones() {
         let off = relative_values(&seen(&model, name), &goldens.floats(&format!("{name}_merged")));
         assert!(off < 1e-5, "{name}: {off}");
     }
+}
+
+/// More patches than go through an MLP at once.
+#[test]
+fn large_pictures_are_seen_in_pieces() {
+    let (model, goldens) =
+        (tiny_vision("wide-vision", &["--dtype", "float32"]), Goldens::read(&fixture("goldens/wide-vision")));
+    let one = picture("c");
+    let rows = one.rgb.chunks(3 * one.width as usize);
+    let beside_itself =
+        Pixels::new(2 * one.width, one.height, rows.flat_map(|row| [row, row].concat()).collect());
+    let features = model.vision.as_ref().unwrap().tower.forward(&beside_itself).unwrap();
+    // The first and the last rows are kept.
+    let (got, expected): (Vec<f32>, _) = (features.to_vec().unwrap(), goldens.floats("cc_merged"));
+    let half = expected.len() / 2;
+    let off = relative_values(&[&got[..half], &got[got.len() - half..]].concat(), &expected);
+    assert!(off < 1e-5, "{off}");
 }
 
 #[test]
@@ -552,7 +569,7 @@ fn heads_that_read_placeholders_are_measured_beside_those_that_read_features() {
     let [features, placeholders] = &report["texts"].as_array().unwrap()[..] else { panic!("{report}") };
     assert_eq!(features["head_input"], "features");
     assert_eq!(placeholders["head_input"], "placeholders");
-    // Which drafts are accepted may differ; what is decoded does not.
+    // As much is done either way.
     let counts = |text: &Value| {
         let of_depth = |depth: &Value| [&depth["depth"], &depth["primitives"]].map(Value::as_u64);
         let depths = text["depths"].as_array().unwrap().iter().map(of_depth).collect::<Vec<_>>();
@@ -613,18 +630,58 @@ fn pictures_are_as_large_as_memory_allows() {
     edit_json(dir.path(), "preprocessor_config.json", |file| file["size"]["longest_edge"] = (1 << 24).into());
     let config = Config::read(dir.path()).unwrap();
     let layout = Layout::plan(&config, &Index::read(dir.path(), &config).unwrap()).unwrap();
-    let room = |usable| MemoryBudget::of(&config, &layout, usable).pictures.unwrap();
-    assert_eq!(room(0), PictureRoom::UpTo(1 << 24), "where nobody knows how much there is");
-    assert_eq!(room(64 << 30), PictureRoom::UpTo(1 << 24));
-    let PictureRoom::TooLittle { needed, available: 1 } = room(1) else { panic!("{:?}", room(1)) };
-    assert_eq!(room(needed), PictureRoom::UpTo(1 << 18));
-    assert!(matches!(room(needed - 1), PictureRoom::TooLittle { .. }));
-    // What fits is larger where there is more.
-    let sizes: Vec<u64> = (0..14)
-        .filter_map(|doubled| match room(needed << doubled) {
-            PictureRoom::UpTo(pixels) => Some(pixels),
-            PictureRoom::TooLittle { .. } => None,
-        })
-        .collect();
-    assert!(sizes.is_sorted() && sizes.contains(&(1 << 20)) && sizes.contains(&(1 << 24)), "{sizes:?}");
+    let budget = |usable| MemoryBudget::of(&config, &layout, usable);
+    let pixels = |usable| match budget(usable).pictures.unwrap() {
+        PictureRoom::UpTo { pixels, .. } => Some(pixels),
+        PictureRoom::TooLittle { .. } => None,
+    };
+    assert_eq!(pixels(0), Some(1 << 24), "where nobody knows how much there is");
+    assert_eq!(pixels(64 << 30), Some(1 << 24));
+    let Some(PictureRoom::TooLittle { needed, available: 1 }) = budget(1).pictures else { panic!() };
+    assert_eq!((pixels(needed), pixels(needed - 1)), (Some(1 << 18), None));
+    // Where there is more, pictures are larger and chats have more.
+    let usable = (0..200).map(|step| needed / 2 + step * (needed / 8));
+    let all: Vec<(u64, Option<u64>)> = usable.map(|usable| (budget(usable).rows, pixels(usable))).collect();
+    assert!(all.is_sorted(), "{all:?}");
+    assert!(
+        [1 << 20, 1 << 22, 1 << 24].iter().all(|size| all.iter().any(|(_, pixels)| *pixels == Some(*size)))
+    );
+    for usable in (0..200).map(|step| needed + step * (needed / 8)) {
+        let MemoryBudget { rows, pictures, .. } = budget(usable);
+        let Some(PictureRoom::UpTo { pixels, rows: left }) = pictures else { panic!("{usable}") };
+        assert!(
+            left < rows || left == Footprint::of(&load(dir.path())).row(4096),
+            "the tower takes some of it"
+        );
+        assert!(pixels <= 1 << 20 || left >= rows / 2, "{left} of {rows} are left beside {pixels} pixels");
+    }
+}
+
+#[test]
+fn where_memory_is_short_a_model_says_so_and_sees_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    write_vision("tiny-vision", dir.path(), &["--dtype", "float32"]);
+    let prepared = |room| {
+        let mut prepared = Prepared::read(dir.path(), KvPrecision::Full).unwrap();
+        (prepared.limit_pictures(Some(room)), prepared)
+    };
+    let (rows, reduced) = prepared(PictureRoom::UpTo { pixels: 4096, rows: 77 });
+    assert_eq!(rows, 77);
+    assert!(matches!(*reduced.info().pictures, PictureInput::Available { most_pixels: 4096, .. }));
+    let load = |prepared: Prepared| prepared.load(None, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    picture("a").write(folder.path()).unwrap();
+    let chat = chat(&folder.path().join(PIXELS_FILE), &["What is it?"]);
+
+    let mut session = load(reduced);
+    let prompt = session.chat_prompt(&chat, None, true).unwrap();
+    let refused = session.reply(ReplyRequest::new(prompt, greedily(4)), &mut |_| ControlFlow::Continue(()));
+    assert_eq!(ErrorReport::from(&refused.unwrap_err()).code, "picture_too_detailed");
+
+    let (_, blind) = prepared(PictureRoom::TooLittle { needed: 2_000_000_000, available: 1_000_000_000 });
+    let session = load(blind);
+    let PictureInput::Unavailable { reason } = &*session.info.pictures else { panic!("{:?}", session.info) };
+    assert!(reason.contains("2.0 GB") && reason.contains("1.0 GB"), "{reason}");
+    let refused = session.chat_prompt(&chat, None, true).unwrap_err();
+    assert!(refused.to_string().contains(reason), "{refused}");
 }

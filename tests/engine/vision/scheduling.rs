@@ -1,6 +1,6 @@
 //! Prompts with pictures among other requests: by turns, resumed, preempted, read ahead, without a tower.
 
-use foretoken_engine::decode::{Footprint, RowError};
+use foretoken_engine::decode::RowError;
 
 use super::*;
 
@@ -145,4 +145,40 @@ fn pictures_are_refused_where_there_is_no_tower_and_where_their_pixels_are_gone(
     let gone = PixelsFile { path: "/nowhere/pixels.rgb".into(), ..(*one.pictures[0].pixels).clone() };
     one.pictures[0].pixels = Arc::new(gone);
     assert!(matches!(refused(&model, &one), RowError::Pixels(_)));
+}
+
+/// Two questions about one picture: the tower looks at it once, and a picture has its turns beside a long text.
+#[test]
+fn a_picture_is_looked_at_once_and_is_not_starved() {
+    let (model, goldens) = (tiny_vision("tiny-vision", &["--dtype", "float32"]), goldens());
+    let limits = Limits { max_stall: std::time::Duration::ZERO, ..Limits::default() };
+    let mut scheduler = Scheduler::new(&model, limits, eager_policy());
+    let answered = RowSpec { max_tokens: 300, ..spec(&goldens, "plain") };
+    scheduler.submit(0, answered, Drafting::Off).unwrap();
+    while scheduler.batch().rows().is_empty() {
+        scheduler.pump(&model);
+    }
+    for id in [1, 2] {
+        scheduler.submit(id, spec(&goldens, "one"), Drafting::Off).unwrap();
+    }
+    let events = run(&mut scheduler, &model, 5000);
+    let depth = model.vision.as_ref().unwrap().tower.depth();
+    let looks = events.iter().filter(|event| matches!(event, SchedulerEvent::Looked { .. })).count();
+    assert!(looks <= depth + 1, "{looks} looks at one picture of {depth} blocks");
+    for id in [1, 2] {
+        assert_eq!(tokens(&events, id), expected(&goldens, "one"));
+    }
+
+    let long: Vec<u32> = (0..3000).map(|i| 300 + i * 7 % 400).collect();
+    scheduler.submit(3, greedy(&long, 4), Drafting::Off).unwrap();
+    scheduler.submit(4, spec(&goldens, "late"), Drafting::Off).unwrap();
+    let events = run(&mut scheduler, &model, 5000);
+    let ended = |row: u64| {
+        let is_end = |event: &SchedulerEvent| matches!(event, SchedulerEvent::Advanced { advance, .. } if advance.row == row && advance.finish.is_some());
+        events.iter().position(is_end).unwrap()
+    };
+    assert!(
+        ended(4) < ended(3),
+        "the chat with a picture of one chunk is written before a text of six chunks is read"
+    );
 }

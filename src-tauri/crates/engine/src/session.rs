@@ -51,6 +51,8 @@ pub struct Session {
     /// In which steps the device gives this model's tokens the same bits.
     invariance: BatchInvariance,
     sight: Sight,
+    /// What rows and earlier turns may take once the vision tower is in memory, in bytes.
+    rows_seeing: u64,
     /// Held from the first reply until [`Session::rest`]: whoever pauses for an hour gets the memory for other
     /// programs.
     residency: Option<mlx::Residency>,
@@ -136,6 +138,25 @@ impl Prepared {
         &self.info
     }
 
+    /// Has pictures seen as large as there is memory for, and none where there is too little. Returns what rows and
+    /// earlier turns may take, in bytes, once one is seen.
+    pub fn limit_pictures(&mut self, room: Option<PictureRoom>) -> u64 {
+        match (room, &mut *self.info.pictures) {
+            (Some(PictureRoom::UpTo { pixels, rows }), PictureInput::Available { most_pixels, .. }) => {
+                *most_pixels = pixels.min(*most_pixels);
+                rows
+            }
+            (Some(PictureRoom::TooLittle { needed, available }), pictures) => {
+                let reason = no_room_for_pictures(needed, available);
+                self.prompter = self.prompter.clone().with_pictures(Err(&reason));
+                self.layout.vision = VisionPlan::Unavailable(reason.clone());
+                *pictures = PictureInput::Unavailable { reason };
+                u64::MAX
+            }
+            _ => u64::MAX,
+        }
+    }
+
     /// Reads the weights, and finds out what drafts cost and yield unless that was `learned` before.
     pub fn load(
         mut self,
@@ -158,22 +179,11 @@ impl Prepared {
                 Err(error) => self.without_draft_model(&error.into()),
             }
         }
-        let Self { config, mut layout, mut info, mut prompter, stop_ids, xtc_exempt, .. } = self;
         let draft = model.draft.as_ref().map(DraftModel::memory);
-        let MemoryBudget { rows, prefix_cache, pictures } =
-            MemoryBudget::with_draft(&config, &layout, draft, mlx::usable_memory());
-        match (pictures, &mut *info.pictures) {
-            (Some(PictureRoom::UpTo(most)), PictureInput::Available { most_pixels, .. }) => {
-                *most_pixels = most.min(*most_pixels);
-            }
-            (Some(PictureRoom::TooLittle { needed, available }), _) => {
-                let reason = no_room_for_pictures(needed, available);
-                prompter = prompter.with_pictures(Err(&reason));
-                layout.vision = VisionPlan::Unavailable(reason.clone());
-                *info.pictures = PictureInput::Unavailable { reason };
-            }
-            _ => {}
-        }
+        let budget = MemoryBudget::with_draft(&self.config, &self.layout, draft, mlx::usable_memory());
+        let rows_seeing = self.limit_pictures(budget.pictures);
+        let Self { config, layout, info, prompter, stop_ids, xtc_exempt, .. } = self;
+        let MemoryBudget { rows, prefix_cache, .. } = budget;
         let limits = Limits { memory: rows, prefix_cache_bytes: prefix_cache, ..Limits::default() };
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());
@@ -201,6 +211,7 @@ impl Prepared {
             writing,
             invariance,
             sight: Sight::new(config, layout),
+            rows_seeing,
             residency: None,
         })
     }
@@ -290,7 +301,29 @@ impl Session {
 
     /// A prompt's pictures, ready for a row of the model.
     pub(crate) fn look_up(&mut self, pictures: Vec<TokenPicture>) -> Result<Vec<PromptPicture>, EngineError> {
-        self.sight.look_up(&mut self.model, pictures)
+        let too_large = pictures.iter().find_map(|TokenPicture { pixels, .. }| match *self.info.pictures {
+            PictureInput::Available { most_pixels, .. } => {
+                (u64::from(pixels.width) * u64::from(pixels.height) > most_pixels)
+                    .then_some((pixels, most_pixels))
+            }
+            PictureInput::Unavailable { .. } => None,
+        });
+        if let Some((pixels, most)) = too_large {
+            return Err(EngineError::Request {
+                code: "picture_too_detailed",
+                message: format!(
+                    "A picture was made ready with {} × {} pixels, but {most} are the most that {} may read here.",
+                    pixels.width, pixels.height, self.info.name
+                ),
+                hint: "Ask again.",
+            });
+        }
+        let was_blind = self.model.vision.is_none();
+        let found = self.sight.look_up(&mut self.model, pictures)?;
+        if was_blind && self.model.vision.is_some() {
+            self.scheduler.lower_memory(self.rows_seeing);
+        }
+        Ok(found)
     }
 
     /// The vectors that a prompt's pictures go in with.
@@ -315,7 +348,7 @@ impl Session {
         if ids.len() >= self.info.context_length as usize || self.check_ids(&ids).is_err() {
             return;
         }
-        let Ok(pictures) = self.sight.look_up(&mut self.model, pictures) else { return };
+        let Ok(pictures) = self.look_up(pictures) else { return };
         let spec = RowSpec {
             message_starts: self.message_starts(&ids),
             reply_from: ids.len(),

@@ -129,7 +129,8 @@ pub enum ContentPart {
     },
     /// A picture.
     Image {
-        /// The file of its pixels, which `foretoken-engine picture` has made.
+        /// The file of its pixels, which `foretoken-engine picture` has made. It stays as it is until the reply has
+        /// ended: a prompt may be read again.
         pixels: PathBuf,
     },
 }

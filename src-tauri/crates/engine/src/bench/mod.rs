@@ -36,6 +36,7 @@ use spread::{median, milliseconds, spread};
 use texts::{Prompt, Text};
 use tower::Looked;
 
+pub use crate::decode::HeadInput;
 pub use auto::Auto;
 pub use report::{Depth, Report, TextFigures, Width};
 pub use rows::Rows;
@@ -418,6 +419,9 @@ impl<'a> Bench<'a> {
         times: &PassTimes,
         policy: &mut Policy,
     ) -> Result<TextRun, EngineError> {
+        // What one input of the head teaches is not what the other begins with.
+        let mut own = policy.clone();
+        let policy = if text.head_input.is_some() { &mut own } else { policy };
         let plans: Vec<Decoded> =
             self.plans.iter().map(|&plan| self.decode(plan, text)).collect::<Result<_, _>>()?;
         // Of known drafts no load has told how often they are right.

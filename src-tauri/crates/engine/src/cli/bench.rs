@@ -8,9 +8,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use foretoken_engine::bench::{
-    Depth, Options, Questions, Report, SecondTurn, Spread, TextFigures, Tower, bench,
+    Depth, HeadInput, Options, Questions, Report, SecondTurn, Spread, TextFigures, Tower, bench,
 };
-use foretoken_engine::decode::HeadInput;
 use foretoken_engine::session::Prepared;
 use foretoken_protocol::{Counters, PositionStats, TextKind};
 

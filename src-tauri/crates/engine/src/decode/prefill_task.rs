@@ -123,6 +123,11 @@ impl PrefillTask {
         Some(&self.row.spec.pictures[self.next_unseen()?])
     }
 
+    /// The key of the picture that is on its way through the vision tower.
+    pub fn looks_at(&self) -> Option<u32> {
+        self.looking.as_ref().map(|(picture, _)| self.row.spec.pictures[*picture].key)
+    }
+
     fn next_unseen(&self) -> Option<usize> {
         if self.chunk.is_some() || self.is_read() {
             return None;

@@ -96,17 +96,17 @@ pub struct DraftNeed {
 impl MemoryEstimate {
     /// The need of a row of `context` tokens. `draft`: the draft model that is loaded beside the model.
     pub fn of(config: &Config, layout: &Layout, draft: Option<DraftMemory>, context: u64) -> Self {
-        let standard = PictureDetail::Standard.most_pixels().map(u64::from);
+        let standard = PictureDetail::Standard.most_pixels().map_or(u64::MAX, u64::from);
         Self::seeing(config, layout, draft, context, standard)
     }
 
-    /// The same with a picture of so many pixels in the prompt, as far as the model reads as many; `None`: without one.
+    /// The same with a picture of so many pixels in the prompt, or as many as the model reads.
     pub(super) fn seeing(
         config: &Config,
         layout: &Layout,
         draft: Option<DraftMemory>,
         context: u64,
-        pixels: Option<u64>,
+        pixels: u64,
     ) -> Self {
         let row = RowMemory::of(config, layout);
         let RowMemory { kv_per_token, head_cache_per_token, recurrent_state, .. } = row;
@@ -151,7 +151,7 @@ impl MemoryEstimate {
         let weights = need.weights.saturating_add(weights);
         let writing = row.saturating_add(need.working_set);
         need.total = weights.saturating_add(writing.max(need.loading));
-        need.vision = pixels.zip(layout.vision.tower()).map(|(pixels, tower)| {
+        need.vision = layout.vision.tower().map(|tower| {
             let tower = TowerMemory::of(tower, layout.compute, mlx::device());
             let pixels = pixels.min(tower.most_pixels());
             let total = |pixels| {

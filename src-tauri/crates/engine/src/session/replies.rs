@@ -173,7 +173,7 @@ impl Session {
         if prediction.is_some() {
             recorder.count_predicted();
         }
-        let pictures = self.sight.look_up(&mut self.model, prompt.pictures)?;
+        let pictures = self.look_up(prompt.pictures)?;
         recorder.sees(pictures.len(), pictures.iter().map(|picture| picture.span.range().len()).sum());
         let room = self.info.context_length as usize - prompt.ids.len();
         let begin = prompt.ids.iter().rposition(|&id| Some(id) == self.message_start);

@@ -61,11 +61,12 @@ impl Sight {
         let (None, Some(tower)) = (&model.vision, self.layout.vision.tower()) else { return Ok(()) };
         match Vision::load(&self.config, tower, self.layout.compute) {
             Ok(vision) => model.vision = Some(vision),
+            // Memory, or the disk, may be there the next time.
+            Err(error @ (LoadError::Mlx(_) | LoadError::Cancelled)) => return Err(error.into()),
+            Err(LoadError::Checkpoint(error @ CheckpointError::Io { .. })) => return Err(error.into()),
             Err(LoadError::Checkpoint(error)) => {
                 return Err(EngineError::Tower(self.broken.insert(Arc::new(error)).clone()));
             }
-            // Memory may be there the next time.
-            Err(error) => return Err(error.into()),
         }
         Ok(())
     }

@@ -125,6 +125,12 @@ impl Scheduler {
         self.policy.set_state(figures);
     }
 
+    /// Lets rows and the prefix cache take no more than so many bytes from now on: others have come into memory.
+    pub fn lower_memory(&mut self, bytes: u64) {
+        self.limits.memory = self.limits.memory.min(bytes);
+        self.rebalance(0);
+    }
+
     /// The rows that take part in steps.
     pub fn batch(&self) -> &Batch {
         &self.batch

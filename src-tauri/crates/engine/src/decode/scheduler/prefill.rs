@@ -19,6 +19,19 @@ use crate::model::Qwen;
 /// Prompts that are prefilled by turns: two, so that a short one need not wait for the end of a long one.
 pub(super) const MAX_PREFILLS: usize = 2;
 
+/// How far the pictures of a prompt's next chunk are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// All of them have been seen.
+    Over,
+    /// One has gone some way through the tower, for so long.
+    For(Duration),
+    /// Rows may not be held up now.
+    HeldUp,
+    /// Another prompt looks at the same picture, and will keep what it sees.
+    Elsewhere,
+}
+
 impl Scheduler {
     /// Starts the prefill of a row, behind the longest prefix of it that is cached.
     pub(super) fn start_prefill(&mut self, model: &Qwen, row: Row, events: &mut Vec<SchedulerEvent>) {
@@ -67,16 +80,19 @@ impl Scheduler {
         let decoding = !self.batch.rows().is_empty();
         let tokens = prefill.task.chunk_tokens();
         let before = prefill.task.progress();
-        if prefill.task.unseen().is_some() {
-            return match self.look(model, &mut prefill.task, decoding) {
-                Ok(took) => {
+        match self.look(model, &mut prefill.task, decoding) {
+            Ok(Look::Over) => {}
+            Ok(look) => {
+                if let Look::For(took) = look {
                     events.push(SchedulerEvent::Looked { row: id, took });
+                }
+                if look != Look::HeldUp {
                     // A chunk may hold many pictures.
                     prefill.turn = self.next_turn();
-                    self.set_stage(id, Stage::Prefilling(prefill));
                 }
-                Err(error) => self.fail(id, error, events),
-            };
+                return self.set_stage(id, Stage::Prefilling(prefill));
+            }
+            Err(error) => return self.fail(id, error, events),
         }
         if !prefill.task.is_read() {
             let layers = self.throttle.layers(prefill.layer_time, tokens, decoding);
@@ -121,25 +137,31 @@ impl Scheduler {
         }
     }
 
-    /// Looks on at a picture for as long as rows may be held up, and says for how long; not at all where it has been
+    /// Looks on at the pictures of a prompt's next chunk for as long as rows may be held up; not at those that have been
     /// seen lately.
     pub(super) fn look(
         &mut self,
         model: &Qwen,
         task: &mut PrefillTask,
         decoding: bool,
-    ) -> Result<Duration, RowError> {
+    ) -> Result<Look, RowError> {
+        let key = loop {
+            let Some(key) = task.unseen().map(|picture| picture.key) else { return Ok(Look::Over) };
+            match self.features.get(key) {
+                Some(features) => task.recall(features),
+                None => break key,
+            }
+        };
         let vision = model.vision.as_ref().ok_or(RowError::NoTower)?;
-        let Some(key) = task.unseen().map(|picture| picture.key) else { return Ok(Duration::ZERO) };
-        if let Some(features) = self.features.get(key) {
-            task.recall(features);
-            return Ok(Duration::ZERO);
+        if self.is_looked_at(key) {
+            return Ok(Look::Elsewhere);
         }
-        let Some(allowed) = self.throttle.allowed(decoding) else { return Ok(Duration::ZERO) };
+        let Some(allowed) = self.throttle.allowed(decoding) else { return Ok(Look::HeldUp) };
         let begin = Instant::now();
         loop {
             if let Some(features) = task.look(vision, 1)? {
                 self.features.put(key, features);
+                self.rebalance(0);
                 break;
             }
             if begin.elapsed() >= allowed {
@@ -148,7 +170,15 @@ impl Scheduler {
         }
         let took = begin.elapsed();
         self.throttle.record_swap(took, decoding);
-        Ok(took)
+        Ok(Look::For(took))
+    }
+
+    /// Whether another prompt has this picture on its way through the tower.
+    fn is_looked_at(&self, key: u32) -> bool {
+        self.requests.values().any(|request| match &request.stage {
+            Stage::Prefilling(prefill) => prefill.task.looks_at() == Some(key),
+            _ => false,
+        })
     }
 
     /// Takes the prompt whose turn it is out of its request.

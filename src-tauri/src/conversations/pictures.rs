@@ -90,8 +90,9 @@ impl Conversation {
             .path_to(last)?
             .into_iter()
             .filter(|message| message.role != Role::Assistant || !message.text.is_empty())
-            .map(|Message { role, text, pictures, .. }| {
-                Said { message: ChatMessage::new(role, text), pictures }
+            .map(|Message { role, text, pictures, .. }| Said {
+                message: ChatMessage::new(role, text),
+                pictures,
             });
         let instructions =
             instructions.map(|prompt| Said { message: ChatMessage::system(prompt), pictures: Vec::new() });

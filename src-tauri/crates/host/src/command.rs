@@ -167,11 +167,19 @@ impl fmt::Debug for SettingsFor {
 /// From whoever asks to the supervisor.
 #[derive(Debug)]
 pub(crate) enum EngineCommand {
-    Load { model: Model, answer: oneshot::Sender<Result<ModelInfo, ErrorReport>> },
+    Load {
+        model: Model,
+        answer: oneshot::Sender<Result<ModelInfo, ErrorReport>>,
+    },
     Generate(Box<Job>),
     /// A reply whose input was made meanwhile.
     Made(Box<Job>),
-    Count { what: ToCount, answer: Counted },
+    Count {
+        what: ToCount,
+        answer: Counted,
+    },
+    /// Loads the model once more that could not be.
+    LoadAgain,
     Cancel(RequestId),
     UnloadAfter(Option<Duration>),
     ShutDown,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Cursor, Write};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -116,10 +117,30 @@ fn refusal(mut answer: Answer) -> (u16, String, String) {
     (answer.status, words("code"), words("message"))
 }
 
+/// Where pictures are decoded.
+fn decoding(server: &Server) -> PathBuf {
+    let mut folders = vec![server.home.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        if folder.ends_with("engine/decoding") {
+            return folder;
+        }
+        folders.extend(entries(&folder).into_iter().filter(|entry| entry.is_dir() && !entry.is_symlink()));
+    }
+    server.home.path().join("none")
+}
+
+/// What is in a folder, if that is there.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
 /// Folders with pictures of requests.
 fn folders(server: &Server) -> usize {
-    let entries = fs::read_dir(server.home.path().join(TEMPORARY)).unwrap().map(Result::unwrap);
-    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("foretoken-")).count()
+    let temporary = fs::read_dir(server.home.path().join(TEMPORARY)).unwrap().map(Result::unwrap);
+    let strange = temporary.filter(|entry| entry.file_name().to_string_lossy().starts_with("foretoken-"));
+    assert_eq!(strange.count(), 0, "those of requests are in the cache");
+    let processes = entries(&decoding(server)).into_iter().filter(|process| process.is_dir());
+    processes.flat_map(|process| entries(&process)).filter(|folder| folder.is_dir()).count()
 }
 
 fn wait_for_folders(server: &Server, expected: usize) {
@@ -259,6 +280,36 @@ fn what_cannot_be_shown_is_refused_and_says_which_picture_it_is() {
     assert_eq!(refusal(chat(server.port, &question(json!(many(21))))).1, "too_many_images");
     ask(&server, COUNT_CHAT, &question(json!(many(20))));
     assert_eq!(folders(&server), 0);
+}
+
+/// Programs send all of a chat again each time: it does not end with its twenty-first picture.
+#[test]
+fn of_a_long_chat_the_latest_pictures_are_seen() {
+    let (_model, server) = seeing();
+    let picture = image(&url(&png(32, 32, 1)));
+    let chat_of = |earlier: Vec<Value>| {
+        let turns = json!([{"role": "user", "content": earlier}, {"role": "assistant", "content": "Yes"},
+            {"role": "user", "content": [picture, text("And?")]}]);
+        with(question(json!("")), json!({"messages": turns}))
+    };
+    let answer = chat(server.port, &chat_of(vec![picture.clone(); 21]));
+    assert_eq!((answer.status, answer.header("foretoken-warning")), (200, Some("image-left-out")));
+    let left_out = [vec![text("[image left out]"); 2], vec![picture.clone(); 19]].concat();
+    let tokens = |body: &Value| ask(&server, COUNT_CHAT, body)["input_tokens"].clone();
+    assert_eq!(tokens(&chat_of(vec![picture.clone(); 21])), tokens(&chat_of(left_out)));
+    assert_eq!(folders(&server), 0);
+}
+
+/// Nobody decodes the pictures of a request that is refused in any case.
+#[test]
+fn what_is_too_long_without_its_pictures_is_refused_before_they_are_decoded() {
+    let (_model, server) = seeing();
+    let context = get(server.port, "/v1/models").json()["data"][0]["context_length"].as_u64().unwrap();
+    let long = text(&"a b ".repeat(context as usize));
+    let broken = image(&url("QQ=="));
+    let refused = |parts: Value| refusal(chat(server.port, &question(parts))).1;
+    assert_eq!(refused(json!([broken, long])), "context_length_exceeded");
+    assert_eq!(refused(json!([broken])), "invalid_image");
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub struct Limits {
 
 /// Requests whose tokens are counted at a time.
 const COUNTS_AT_ONCE: usize = 8;
+/// Those with pictures.
+const PICTURE_COUNTS_AT_ONCE: usize = 2;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -51,8 +53,8 @@ pub struct Api {
     pub(crate) signer: Signer,
     /// Held while a model is loaded for a program.
     pub(crate) switching: Mutex<()>,
-    /// Held while a picture is decoded.
-    pub(crate) decoding: Mutex<()>,
+    /// Places for requests whose pictures are decoded to be counted: what is decoded takes room on the disk.
+    pub(crate) picture_counts: Semaphore,
 }
 
 impl Api {
@@ -80,7 +82,7 @@ impl Api {
             unanswered: Arc::default(),
             signer,
             switching: Mutex::default(),
-            decoding: Mutex::default(),
+            picture_counts: Semaphore::new(PICTURE_COUNTS_AT_ONCE),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
-use foretoken_protocol::{ApiDialect, ChatInput, Input, PictureInput};
+use foretoken_protocol::{ApiDialect, ChatInput, Input};
 use serde_json::json;
 
 use crate::api::Api;
@@ -70,11 +70,7 @@ async fn count(
     let found = models::find(api, &fields.required_string("model")?)?;
     let mut input = Input::Chat(chat);
     // A model that sees nothing is not loaded to say so.
-    if !pictures.is_empty()
-        && let Some(sight @ PictureInput::Unavailable { .. }) = models::sight(api, &found.folder)
-    {
-        pictures.show(api, &sight, &mut input).await?;
-    }
+    pictures.admit(models::sight(api, &found.folder).as_ref(), &mut input)?;
     // Replies are written by the model that is loaded: only another one has to wait for its turn.
     let _entered = if api.current_model().as_ref() == Some(&found.folder) {
         None
@@ -89,6 +85,7 @@ async fn count(
     if let Some(tokens) = api.counted.get(key) {
         return Ok(tokens);
     }
+    let _picture_place = if pictures.is_empty() { None } else { Some(api.picture_counts.acquire().await) };
     let _shown = pictures.show(api, &model.pictures, &mut input).await?;
     // A burst of them is counted a few at a time, so that nobody's answer waits for a processor.
     let _place = api.counts.acquire().await;

@@ -38,7 +38,7 @@ pub(crate) enum ApiError {
     #[error("{field}: {reason}")]
     Picture { field: String, reason: String },
     /// There are more pictures than a model is shown.
-    #[error("These are {count} pictures, and no more than {most} go with one request.")]
+    #[error("These are {count} pictures, and no more than {most} go with one question.")]
     TooManyPictures { count: usize, most: usize },
     /// The model sees no pictures, or has no place for them. `reason` is a sentence or more.
     #[error(

@@ -1,25 +1,21 @@
 //! The pictures of a request. Until it is known which model looks at them, they stay as they came, and messages name
 //! them by number. Then each is decoded by a process of its own, which may end over it, into a folder of the request.
 
-use std::ffi::OsStr;
 use std::fmt::Display;
-use std::fs::{self, File, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 use std::{io, mem};
 
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::read::DecoderReader;
-use foretoken_host::{ENGINE_DIED, ENGINE_REFUSED};
+use foretoken_host::{DecodeError, Sight};
 use foretoken_pictures::PIXELS_FILE;
 use foretoken_protocol::{ChatMessage, Content, ContentPart, Input, PictureDetail, PictureInput};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
-use tokio::time::sleep;
 
 use crate::api::Api;
 use crate::error::ApiError;
@@ -28,10 +24,8 @@ use crate::redacted::redacted;
 
 redacted!(Encoded, Pictures);
 
-/// The most pictures that a model is shown with one request.
+/// The most pictures that a model is shown with one request, and that a question has.
 const MOST: usize = 20;
-/// How long one is decoded.
-const PATIENCE: Duration = Duration::from_secs(20);
 /// Programs leave the padding out at times.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
@@ -132,102 +126,124 @@ fn detail(fields: &mut Fields) -> Result<PictureDetail, ApiError> {
     }
 }
 
-/// As it is named on the command line.
-fn name(detail: PictureDetail) -> &'static str {
-    match detail {
-        PictureDetail::Low => "low",
-        PictureDetail::Standard => "standard",
-        PictureDetail::High => "high",
-        PictureDetail::Original => "original",
-    }
-}
-
 /// The pictures of a request that no model has been shown yet.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub(crate) struct Pictures(Vec<Encoded>);
+pub(crate) struct Pictures {
+    list: Vec<Encoded>,
+    /// Whether there were others, in whose places stands that they are left out.
+    left_out: bool,
+}
 
 /// What a model is shown. The files are there as long as this is.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     _folder: Option<Arc<TempDir>>,
-    left_out: bool,
-}
-
-impl Shown {
-    /// What its program may not expect, in a word.
-    pub(crate) fn warning(&self) -> Option<&'static str> {
-        self.left_out.then_some(LEFT_OUT)
-    }
 }
 
 impl Pictures {
     /// Takes in a picture, and gives the part of a message that names it.
     pub(crate) fn add(&mut self, picture: Encoded) -> ContentPart {
-        self.0.push(picture);
-        ContentPart::Image { pixels: PathBuf::from((self.0.len() - 1).to_string()) }
+        self.list.push(picture);
+        ContentPart::Image { pixels: name(self.list.len() - 1) }
     }
 
     /// Notes which of them go with the last question.
     pub(crate) fn note_question(&mut self, messages: &[ChatMessage]) {
         let question = messages.iter().rfind(|message| matches!(message, ChatMessage::User { .. }));
         for number in question.into_iter().flat_map(ChatMessage::pictures).filter_map(number) {
-            self.0.get_mut(number).into_iter().for_each(|picture| picture.is_asked_about = true);
+            self.list.get_mut(number).into_iter().for_each(|picture| picture.is_asked_about = true);
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.list.is_empty()
     }
 
     /// Where they stand, what came, in which detail, and whether they go with the question.
     #[cfg(test)]
     pub(crate) fn told(&self) -> Vec<(&str, &str, PictureDetail, bool)> {
-        self.0.iter().map(|one| (&*one.field, &*one.base64, one.detail, one.is_asked_about)).collect()
+        self.list.iter().map(|one| (&*one.field, &*one.base64, one.detail, one.is_asked_about)).collect()
     }
 
-    /// Has them ready in the messages of `input` for a model that sees so; there are none left then. For one that does
-    /// not, a question with pictures is refused, and in the place of earlier ones stands that they are left out:
-    /// programs send them again each time, and refusing them would end the chat.
+    /// What their program may not expect, in a word.
+    pub(crate) fn warning(&self) -> Option<&'static str> {
+        self.left_out.then_some(LEFT_OUT)
+    }
+
+    /// Leaves those in the messages of `input` that a model is to be shown which sees so, as far as that is known.
+    /// Nothing is decoded. A question with too many pictures is refused, and one with any for a model that sees none;
+    /// in the place of earlier ones, the oldest first, stands that they are left out: programs send them again each
+    /// time, and refusing them would end the chat.
+    pub(crate) fn admit(&mut self, model: Option<&PictureInput>, input: &mut Input) -> Result<(), ApiError> {
+        if let Some(PictureInput::Unavailable { reason }) = model {
+            if let Some(Encoded { field, .. }) = self.list.iter().find(|picture| picture.is_asked_about) {
+                return Err(ApiError::SeesNoPictures { field: Some(field.clone()), reason: reason.clone() });
+            }
+            self.retain(input, |_| false);
+            return Ok(());
+        }
+        let asked_about = self.list.iter().filter(|picture| picture.is_asked_about).count();
+        let mut others = MOST
+            .checked_sub(asked_about)
+            .ok_or(ApiError::TooManyPictures { count: asked_about, most: MOST })?;
+        self.retain(input, |picture| {
+            picture.is_asked_about || others.checked_sub(1).map(|left| others = left).is_some()
+        });
+        Ok(())
+    }
+
+    /// Keeps some, for which it asks from the last to the first, and writes in the place of others that they are left
+    /// out.
+    fn retain(&mut self, input: &mut Input, keep: impl FnMut(&Encoded) -> bool) {
+        let mut kept: Vec<bool> = self.list.iter().rev().map(keep).collect();
+        kept.reverse();
+        let mut next = 0..;
+        let numbers: Vec<_> = kept.iter().map(|&kept| kept.then(|| next.next()).flatten()).collect();
+        replace(input, |number| numbers.get(number).copied().flatten().map(name));
+        self.left_out |= kept.contains(&false);
+        let mut kept = kept.into_iter();
+        self.list.retain(|_| kept.next().unwrap_or_default());
+    }
+
+    /// `input` as it is without them.
+    pub(crate) fn left_out_of(&self, input: &Input) -> Input {
+        let mut input = input.clone();
+        if !self.is_empty() {
+            replace(&mut input, |_| None);
+        }
+        input
+    }
+
+    /// Has them ready in the messages of `input` for a model that sees so, as far as [`Self::admit`] leaves them; there
+    /// are none left then.
     pub(crate) async fn show(
         &mut self,
         api: &Api,
         model: &PictureInput,
         input: &mut Input,
     ) -> Result<Shown, ApiError> {
-        let pictures = mem::take(&mut self.0);
+        self.admit(Some(model), input)?;
+        let pictures = mem::take(&mut self.list);
+        let PictureInput::Available { least_pixels, most_pixels, .. } = *model else {
+            return Ok(Shown::default());
+        };
         if pictures.is_empty() {
             return Ok(Shown::default());
         }
-        let sides = match model {
-            PictureInput::Available { least_pixels, most_pixels, .. } => [*least_pixels, *most_pixels],
-            PictureInput::Unavailable { reason } => {
-                return match pictures.into_iter().find(|picture| picture.is_asked_about) {
-                    Some(Encoded { field, .. }) => {
-                        Err(ApiError::SeesNoPictures { field: Some(field), reason: reason.clone() })
-                    }
-                    None => {
-                        replace(input, &[]);
-                        Ok(Shown { left_out: true, ..Shown::default() })
-                    }
-                };
-            }
-        };
-        if pictures.len() > MOST {
-            return Err(ApiError::TooManyPictures { count: pictures.len(), most: MOST });
-        }
-        let folder = tempfile::Builder::new()
-            .prefix("foretoken-")
-            .permissions(Permissions::from_mode(0o700))
-            .tempdir()
-            .map_err(|error| not_kept(&error))?;
+        let folder = api.engine.decoders().folder().await.map_err(|error| not_kept(&error))?;
         let folder = Arc::new(folder);
         let mut pixels = Vec::with_capacity(pictures.len());
         for (number, picture) in pictures.into_iter().enumerate() {
-            pixels.push(decode(api, &folder, number, picture, sides).await?);
+            pixels.push(decode(api, &folder, number, picture, [least_pixels, most_pixels]).await?);
         }
-        replace(input, &pixels);
-        Ok(Shown { _folder: Some(folder), left_out: false })
+        replace(input, |number| pixels.get(number).cloned());
+        Ok(Shown { _folder: Some(folder) })
     }
+}
+
+/// How a message names a picture until it is decoded.
+fn name(number: usize) -> PathBuf {
+    number.to_string().into()
 }
 
 /// The number by which a message names a picture.
@@ -235,16 +251,17 @@ fn number(pixels: &Path) -> Option<usize> {
     pixels.to_str()?.parse().ok()
 }
 
-/// Puts the files of pixels where messages name pictures by number, or that they are left out where there are none.
-fn replace(input: &mut Input, pixels: &[PathBuf]) {
+/// Puts what stands for the picture of each number where messages name it, or that it is left out where there is
+/// nothing.
+fn replace(input: &mut Input, by: impl Fn(usize) -> Option<PathBuf>) {
     let Input::Chat(chat) = input else { return };
     for message in &mut chat.messages {
         let (ChatMessage::User { content } | ChatMessage::Tool { content }) = message else { continue };
         let Content::Parts(parts) = content else { continue };
         for part in &mut *parts {
             let ContentPart::Image { pixels: named } = part else { continue };
-            match number(named).and_then(|number| pixels.get(number)) {
-                Some(file) => file.clone_into(named),
+            match number(named).and_then(&by) {
+                Some(file) => *named = file,
                 None => *part = ContentPart::Text { text: IN_ITS_PLACE.into() },
             }
         }
@@ -261,7 +278,7 @@ async fn decode(
     [least, most]: [u64; 2],
 ) -> Result<PathBuf, ApiError> {
     let out = folder.path().join(number.to_string());
-    let file = out.with_extension("file");
+    let (file, pixels) = (out.with_extension("file"), out.with_extension("rgb"));
     let writing = {
         // The folder stays until this is done, whoever leaves meanwhile: nothing is written behind its removal.
         let (file, folder) = (file.clone(), Arc::clone(folder));
@@ -272,41 +289,84 @@ async fn decode(
         })
     };
     let picture = writing.await.map_err(|error| not_kept(&error))??;
-    let (least, most) = (least.to_string(), most.to_string());
-    let arguments: [&OsStr; 10] = [
-        "picture".as_ref(),
-        file.as_ref(),
-        "--out".as_ref(),
-        out.as_ref(),
-        "--detail".as_ref(),
-        name(picture.detail).as_ref(),
-        "--least".as_ref(),
-        least.as_ref(),
-        "--most".as_ref(),
-        most.as_ref(),
-    ];
-    let ended = {
-        // Each may take more than a gigabyte.
-        let _one_at_a_time = api.decoding.lock().await;
-        api.engine.tool().lines(arguments, |_| (), sleep(PATIENCE)).await
-    };
-    let _ = fs::remove_file(&file);
+    let sight = Sight { detail: picture.detail, least, most };
+    let decoded = api.engine.decoders().decode(&file, &out, sight).await;
     let names_a_folder = |words: &str| words.contains(&*folder.path().to_string_lossy());
-    match ended {
-        Ok(true) => Ok(out.join(PIXELS_FILE)),
-        Ok(false) => Err(picture.refused(format!("decoding it took more than {} s.", PATIENCE.as_secs()))),
-        Err(error) if error.code == ENGINE_DIED => {
-            Err(picture.refused("it is damaged, or takes too much memory: what decoded it ended.".into()))
+    match decoded {
+        Ok(_) => {}
+        Err(error @ (DecodeError::Slow | DecodeError::Died)) => {
+            return Err(picture.refused(format!("{error}.")));
         }
-        Err(error) if error.code == ENGINE_REFUSED && !names_a_folder(&error.message) => {
-            Err(picture.refused(format!("{} {}", error.message, error.hint)))
+        Err(DecodeError::Refused(error)) if !names_a_folder(&error.message) => {
+            return Err(picture.refused(format!("{} {}", error.message, error.hint)));
         }
-        Err(error) => Err(not_kept(&error)),
+        Err(error) => return Err(not_kept(&error)),
     }
+    // Nobody looks at anything else of it.
+    let keep = || {
+        fs::rename(out.join(PIXELS_FILE), &pixels)?;
+        fs::remove_dir_all(&out)?;
+        fs::remove_file(&file)
+    };
+    keep().map_err(|error| not_kept(&error))?;
+    Ok(pixels)
 }
 
 /// What keeps pictures from being written or decoded, and is no fault of theirs.
 fn not_kept(error: &dyn Display) -> ApiError {
     tracing::warn!("a picture of a request cannot be decoded: {error}");
     ApiError::Internal { code: "picture_not_decoded".into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use foretoken_protocol::ChatInput;
+
+    use super::*;
+
+    /// A chat of messages with so many pictures each, the last of which asks.
+    fn chat(counts: &[usize]) -> (Pictures, Input) {
+        let mut pictures = Pictures::default();
+        let mut messages = Vec::new();
+        for (turn, &count) in counts.iter().enumerate() {
+            let picture = |number| Encoded {
+                field: format!("{turn:02}.{number:02}"),
+                base64: String::new(),
+                detail: PictureDetail::Standard,
+                is_asked_about: false,
+            };
+            let parts = (0..count).map(|number| pictures.add(picture(number))).collect();
+            messages.push(ChatMessage::User { content: Content::Parts(parts) });
+        }
+        pictures.note_question(&messages);
+        (pictures, Input::Chat(ChatInput { messages, ..ChatInput::default() }))
+    }
+
+    const SEES: PictureInput = PictureInput::Available { least_pixels: 1, most_pixels: 2, tower_bytes: 3 };
+
+    #[test]
+    fn of_earlier_pictures_the_latest_are_shown_beside_those_of_the_question() {
+        for (counts, kept, left_out) in [
+            (vec![3, 2], vec![3, 2], false),
+            (vec![20, 0], vec![20, 0], false),
+            (vec![12, 9], vec![11, 9], true),
+            (vec![15, 5, 20], vec![0, 0, 20], true),
+            (vec![15, 5, 1], vec![14, 5, 1], true),
+        ] {
+            let (mut pictures, mut input) = chat(&counts);
+            pictures.admit(Some(&SEES), &mut input).unwrap();
+            let Input::Chat(ChatInput { messages, .. }) = &input else { panic!("a chat") };
+            let left: Vec<usize> = messages.iter().map(|message| message.pictures().count()).collect();
+            assert_eq!((left, pictures.warning()), (kept, left_out.then_some(LEFT_OUT)), "{counts:?}");
+            // Messages name those that are left, in their order.
+            let names = messages.iter().flat_map(ChatMessage::pictures).filter_map(number);
+            assert!(names.eq(0..pictures.list.len()), "{counts:?}");
+            assert!(pictures.list.is_sorted_by_key(|picture| &*picture.field), "{counts:?}");
+            let first = messages[0].content();
+            assert_eq!(first.matches(IN_ITS_PLACE).count(), counts[0] - messages[0].pictures().count());
+        }
+        let (mut pictures, mut input) = chat(&[1, 21]);
+        let refused = pictures.admit(None, &mut input).unwrap_err();
+        assert_eq!(refused, ApiError::TooManyPictures { count: 21, most: 20 });
+    }
 }

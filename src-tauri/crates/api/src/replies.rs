@@ -97,7 +97,7 @@ pub(crate) struct Replies {
     /// What was learned of the first reply while it was taken on.
     pending: Option<Progress>,
     /// The pictures that the model is shown.
-    shown: Shown,
+    _shown: Shown,
     /// Keeps the place of the request among those that are with the engine.
     _entered: Entered,
     /// Keeps it on the list of those that are there.
@@ -229,7 +229,7 @@ impl Replies {
             arrived,
             running: Vec::new(),
             pending: None,
-            shown,
+            _shown: shown,
             _entered: entered,
             live,
         };
@@ -251,7 +251,7 @@ impl Replies {
     /// What their program may not expect of them, as far as that is known before they are written.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = &'static str> {
         let has_unbound_tools = self.running.iter().any(|running| running.has_unbound_tools);
-        has_unbound_tools.then_some(UNBOUND_TOOL).into_iter().chain(self.shown.warning())
+        has_unbound_tools.then_some(UNBOUND_TOOL).into_iter().chain(self.ask.pictures.warning())
     }
 
     /// How many there are.
@@ -383,19 +383,17 @@ fn check_drafter(drafting: Drafting, field: &str, model: &ModelInfo) -> Result<(
     Err(invalid(field, format!("{missing}; there is {}", there.join(" and "))))
 }
 
-/// Waits for a place, and for the model if another one is loaded, which is shown the pictures.
+/// Waits for a place, and for the model if another one is loaded, which is shown the pictures. What can be refused
+/// without decoding them is refused before.
 async fn enter(
     api: &Arc<Api>,
     client: &str,
     model: &Found,
     ask: &mut Ask,
 ) -> Result<(Entered, Shown), ApiError> {
-    let mut shown = Shown::default();
     // Whoever's pictures cannot be shown takes no place and has nothing loaded.
-    if !ask.pictures.is_empty()
-        && let Some(sight) = models::sight(api, &model.folder)
-    {
-        shown = ask.pictures.show(api, &sight, &mut ask.input).await?;
+    if !ask.pictures.is_empty() {
+        ask.pictures.admit(models::sight(api, &model.folder).as_ref(), &mut ask.input)?;
     }
     let (replies, in_background) = (usize::from(ask.choices), ask.settings.in_background);
     let entered = tokio::select! {
@@ -405,17 +403,21 @@ async fn enter(
         error = refused_while_waiting(api, model, ask) => return Err(error),
     };
     models::have(api, model).await?;
+    let mut shown = Shown::default();
     if !ask.pictures.is_empty() {
         let info = models::loaded(api).await?;
         if info.path != model.folder {
             return Err(ApiError::ModelBusy { name: model.id.clone() });
+        }
+        if let Some(error) = unreadable(api, model, ask).await {
+            return Err(error);
         }
         shown = ask.pictures.show(api, &info.pictures, &mut ask.input).await?;
     }
     Ok((entered, shown))
 }
 
-/// Refuses what the model that is loaded could never read, while it waits for its turn: whoever waits for long has got
+/// Refuses what the model that is loaded could never read, even without its pictures, while it waits for its turn: whoever waits for long has got
 /// a status before the turn comes. Waits for ever where there is nothing to refuse.
 async fn refused_while_waiting(api: &Api, model: &Found, ask: &Ask) -> ApiError {
     match unreadable(api, model, ask).await {
@@ -426,13 +428,13 @@ async fn refused_while_waiting(api: &Api, model: &Found, ask: &Ask) -> ApiError 
 
 async fn unreadable(api: &Api, model: &Found, ask: &Ask) -> Option<ApiError> {
     let EngineState::Ready { model: info, .. } = api.engine.state() else { return None };
-    // What was encoded before the model came to be loaded is not looked at here.
-    if info.path != model.folder || !ask.pictures.is_empty() {
+    if info.path != model.folder {
         return None;
     }
+    let input = ask.pictures.left_out_of(&ask.input);
     let _place = api.counts.acquire().await;
     let thinking = ask.settings.thinking.unwrap_or_else(|| api.models.settings(&info).thinking);
-    let error = match api.engine.count_input(ask.input.clone(), thinking).await {
+    let error = match api.engine.count_input(input, thinking).await {
         Ok(tokens) if tokens < info.context_length => return None,
         Ok(tokens) => ApiError::PromptTooLong { tokens, most: info.context_length },
         Err(error) => refusal(&error, None),

@@ -633,7 +633,7 @@ fn an_lm_studio_conversation_becomes_a_chat() {
         (opened.settings.system_prompt.as_str(), opened.draft.text.as_str()),
         ("Be kind.", "and then")
     );
-    assert_eq!(texts(&opened.messages), ["[attachment]\n\nHello", "Good day.", "How are you?"]);
+    assert_eq!(texts(&opened.messages), ["[image]\n\nHello", "Good day.", "How are you?"]);
     let other = test.store.message(opened.messages[1].versions[0]).unwrap();
     assert_eq!((other.text.as_str(), other.thinking.as_str()), ("Hi!", "A greeting."));
     assert_eq!(other.model.as_deref(), Some("qwen3-4b"));

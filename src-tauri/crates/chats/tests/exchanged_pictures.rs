@@ -365,6 +365,113 @@ fn a_broken_picture_costs_no_chat() {
     assert_eq!(kept_names(&to).len(), 2, "the good one and its view");
 }
 
+/// Pictures lie beside the files of other programs, or stay there.
+#[test]
+fn pictures_beside_the_chats_of_chatgpt_come_with_them() {
+    let mut test = TestStore::new();
+    let (owl, broken) = (jpeg(6, true), b"\x89PNG\r\n\x1a\nand nothing".to_vec());
+    for (name, content) in [
+        ("file-AB-owl.jpeg", &owl),
+        ("file-ABC.dat", &gif()),
+        ("file_0001-sanitized.png", &broken),
+        ("secret.png", &gif()),
+    ] {
+        fs::write(test.path(name), content).unwrap();
+    }
+    let image = |pointer: &str| json!({"content_type": "image_asset_pointer", "asset_pointer": pointer});
+    let node = |parent: Value, role: &str, parts: Value, children: Value| {
+        json!({"parent": parent, "children": children, "message": {"author": {"role": role},
+            "content": {"content_type": "multimodal_text", "parts": parts},
+            "metadata": {"attachments": [{"id": "file-ABC", "name": "../The cat.gif"}]}}})
+    };
+    let seen = json!([image("file-service://file-AB"), image("sediment://file-ABC"), "Who?"]);
+    let unseen = json!([
+        image("file-service://file-gone"),
+        image("sediment://file_0001"),
+        "And?",
+        image("file-service://../secret"),
+        image("secret.png"),
+        image("file-service://secret")
+    ]);
+    let many = json!(vec![image("file-service://file-AB"); 21]);
+    let mapping = json!({
+        "a": node(json!(null), "user", seen, json!(["b"])),
+        "b": node(json!("a"), "assistant", json!([image("file-service://file-AB"), "An owl."]), json!(["c"])),
+        "c": node(json!("b"), "user", unseen, json!(["d"])),
+        "d": node(json!("c"), "user", many, json!([])),
+    });
+    let report = test.import(&json!([{"title": "Owls", "mapping": mapping, "current_node": "d"}])).unwrap();
+    assert_eq!(report, ImportReport { chats: 1, messages: 4, left_out: 7, missing_pictures: 0 });
+    let chat = test.store.chats().unwrap().remove(0).id;
+    let messages = test.store.messages(chat).unwrap();
+    let told: Vec<_> = messages.iter().map(|message| (&*message.text, message.pictures.len())).collect();
+    let images = |count: usize| vec!["[image]"; count].join("\n\n");
+    assert_eq!(
+        told,
+        [
+            ("Who?", 2),
+            ("[image]\n\nAn owl.", 0),
+            (&*format!("{}\n\nAnd?\n\n{}", images(2), images(3)), 0),
+            ("[image]", 20)
+        ]
+    );
+    let [first, second] = &messages[0].pictures[..] else { panic!("two pictures") };
+    assert_eq!((&*first.name, &*second.name), ("owl.jpeg", "The cat.gif"));
+    // It is turned.
+    assert_eq!((first.format, first.width, first.height), (PictureFormat::Jpeg, 48, 64));
+    assert_eq!((second.format, first.missing, second.missing), (PictureFormat::Gif, false, false));
+    assert_eq!(fs::read(test.store.picture_files().original(&first.hash).unwrap()).unwrap(), owl);
+}
+
+#[test]
+fn pictures_of_lm_studio_come_from_the_folder_of_its_files() {
+    let mut test = TestStore::new();
+    let chats = test.path("conversations/birds");
+    fs::create_dir_all(&chats).unwrap();
+    fs::create_dir(test.path("user-files")).unwrap();
+    fs::write(test.path("user-files/1735939134829 - owl.png"), png(1, false)).unwrap();
+    let file = |name: &str, kind: &str| json!({"type": "file", "fileIdentifier": name, "fileType": kind});
+    let asked = |parts: Value| json!({"versions": [{"role": "user", "content": parts}]});
+    let conversation = json!({"name": null, "messages": [
+        asked(json!([file("1735939134829 - owl.png", "image")])),
+        asked(json!([file("gone.png", "image"), file("a.pdf", "pdf"), {"type": "text", "text": "And?"}])),
+    ]});
+    let path = chats.join("1.conversation.json");
+    fs::write(&path, conversation.to_string()).unwrap();
+    let report = test.store.import(&path, &look).unwrap();
+    assert_eq!(report, ImportReport { chats: 1, messages: 2, left_out: 2, missing_pictures: 0 });
+    let chat = test.store.chats().unwrap().remove(0);
+    assert_eq!(chat.title, "owl.png");
+    let messages = test.store.messages(chat.id).unwrap();
+    let [owl] = &messages[0].pictures[..] else { panic!("one picture") };
+    assert_eq!((&*owl.name, owl.format, owl.width), ("owl.png", PictureFormat::Png, 64));
+    assert_eq!((&*messages[0].text, &*messages[1].text), ("", "[image]\n\n[attachment]\n\nAnd?"));
+}
+
+#[test]
+fn a_message_has_no_more_pictures_than_one_that_is_sent() {
+    let mut test = TestStore::new();
+    let owl = test.give("owl.gif", &gif(), PictureDetail::Low);
+    test.ask("Owls", from_ref(&owl));
+    let (_, mut file) = test.export(ExportedPictures::Original);
+    let one = file["chats"][0]["messages"][0]["pictures"][0].clone();
+    let named = |number: usize| {
+        let mut one = one.clone();
+        one["name"] = json!(format!("../{number}.gif"));
+        one
+    };
+    file["chats"][0]["messages"][0]["pictures"] = (0..22).map(named).collect();
+    let report = test.import(&file).unwrap();
+    assert_eq!((report.chats, report.missing_pictures), (1, 2));
+    let chat = test.store.chats().unwrap().into_iter().map(|chat| chat.id).max().unwrap();
+    let message = test.store.messages(chat).unwrap().remove(0);
+    assert_eq!(
+        (message.pictures.len(), &*message.text),
+        (20, "Who?\n\n[picture: 20.gif]\n[picture: 21.gif]")
+    );
+    assert!(message.pictures.iter().all(|picture| !picture.missing));
+}
+
 #[test]
 fn names_lead_nowhere_and_a_hash_is_one() {
     let mut from = TestStore::new();

@@ -178,6 +178,8 @@ pub(crate) enum EngineCommand {
         what: ToCount,
         answer: Counted,
     },
+    /// Loads the model once more that could not be.
+    LoadAgain,
     Cancel(RequestId),
     UnloadAfter(Option<Duration>),
     ShutDown,

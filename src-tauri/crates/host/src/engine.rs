@@ -82,6 +82,12 @@ impl Engine {
         loaded.await.unwrap_or_else(|_| Err(closed()))
     }
 
+    /// Has the model that answered before loaded again where the engine has failed, as [`Engine::generate`] does. What
+    /// comes of it, [`Engine::watch`] tells.
+    pub fn load_again(&self) {
+        self.send(EngineCommand::LoadAgain);
+    }
+
     /// Asks for a reply. It waits while the engine starts or loads a model.
     pub fn generate(&self, prompt: Prompt) -> Generation {
         let (sender, progress) = progress::channel();

@@ -23,6 +23,8 @@ use crate::watchdog::{Duty, Timeouts, Watchdog};
 
 /// Waits before the first, second and third start after a failure. One failure more and the supervisor gives up.
 const BACK_OFF: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5)];
+/// The failures that a start begins with which somebody waits for: there are no pauses once more.
+const IMPATIENT: usize = BACK_OFF.len();
 /// Events in a row that belong to nothing. Some may come from a load that another took the place of.
 const MOST_STRAYS: u32 = 10_000;
 /// The most entries that a token of a reply has, and those that come with its end.
@@ -289,6 +291,7 @@ impl Supervisor {
                 None => job.cancel(),
             },
             Some(EngineCommand::Count { what, answer }) => self.count(what, answer),
+            Some(EngineCommand::LoadAgain) => self.load_again(),
             Some(EngineCommand::Cancel(id)) => self.cancel(id),
             Some(EngineCommand::UnloadAfter(idle)) => self.unload_after = idle,
             Some(EngineCommand::ShutDown) | None => return ControlFlow::Break(()),
@@ -327,6 +330,16 @@ impl Supervisor {
         }
         if let Some(answer) = before.answer {
             let _ = answer.send(Err(superseded()));
+        }
+    }
+
+    /// Loads the model again that answered before. Does nothing where one can answer, or is about to.
+    fn load_again(&mut self) {
+        if matches!(*self.state.borrow(), EngineState::Failed { .. })
+            && self.loading.is_none()
+            && let Some(model) = self.model.clone()
+        {
+            self.load(model, None);
         }
     }
 
@@ -472,11 +485,15 @@ impl Supervisor {
                     return ControlFlow::Continue(());
                 }
                 EngineCommand::Generate(job) if self.model.is_some() => {
-                    // Whoever asks does not wait until all pauses are over once more.
-                    self.failures = BACK_OFF.len();
+                    self.failures = IMPATIENT;
                     self.waiting.push_back(*job);
                     return ControlFlow::Continue(());
                 }
+                EngineCommand::LoadAgain if self.model.is_some() => {
+                    self.failures = IMPATIENT;
+                    return ControlFlow::Continue(());
+                }
+                EngineCommand::LoadAgain => {}
                 EngineCommand::Generate(job) => job.fail(error.clone()),
                 EngineCommand::Made(job) => match self.making.remove(&job.id) {
                     Some(_) => job.fail(error.clone()),

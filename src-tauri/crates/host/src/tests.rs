@@ -352,7 +352,13 @@ async fn a_model_that_could_not_be_loaded_again_is_tried_once_more_by_each_quest
         let EngineState::Failed { model: again, .. } = engine.state() else { panic!("{:?}", engine.state()) };
         assert_eq!(again.as_deref(), model.to_str());
     }
+    engine.load_again();
+    let mut state = engine.watch();
+    state.wait_for(|state| matches!(state, EngineState::Loading { .. })).await.unwrap();
+    failure(&engine).await;
     std::fs::rename(&away, &model).unwrap();
+    engine.load_again();
+    wait_for(&engine, |state| matches!(state, EngineState::Ready { in_memory: true, .. })).await;
     let (_, end) = read(engine.generate(prompt(8))).await;
     assert!(matches!(end, ReplyProgress::Event(Event::Finished { .. })), "{end:?}");
 }
@@ -378,6 +384,8 @@ async fn a_program_that_was_given_up_is_started_once_more_by_each_question() {
     }
     assert_eq!(engine.activity().starts, 1 + 4 + 1, "it is tried again and again only once");
     replace(&built);
+    engine.load_again();
+    wait_for(&engine, |state| matches!(state, EngineState::Ready { in_memory: true, .. })).await;
     let (_, end) = read(engine.generate(prompt(8))).await;
     assert!(matches!(end, ReplyProgress::Event(Event::Finished { .. })), "{end:?}");
 }

@@ -143,6 +143,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
     let state = folders.cache_dir().join("engine");
     let (engine, supervisor) = Engine::new(engine_program(&state)?, state, Timeouts::default());
     let engine = Arc::new(engine);
+    engine.decoders().sweep().await;
     let models = Arc::new(LibraryModels::new(library, Arc::clone(&engine), &arguments)?);
     let supervising = tokio::spawn(supervisor.run());
     models.load_first().await?;

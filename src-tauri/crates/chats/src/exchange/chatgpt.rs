@@ -2,19 +2,20 @@
 //!
 //! A conversation is a tree of nodes, most of them a message. Nodes of tools and hidden ones are passed over: what
 //! follows them then follows what they followed. Thoughts stand in nodes of their own before the reply that they belong
-//! to.
+//! to. Pictures lie beside the file, and their names begin with the ids by which messages name them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
-use foretoken_protocol::{FinishReason, MessageStatus, Role};
+use foretoken_protocol::{FinishReason, MessagePicture, MessageStatus, Role};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer};
 use serde_json::Value;
 
-use super::importer::{Chats, Importer, or_default};
+use super::importer::{Aside, Chats, Importer, or_default};
 use super::record::{ChatRecord, MessageRecord, number_after};
 use crate::sql::now;
-use crate::title::{one_line, title_from};
+use crate::title::one_line;
 
 /// Adds the chats of a file.
 pub(super) fn read<'de, D: Deserializer<'de>>(
@@ -60,6 +61,15 @@ struct Author {
 struct Metadata {
     model_slug: Option<String>,
     is_visually_hidden_from_conversation: Option<bool>,
+    #[serde(default, deserialize_with = "or_default")]
+    attachments: Vec<Attachment>,
+}
+
+/// A file that goes with a message.
+#[derive(Deserialize)]
+struct Attachment {
+    id: Option<String>,
+    name: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -81,17 +91,17 @@ struct Thought {
 }
 
 impl Conversation {
-    fn into_record(self, left_out: &mut u32) -> Result<ChatRecord, String> {
+    fn into_record(self, aside: &mut Aside<'_>) -> Result<ChatRecord, String> {
         let created_at = milliseconds(self.create_time.or(self.update_time)).unwrap_or_else(now);
         let title = one_line(self.title.as_deref().unwrap_or_default());
-        let walk = Walk::through(&self.mapping, created_at, left_out)
+        let walk = Walk::through(&self.mapping, created_at, aside)
             .map_err(|stray| format!("“{title}”: {stray} messages follow one another in a circle"))?;
         let shown = self.current_node.and_then(|node| walk.numbers.get(node.as_str()).copied().flatten());
         let question = walk.messages.iter().find(|message| message.role == Role::User);
         Ok(ChatRecord {
             named: !title.is_empty(),
             title: match title.is_empty() {
-                true => question.map_or_else(String::new, |message| title_from(&message.text)),
+                true => question.map_or_else(String::new, MessageRecord::title),
                 false => title,
             },
             created_at,
@@ -123,7 +133,7 @@ impl<'a> Walk<'a> {
     fn through(
         mapping: &'a BTreeMap<String, Node>,
         created_at: u64,
-        left_out: &mut u32,
+        aside: &mut Aside<'_>,
     ) -> Result<Self, usize> {
         let children = children(mapping);
         let mut walk = Self { messages: Vec::new(), numbers: HashMap::new() };
@@ -139,10 +149,10 @@ impl<'a> Walk<'a> {
             let mut last = parent;
             let at = |message: &NodeMessage| milliseconds(message.create_time).unwrap_or(created_at);
             if let Some(message) = &mapping[node].message {
-                match message.read(left_out) {
+                match message.read(aside) {
                     Piece::Nothing => {}
                     Piece::Thinking(more) => join(&mut thinking, &more),
-                    Piece::Text(role, text) => {
+                    Piece::Said { role, text, pictures } => {
                         if role != Role::Assistant && !thinking.is_empty() {
                             last = Some(walk.push(
                                 last,
@@ -155,6 +165,10 @@ impl<'a> Walk<'a> {
                         }
                         let model = message.metadata.model_slug.clone().filter(|_| role == Role::Assistant);
                         last = Some(walk.push(last, role, text, &mut thinking, model, at(message)));
+                        walk.messages
+                            .last_mut()
+                            .into_iter()
+                            .for_each(|said| said.pictures = pictures.clone());
                     }
                 }
                 // Thoughts that no reply came of.
@@ -225,19 +239,19 @@ fn children(mapping: &BTreeMap<String, Node>) -> HashMap<Option<&str>, Vec<&str>
 
 /// What a message adds to a chat.
 enum Piece {
-    Text(Role, String),
+    Said { role: Role, text: String, pictures: Vec<MessagePicture> },
     Thinking(String),
     Nothing,
 }
 
 impl NodeMessage {
-    fn read(&self, left_out: &mut u32) -> Piece {
+    fn read(&self, aside: &mut Aside<'_>) -> Piece {
         let role = match self.author.role.as_str() {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             // Instructions of the program, and what tools say.
             other => {
-                *left_out += u32::from(other != "system");
+                aside.left_out += u32::from(other != "system");
                 return Piece::Nothing;
             }
         };
@@ -245,9 +259,10 @@ impl NodeMessage {
             return Piece::Nothing;
         }
         if self.recipient.as_deref().is_some_and(|recipient| recipient != "all") {
-            *left_out += 1;
+            aside.left_out += 1;
             return Piece::Nothing;
         }
+        let mut pictures = Vec::new();
         let text = match self.content.content_type.as_str() {
             "thoughts" => return Piece::Thinking(self.content.thinking()),
             // How long it thought, in words.
@@ -257,27 +272,49 @@ impl NodeMessage {
                 let code = self.content.text.as_deref().unwrap_or_default();
                 format!("```{}\n{code}\n```", language.unwrap_or_default())
             }
-            "text" | "multimodal_text" => self.content.text(left_out),
+            "text" | "multimodal_text" => {
+                // Only the person's messages have pictures.
+                let pictures = Some(&mut pictures).filter(|_| role == Role::User);
+                self.content.text(&self.metadata.attachments, pictures, aside)
+            }
             _ => {
-                *left_out += 1;
+                aside.left_out += 1;
                 return Piece::Nothing;
             }
         };
-        if text.is_empty() { Piece::Nothing } else { Piece::Text(role, text) }
+        if text.is_empty() && pictures.is_empty() {
+            Piece::Nothing
+        } else {
+            Piece::Said { role, text, pictures }
+        }
     }
 }
 
 impl Content {
-    fn text(&self, left_out: &mut u32) -> String {
+    /// Its text. Pictures go to the others of the message, where it has some.
+    fn text(
+        &self,
+        attachments: &[Attachment],
+        mut pictures: Option<&mut Vec<MessagePicture>>,
+        aside: &mut Aside<'_>,
+    ) -> String {
         let mut text = String::new();
         for part in &self.parts {
-            match part.as_str().or_else(|| part["text"].as_str()) {
-                Some(words) => join(&mut text, &without_citations(words)),
-                None => {
-                    *left_out += 1;
-                    let image = part["content_type"] == "image_asset_pointer";
-                    join(&mut text, if image { "[image]" } else { "[attachment]" });
+            if let Some(words) = part.as_str().or_else(|| part["text"].as_str()) {
+                join(&mut text, &without_citations(words));
+            } else if part["content_type"] != "image_asset_pointer" {
+                aside.left_out += 1;
+                join(&mut text, "[attachment]");
+            } else if let Some(pictures) = &mut pictures
+                && let Some(id) = part["asset_pointer"].as_str().and_then(file_id)
+            {
+                let name = |file: &Path| name_of(id, attachments, file);
+                if !aside.attach(pictures, |beside| beside.of_id(id), name) {
+                    join(&mut text, "[image]");
                 }
+            } else {
+                aside.left_out += 1;
+                join(&mut text, "[image]");
             }
         }
         text
@@ -291,6 +328,26 @@ impl Content {
             }
         }
         thinking
+    }
+}
+
+/// The id in what points to a file, with which the file's name begins.
+fn file_id(pointer: &str) -> Option<&str> {
+    let (_, id) = pointer.split_once("://")?;
+    let rest = id.strip_prefix("file-").or_else(|| id.strip_prefix("file_"))?;
+    (!rest.is_empty()).then_some(id)
+}
+
+/// What the person called a file, or what follows the id in its name.
+fn name_of(id: &str, attachments: &[Attachment], file: &Path) -> String {
+    let given = attachments.iter().find(|attachment| attachment.id.as_deref() == Some(id));
+    if let Some(name) = given.and_then(|attachment| attachment.name.clone()) {
+        return name;
+    }
+    let whole = file.file_name().unwrap_or_default().to_string_lossy();
+    match whole.strip_prefix(id).map(|rest| rest.trim_start_matches(['-', '_'])) {
+        Some(rest) if !rest.is_empty() && !rest.starts_with('.') => rest.to_owned(),
+        _ => whole.into_owned(),
     }
 }
 

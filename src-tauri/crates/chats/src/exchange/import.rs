@@ -19,7 +19,7 @@ use crate::{ChatsError, Piece, Store};
 /// `turn` hands to it one by one, so that others come in between; nothing of it is seen before all of it is there. If
 /// anything in it cannot be read, nothing of it is added, and the error names the chat and the place.
 ///
-/// Pictures in a file of Foretoken's are looked at by `look`, one at a time on this thread, once for each detail in
+/// Pictures in a file of Foretoken's, and those of ChatGPT and LM Studio that lie beside theirs, are looked at by `look`, one at a time on this thread, once for each detail in
 /// which a message shows one, and kept before the messages are. One that is damaged, is not the one that its hash
 /// stands for, cannot be looked at or is not in the file leaves its message with a missing picture, and is counted.
 pub fn import(
@@ -31,7 +31,7 @@ pub fn import(
         |error: std::io::Error| ChatsError::File { path: path.to_owned(), detail: error.to_string() };
     let mut reader = BufReader::new(File::open(path).map_err(refused)?);
     let format = Format::of(&mut reader).map_err(refused)?;
-    let mut importer = Importer::new(look, turn)?;
+    let mut importer = Importer::new(path, look, turn)?;
     let mut json = serde_json::Deserializer::from_reader(reader);
     let read = match format {
         Some(Format::Foretoken) => foretoken::read(&mut json, &mut importer),

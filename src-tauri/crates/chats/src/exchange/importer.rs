@@ -1,12 +1,14 @@
 //! Takes the chats that a format reads out of a file, and adds them to the store by pieces.
 
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
-use foretoken_protocol::{DeletionId, ImportReport};
+use foretoken_protocol::{DeletionId, ImportReport, MessagePicture};
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, de};
 
-use super::incoming::{Incoming, Look};
+use super::beside::Beside;
+use super::incoming::{Incoming, Look, MOST};
 use super::record::{ChatRecord, PresetRecord, number_after};
 use super::staging::{Staged, Step};
 use crate::deletion::purge;
@@ -19,7 +21,7 @@ pub(super) type Turn<'a> = &'a dyn Fn(Piece) -> Result<(), ChatsError>;
 /// Takes the chats of a file one by one.
 pub(super) struct Importer<'a> {
     turn: Turn<'a>,
-    pictures: Incoming<'a>,
+    pub(super) aside: Aside<'a>,
     /// What is to be written in the next turn, and about how much that is in bytes.
     waiting: Vec<Step>,
     bytes: usize,
@@ -35,12 +37,52 @@ pub(super) struct Importer<'a> {
     pub(super) fault: Option<ChatsError>,
 }
 
+/// What is no text in the chats of a file.
+pub(super) struct Aside<'a> {
+    pictures: Incoming<'a>,
+    beside: Beside,
+    /// How much of it there is no place for.
+    pub(super) left_out: u32,
+    /// What the disk refused, for which the reading is to be stopped.
+    fault: Option<ChatsError>,
+}
+
+impl Aside<'_> {
+    /// Adds a picture that a message names to those that it has. False if it is not beside the file, is none, or is one
+    /// too many: then something else has to stand for it, and it is counted.
+    pub(super) fn attach(
+        &mut self,
+        pictures: &mut Vec<MessagePicture>,
+        find: impl FnOnce(&mut Beside) -> Option<PathBuf>,
+        name: impl FnOnce(&Path) -> String,
+    ) -> bool {
+        let file = if pictures.len() < MOST { find(&mut self.beside) } else { None };
+        let picture = file.and_then(|file| {
+            let taken = self.pictures.take(&file, &name(&file));
+            taken.unwrap_or_else(|fault| {
+                self.fault = Some(fault);
+                None
+            })
+        });
+        self.left_out += u32::from(picture.is_none());
+        let is_there = picture.is_some();
+        pictures.extend(picture);
+        is_there
+    }
+}
+
 impl<'a> Importer<'a> {
-    pub(super) fn new(look: Look<'a>, turn: Turn<'a>) -> Result<Self, ChatsError> {
+    /// Takes the chats of `file`.
+    pub(super) fn new(file: &Path, look: Look<'a>, turn: Turn<'a>) -> Result<Self, ChatsError> {
         let files = in_turn(turn, |store| Ok(store.picture_files()))?;
         Ok(Self {
             turn,
-            pictures: Incoming::new(files, look),
+            aside: Aside {
+                pictures: Incoming::new(files, look),
+                beside: Beside::new(file),
+                left_out: 0,
+                fault: None,
+            },
             waiting: Vec::new(),
             bytes: 0,
             staged: Staged::default(),
@@ -54,15 +96,18 @@ impl<'a> Importer<'a> {
 
     /// Takes a picture for the messages that name it: its hash and its content in base64.
     pub(super) fn add_picture<E: de::Error>(&mut self, hash: String, data: &str) -> Result<(), E> {
-        self.pictures.stage(hash, data).map_err(|fault| self.stop(fault))
+        self.aside.pictures.stage(hash, data).map_err(|fault| self.stop(fault))
     }
 
     /// Adds a chat.
     pub(super) fn add<E: de::Error>(&mut self, mut chat: ChatRecord) -> Result<(), E> {
+        if let Some(fault) = self.aside.fault.take() {
+            return Err(self.stop(fault));
+        }
         chat.check(self.presets.len(), &self.messages)
             .map_err(|detail| E::custom(format!("“{}”: {detail}", chat.title)))?;
-        for picture in chat.messages.iter_mut().flat_map(|message| &mut message.pictures) {
-            self.pictures.keep(picture).map_err(|fault| self.stop(fault))?;
+        for message in &mut chat.messages {
+            self.aside.pictures.keep_all(message).map_err(|fault| self.stop(fault))?;
         }
         let (messages, shown) = (std::mem::take(&mut chat.messages), chat.shown);
         let count = messages.len();
@@ -78,7 +123,8 @@ impl<'a> Importer<'a> {
         self.messages.push(count);
         self.report.chats += 1;
         self.report.messages += number_after(count) - 1;
-        self.report.missing_pictures = self.pictures.missing();
+        self.report.missing_pictures = self.aside.pictures.missing();
+        self.report.left_out = self.aside.left_out;
         Ok(())
     }
 
@@ -155,8 +201,8 @@ pub(super) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Defaul
 /// Reads a list of chats as a program writes them, and adds each when it is read.
 pub(super) struct Chats<'a, 'i, T> {
     pub(super) importer: &'a mut Importer<'i>,
-    /// Makes a chat of what is read, or says what is wrong with it. Counts what it leaves out.
-    pub(super) convert: fn(T, &mut u32) -> Result<ChatRecord, String>,
+    /// Makes a chat of what is read, or says what is wrong with it.
+    pub(super) convert: fn(T, &mut Aside<'i>) -> Result<ChatRecord, String>,
 }
 
 impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Chats<'_, '_, T> {
@@ -176,8 +222,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Chats<'_, '_, T> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut chats: A) -> Result<(), A::Error> {
         while let Some(chat) = chats.next_element::<T>()? {
-            let record =
-                (self.convert)(chat, &mut self.importer.report.left_out).map_err(A::Error::custom)?;
+            let record = (self.convert)(chat, &mut self.importer.aside).map_err(A::Error::custom)?;
             self.importer.add(record)?;
         }
         Ok(())

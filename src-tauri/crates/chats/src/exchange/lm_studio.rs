@@ -1,17 +1,20 @@
 //! A conversation file of LM Studio.
 //!
 //! It is a list of messages, each with its versions, one of them selected. What follows a message is taken to
-//! follow the version that is selected there.
+//! follow the version that is selected there. Its pictures lie in a folder of their own, under the names by which messages
+//! name them.
 
-use foretoken_protocol::{ChatSettings, FinishReason, MessageStatus, Role};
+use std::path::Path;
+
+use foretoken_protocol::{ChatSettings, FinishReason, MessagePicture, MessageStatus, Role};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use serde_json::Value;
 
-use super::importer::{Importer, or_default};
+use super::importer::{Aside, Importer, or_default};
 use super::record::{ChatRecord, MessageRecord, number_after};
 use crate::sql::now;
-use crate::title::{one_line, title_from};
+use crate::title::one_line;
 
 /// Adds the chat of a file.
 pub(super) fn read<'de, D: Deserializer<'de>>(
@@ -19,7 +22,7 @@ pub(super) fn read<'de, D: Deserializer<'de>>(
     importer: &mut Importer<'_>,
 ) -> Result<(), D::Error> {
     let conversation = Conversation::deserialize(deserializer)?;
-    let record = conversation.into_record(&mut importer.report.left_out).map_err(D::Error::custom)?;
+    let record = conversation.into_record(&mut importer.aside).map_err(D::Error::custom)?;
     importer.add(record)
 }
 
@@ -104,6 +107,10 @@ struct ContentPart {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,
+    #[serde(rename = "fileIdentifier")]
+    file: Option<String>,
+    #[serde(rename = "fileType")]
+    file_type: Option<String>,
 }
 
 /// A part of a reply: text, thinking, or what a tool did.
@@ -123,7 +130,7 @@ struct Style {
 }
 
 impl Conversation {
-    fn into_record(self, left_out: &mut u32) -> Result<ChatRecord, String> {
+    fn into_record(self, aside: &mut Aside<'_>) -> Result<ChatRecord, String> {
         let created_at = milliseconds(self.created_at).unwrap_or_else(now);
         let last = [self.user_last_messaged_at, self.assistant_last_messaged_at];
         let updated_at = last.into_iter().filter_map(milliseconds).max().unwrap_or(created_at);
@@ -140,7 +147,7 @@ impl Conversation {
             let parent = shown;
             for (index, version) in versions.into_iter().enumerate() {
                 let message = version
-                    .into_record(parent, model.as_ref(), created_at, left_out)
+                    .into_record(parent, model.as_ref(), created_at, aside)
                     .map_err(|role| format!("message {number} is written by {role:?}"))?;
                 messages.push(message);
                 if index == selected {
@@ -157,7 +164,7 @@ impl Conversation {
         Ok(ChatRecord {
             named: !title.is_empty(),
             title: match title.is_empty() {
-                true => question.map_or_else(String::new, |message| title_from(&message.text)),
+                true => question.map_or_else(String::new, MessageRecord::title),
                 false => title,
             },
             pinned: self.pinned,
@@ -182,7 +189,7 @@ impl Version {
         parent: Option<u32>,
         model: Option<&String>,
         created_at: u64,
-        left_out: &mut u32,
+        aside: &mut Aside<'_>,
     ) -> Result<MessageRecord, String> {
         let role = match self.role.as_str() {
             "user" => Role::User,
@@ -190,13 +197,15 @@ impl Version {
             "system" => Role::System,
             _ => return Err(self.role),
         };
-        let (mut text, mut thinking) = (self.content.text(left_out), String::new());
+        let mut pictures = Vec::new();
+        let own = Some(&mut pictures).filter(|_| role == Role::User);
+        let (mut text, mut thinking) = (self.content.text(own, aside), String::new());
         for step in self.steps {
             match (step.kind.as_str(), step.style.as_ref().map(|style| style.kind.as_str())) {
-                ("contentBlock", Some("thinking")) => join(&mut thinking, &step.content.text(left_out)),
-                ("contentBlock", _) => join(&mut text, &step.content.text(left_out)),
+                ("contentBlock", Some("thinking")) => join(&mut thinking, &step.content.text(None, aside)),
+                ("contentBlock", _) => join(&mut text, &step.content.text(None, aside)),
                 ("debugInfoBlock", _) => {}
-                _ => *left_out += 1,
+                _ => aside.left_out += 1,
             }
         }
         let sender = self.sender_info.and_then(|sender| sender.sender_name);
@@ -204,7 +213,7 @@ impl Version {
             parent,
             role,
             text,
-            pictures: Vec::new(),
+            pictures,
             thinking: without_tags(&thinking).to_owned(),
             status: MessageStatus::Finished { reason: FinishReason::Stop },
             stats: None,
@@ -219,7 +228,8 @@ impl Version {
 }
 
 impl Content {
-    fn text(&self, left_out: &mut u32) -> String {
+    /// Its text. Pictures go to the others of the message, where it has some.
+    fn text(&self, mut pictures: Option<&mut Vec<MessagePicture>>, aside: &mut Aside<'_>) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Parts(parts) => {
@@ -227,16 +237,38 @@ impl Content {
                 for part in parts {
                     match (part.kind.as_str(), &part.text) {
                         ("text", Some(words)) => join(&mut text, words),
+                        ("file", _) if part.file_type.as_deref() == Some("image") => {
+                            let (find, name) = (part.file.as_deref(), |file: &Path| name_of(file));
+                            let is_there = match pictures.as_deref_mut() {
+                                Some(pictures) => aside.attach(pictures, |beside| beside.called(find?), name),
+                                None => {
+                                    aside.left_out += 1;
+                                    false
+                                }
+                            };
+                            if !is_there {
+                                join(&mut text, "[image]");
+                            }
+                        }
                         ("file", _) => {
-                            *left_out += 1;
+                            aside.left_out += 1;
                             join(&mut text, "[attachment]");
                         }
-                        _ => *left_out += 1,
+                        _ => aside.left_out += 1,
                     }
                 }
                 text
             }
         }
+    }
+}
+
+/// A file's name without the time at which it was added.
+fn name_of(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    match name.split_once(" - ") {
+        Some((time, rest)) if time.bytes().all(|byte| byte.is_ascii_digit()) => rest.to_owned(),
+        _ => name.into_owned(),
     }
 }
 

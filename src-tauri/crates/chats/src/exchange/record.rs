@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Fault;
 use crate::pictures::{self, is_hash};
 use crate::sql::{self, all, first};
+use crate::title::title_from;
 use crate::{edits, list, pieces, rows, settings};
 
 /// A chat with all its branches. The preset of its settings and both parts of its origin are numbers in the file.
@@ -197,6 +198,14 @@ impl ChatRecord {
 }
 
 impl MessageRecord {
+    /// The title of a chat that begins with this message.
+    pub(super) fn title(&self) -> String {
+        match &*self.pictures {
+            [picture, ..] if self.text.trim().is_empty() => title_from(&picture.name),
+            _ => title_from(&self.text),
+        }
+    }
+
     /// All of a message that the page knows.
     fn of(message: Message, numbers: &HashMap<MessageId, u32>) -> Self {
         let status = match message.status {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use foretoken_chats::Store;
 use foretoken_protocol::{
     Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport,
-    ExportFormat, Exported, ExportedPictures, GenerationSettings, Imported, MessageId, MessagePicture, OpenedChat,
-    PictureSize, Preset, PresetId, SearchResults, SearchScope,
+    ExportFormat, Exported, ExportedPictures, GenerationSettings, Imported, MessageId, MessagePicture,
+    OpenedChat, PictureSize, Preset, PresetId, SearchResults, SearchScope,
 };
 use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;

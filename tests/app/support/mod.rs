@@ -1,6 +1,7 @@
 //! What the window tests share: a sandbox in which the app runs, its window as a page object, and whatever else of a
 //! desktop they need.
 
+pub(crate) mod clipboard;
 pub(crate) mod dialog;
 pub(crate) mod drag;
 pub(crate) mod endless_model;

@@ -286,7 +286,7 @@ export const CHAT: State[] = [
       ...STRIPPED,
       open: opened(SOURDOUGH, [
         question(31, null, "Is this starter ripe?", [BOWL]),
-        reply(32, 31, STARTER_REPLY, {
+        reply(32, 31, STARTER_REPLY.slice(0, STARTER_REPLY.indexOf("\n")), {
           stats: { ...STATS, prompt_tokens: 1104, pictures: 1, picture_tokens: 1008, tower_seconds: 0.6 },
         }),
       ]),

@@ -453,7 +453,7 @@ fn a_message_has_no_more_pictures_than_one_that_is_sent() {
     let mut test = TestStore::new();
     let owl = test.give("owl.gif", &gif(), PictureDetail::Low);
     test.ask("Owls", from_ref(&owl));
-    let (_, mut file) = test.export(ExportedPictures::Original);
+    let (_, mut file) = test.export(ExportedPictures::AsTheyAre);
     let one = file["chats"][0]["messages"][0]["pictures"][0].clone();
     let named = |number: usize| {
         let mut one = one.clone();

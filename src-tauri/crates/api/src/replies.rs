@@ -417,8 +417,8 @@ async fn enter(
     Ok((entered, shown))
 }
 
-/// Refuses what the model that is loaded could never read, even without its pictures, while it waits for its turn: whoever waits for long has got
-/// a status before the turn comes. Waits for ever where there is nothing to refuse.
+/// Refuses what the model that is loaded could never read, even without its pictures, while it waits for its turn:
+/// whoever waits for long has got a status before the turn comes. Waits for ever where there is nothing to refuse.
 async fn refused_while_waiting(api: &Api, model: &Found, ask: &Ask) -> ApiError {
     match unreadable(api, model, ask).await {
         Some(error) => error,

@@ -1,5 +1,5 @@
-//! A folder for files that are needed for a while. Each process has one of its own in it, which is locked as long as the
-//! process lives, however it ends: what is locked by nobody was left by one that was killed.
+//! A folder for files that are needed for a while. Each process has one of its own in it, which is locked as long as
+//! the process lives, however it ends: what is locked by nobody was left by one that was killed.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind};

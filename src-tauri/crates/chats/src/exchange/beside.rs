@@ -1,5 +1,5 @@
-//! The files that lie beside the one that is read, as archives of other programs have the pictures of their chats there.
-//! Messages name them. No path is made of what they say: it is looked for among the names that there are.
+//! The files that lie beside the one that is read, as archives of other programs have the pictures of their chats
+//! there. Messages name them. No path is made of what they say: it is looked for among the names that there are.
 
 use std::collections::BTreeSet;
 use std::fs;

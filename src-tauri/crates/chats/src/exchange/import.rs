@@ -19,9 +19,10 @@ use crate::{ChatsError, Piece, Store};
 /// `turn` hands to it one by one, so that others come in between; nothing of it is seen before all of it is there. If
 /// anything in it cannot be read, nothing of it is added, and the error names the chat and the place.
 ///
-/// Pictures in a file of Foretoken's, and those of ChatGPT and LM Studio that lie beside theirs, are looked at by `look`, one at a time on this thread, once for each detail in
-/// which a message shows one, and kept before the messages are. One that is damaged, is not the one that its hash
-/// stands for, cannot be looked at or is not in the file leaves its message with a missing picture, and is counted.
+/// Pictures in a file of Foretoken's, and those of ChatGPT and LM Studio that lie beside theirs, are looked at by
+/// `look`, one at a time on this thread, once for each detail in which a message shows one, and kept before the
+/// messages are. One that is damaged, is not the one that its hash stands for, cannot be looked at or is not in the
+/// file leaves its message with a missing picture, and is counted.
 pub fn import(
     path: &Path,
     look: Look<'_>,

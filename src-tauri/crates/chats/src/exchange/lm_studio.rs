@@ -1,7 +1,7 @@
 //! A conversation file of LM Studio.
 //!
-//! It is a list of messages, each with its versions, one of them selected. What follows a message is taken to
-//! follow the version that is selected there. Its pictures lie in a folder of their own, under the names by which messages
+//! It is a list of messages, each with its versions, one of them selected. What follows a message is taken to follow
+//! the version that is selected there. Its pictures lie in a folder of their own, under the names by which messages
 //! name them.
 
 use std::path::Path;

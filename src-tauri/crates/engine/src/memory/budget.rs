@@ -90,8 +90,8 @@ impl Machine<'_> {
         self.usable.saturating_sub(taken).max(self.row(self.longest()))
     }
 
-    /// How large pictures may be: as large as the model reads them, or in one of the lower details. A short chat with one
-    /// must have room, and those of more than standard detail leave at least half of `rows` to chats.
+    /// How large pictures may be: as large as the model reads them, or in one of the lower details. A short chat with
+    /// one must have room, and those of more than standard detail leave at least half of `rows` to chats.
     fn room_for_pictures(&self, rows: u64) -> Option<PictureRoom> {
         let most = self.layout.vision.tower()?.dims.pictures.most_pixels;
         let lower = [PictureDetail::High, PictureDetail::Standard, PictureDetail::Low];

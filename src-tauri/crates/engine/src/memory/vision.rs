@@ -1,5 +1,5 @@
-//! The memory of a vision tower: its weights, and what a picture takes on its way through it. Also how much of a picture
-//! goes through a layer at once, on which that depends.
+//! The memory of a vision tower: its weights, and what a picture takes on its way through it. Also how much of a
+//! picture goes through a layer at once, on which that depends.
 
 use super::at_once::has_fused_attention;
 use super::loading::loading;
@@ -90,8 +90,8 @@ impl<'a> TowerMemory<'a> {
     }
 
     /// All of it is in flight at once, see [`Passing`](super::estimate): input, norm, both sums and the projection of
-    /// the output; queries, keys and values as they are projected and as they are multiplied, queries and keys turned in
-    /// float32 from products by halves; the output in two layouts; scores.
+    /// the output; queries, keys and values as they are projected and as they are multiplied, queries and keys turned
+    /// in float32 from products by halves; the output in two layouts; scores.
     fn attention(&self, patches: u64) -> u64 {
         let VisionDims { hidden_size, heads, .. } = *self.dims;
         let head = padded_head(hidden_size / heads);

@@ -33,7 +33,8 @@ impl Scheduler {
         outside.chain(self.batch.rows().iter().map(|row| (row, self.request(row.id))))
     }
 
-    /// Gives the prefix cache the memory that rows and the features of pictures leave. `more`: bytes of a row that is about to begin.
+    /// Gives the prefix cache the memory that rows and the features of pictures leave. `more`: bytes of a row that is
+    /// about to begin.
     pub(super) fn rebalance(&mut self, more: u64) {
         let kept = self.resident_bytes().saturating_add(self.features.bytes());
         let taken = self.reserved_bytes().saturating_add(kept).saturating_add(more);

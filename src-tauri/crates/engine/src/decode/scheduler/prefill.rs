@@ -137,8 +137,8 @@ impl Scheduler {
         }
     }
 
-    /// Looks on at the pictures of a prompt's next chunk for as long as rows may be held up; not at those that have been
-    /// seen lately.
+    /// Looks on at the pictures of a prompt's next chunk for as long as rows may be held up; not at those that have
+    /// been seen lately.
     pub(super) fn look(
         &mut self,
         model: &Qwen,

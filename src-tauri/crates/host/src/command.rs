@@ -76,7 +76,7 @@ impl Prompt {
 }
 
 /// What the model that comes to write a reply reads, as a model that sees no pictures reads no picture.
-pub struct InputFor(Choice);
+pub struct InputFor(Box<Choice>);
 
 enum Choice {
     /// The same for every model.
@@ -95,21 +95,22 @@ impl InputFor {
     pub fn model<F: Future<Output = Input> + Send + 'static>(
         make: impl Fn(ModelInfo) -> F + Send + 'static,
     ) -> Self {
-        Self(Choice::Model { make: Box::new(move |model| Box::pin(make(model))), made: None })
+        let make: Make = Box::new(move |model| Box::pin(make(model)));
+        Self(Box::new(Choice::Model { make, made: None }))
     }
 
     /// What a model reads; itself where that is still to be made.
     pub(crate) fn of(self, model: &ModelInfo) -> Result<Input, Self> {
-        match self.0 {
+        match *self.0 {
             Choice::Any(input) => Ok(input),
             Choice::Model { made: Some((of, input)), .. } if *of == *model => Ok(input),
-            unmade => Err(Self(unmade)),
+            unmade => Err(Self(Box::new(unmade))),
         }
     }
 
     /// Makes what a model reads.
     pub(crate) async fn make_for(&mut self, model: ModelInfo) {
-        if let Choice::Model { make, made } = &mut self.0 {
+        if let Choice::Model { make, made } = &mut *self.0 {
             // What was made for another one may be large.
             drop(mem::take(made));
             let input = make(model.clone()).await;
@@ -121,7 +122,7 @@ impl InputFor {
 impl From<Input> for InputFor {
     /// The same for every model.
     fn from(input: Input) -> Self {
-        Self(Choice::Any(input))
+        Self(Box::new(Choice::Any(input)))
     }
 }
 

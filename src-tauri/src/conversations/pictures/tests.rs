@@ -85,7 +85,7 @@ async fn a_picture_is_kept_and_read_by_models_that_see() {
     let cache = folder.path().join("cache/pictures");
     std::fs::remove_dir_all(&cache).unwrap();
     let named = ChatMessage::user("[picture: an owl.bmp]\nWhat is it?");
-    assert_eq!(conversations.read_by(&conversation, &blind).await, [named.clone()]);
+    assert_eq!(conversations.read_by(&conversation, &blind).await, [named]);
     assert!(!cache.exists(), "nothing is decoded for it");
     let read = conversations.read_by(&conversation, &sees).await;
     let pixels: Vec<PathBuf> = read[0].pictures().map(ToOwned::to_owned).collect();
@@ -109,7 +109,7 @@ async fn a_picture_is_kept_and_read_by_models_that_see() {
     std::fs::remove_dir_all(folder.path().join("pictures")).unwrap();
     let gone = ChatMessage::user("[picture: an owl.bmp, missing]\nWhat is it?");
     for model in [&sees, &blind] {
-        assert_eq!(conversations.read_by(&conversation, model).await, [gone.clone()]);
+        assert_eq!(conversations.read_by(&conversation, model).await, std::slice::from_ref(&gone));
     }
     let gone = conversations.picture_view(picture.hash).await.unwrap_err();
     assert_eq!(gone.code, "picture_missing");

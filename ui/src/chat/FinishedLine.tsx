@@ -5,7 +5,7 @@ import { useStore } from "../state/store";
 import { inspectReply } from "./actions";
 import { Further } from "./Further";
 import { Pulse } from "./Pulse";
-import { seenLabel } from "./pictures";
+import { seenLabel, unseenLabel } from "./pictures";
 import { inspected } from "./view";
 
 /** Columns of the pulse once a reply is finished. */
@@ -15,6 +15,7 @@ const COLUMNS = 11;
 export function FinishedLine({ message, stats }: { message: number; stats: ReplyStats }) {
   const open = useStore((state) => inspected(state)?.id === message);
   const pulse = useStore((state) => state.preferences.pulse);
+  const unseen = useStore((state) => unseenLabel(stats, state.messages, message));
   const { gain, speed, pass, accepted } = footerParts(stats);
   return (
     <button
@@ -31,6 +32,7 @@ export function FinishedLine({ message, stats }: { message: number; stats: Reply
       <Further className="pass-part">{pass}</Further>
       {accepted !== null && <Further className="accepted-part">{accepted}</Further>}
       {stats.tower_seconds > 0 && <Further className="seen-part">{seenLabel(stats)}</Further>}
+      {unseen !== null && <Further>{unseen}</Further>}
     </button>
   );
 }

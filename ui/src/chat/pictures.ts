@@ -92,6 +92,17 @@ export function seenLabel({ pictures, picture_tokens, tower_seconds }: ReplyStat
   return `${picturesLabel(pictures)}, ${count(picture_tokens)} tokens, ${took}`;
 }
 
+/** Which pictures before a reply its context had no room for; null where it saw all, or sees none. */
+export function unseenLabel({ pictures }: ReplyStats, messages: Message[], reply: number): string | null {
+  const before = messages.slice(
+    0,
+    messages.findIndex(({ id }) => id === reply),
+  );
+  const shown = before.flatMap((message) => message.pictures).filter(({ missing }) => !missing).length;
+  if (pictures === 0 || shown <= pictures) return null;
+  return `no room for the oldest ${picturesLabel(shown - pictures).replace(/^1 /, "")}`;
+}
+
 /** What is said while a model looks at the pictures of a question. */
 export const lookingLabel = (pictures: number): string =>
   pictures === 1 ? "Looking at the picture" : `Looking at ${picturesLabel(pictures)}`;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
-import type { PlainSpeed } from "../bridge/bindings";
+import type { Message, MessagePicture, PlainSpeed } from "../bridge/bindings";
 import { PlainText } from "../reveal/RevealedText";
 import type { Reading } from "../state/server";
 import { useStore } from "../state/store";
@@ -10,8 +10,9 @@ import { FinishedLine } from "./FinishedLine";
 import { ReadingLine, readingParts } from "./LiveLine";
 import { PassPicture, places } from "./PassPicture";
 import { Pulse } from "./Pulse";
+import { unseenLabel } from "./pictures";
 import { Folds } from "./ReplyPage";
-import { replyStats } from "./samples";
+import { picture, replyStats } from "./samples";
 import { speedStory } from "./story";
 
 const reading = (more: Partial<Reading> = {}): Reading => ({
@@ -138,6 +139,16 @@ describe("the numbers of a reply", () => {
       renderToStaticMarkup(<FinishedLine message={2} stats={replyStats(more)} />);
     expect(line(seen)).toContain("1 picture, 1,008 tokens, seen in 600 ms");
     expect(line(again)).not.toContain("picture");
+  });
+
+  it("say which pictures their context had no room for", () => {
+    const asked = (id: number, pictures: MessagePicture[]) => ({ id, pictures }) as Message;
+    const [owl, bell] = [picture("owl.png"), picture("bell.png", { missing: true })];
+    const messages = [asked(1, [owl, owl, owl, bell]), asked(2, []), asked(3, [owl])];
+    const label = (pictures: number) => unseenLabel(replyStats({ pictures }), messages, 2);
+    expect(label(2)).toBe("no room for the oldest picture");
+    expect(label(1)).toBe("no room for the oldest 2 pictures");
+    expect([label(3), label(0)]).toEqual([null, null]);
   });
 
   it("say what the reply was made with", () => {

@@ -53,7 +53,7 @@ impl Comparisons {
         source: ComparisonSource,
         page: Channel<ComparisonProgress>,
     ) -> Result<Option<Comparison>, ErrorReport> {
-        let cancelled = self.cancelled.subscribe();
+        let mut cancelled = self.cancelled.subscribe();
         let _occupied = self.conversations.replies.lease_engine().ok_or_else(engine_busy)?;
         if self.models.library.is_converting() {
             return Err(converting());
@@ -66,7 +66,11 @@ impl Comparisons {
         };
         let (conversation, settings) = self.compared(source).await?;
         let question = conversation.last_text();
-        let messages = self.conversations.read_by(&conversation, &model).await;
+        // Pictures whose pixels are gone are decoded again, which takes a while.
+        let messages = tokio::select! {
+            messages = self.conversations.read_by(&conversation, &model) => messages,
+            Ok(()) = cancelled.changed() => return Ok(None),
+        };
         let sampling = Sampling {
             seed: settings.sampling.seed.or_else(|| Some(Sampling::random_seed())),
             ..settings.sampling

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use foretoken_chats::SeenPicture;
 use foretoken_host::{DECODING_LIMIT, DecodeError, Decoders, Sight};
-use foretoken_pictures::{LARGEST_AREA, LARGEST_FILE, LEAST_AREA, PIXELS_FILE, SizeRule};
+use foretoken_pictures::{LARGEST_AREA, LARGEST_FILE, LEAST_AREA, PIXELS_FILE, PixelsFile, SizeRule};
 use foretoken_protocol::{ErrorReport, MessagePicture, ModelInfo, PictureDetail, PictureFacts, PictureInput};
 use tempfile::TempDir;
 use thiserror::Error;
@@ -162,8 +162,13 @@ impl Pictures {
         let MessagePicture { hash, name, .. } = picture;
         let pixels = self.pixels_of(hash, look);
         // What is in use is not swept.
-        let file = File::options().append(true).open(&pixels);
-        if file.and_then(|file| file.set_modified(SystemTime::now())).is_ok() {
+        let kept = pixels.clone();
+        let is_whole = blocking(move || {
+            let whole = PixelsFile::open(&kept).is_ok();
+            let file = File::options().append(true).open(&kept);
+            whole && file.and_then(|file| file.set_modified(SystemTime::now())).is_ok()
+        });
+        if is_whole.await {
             return Ok(pixels);
         }
         let original = original.to_owned();

@@ -90,7 +90,7 @@ fn pictures_are_dropped_pasted_asked_about_opened_saved_and_edited() {
     drop_on(&window, &sandbox, &owl, || window.text("picture").contains("An owl"));
     assert!(window.text("picture").contains("140 tokens"), "{}", window.text("picture"));
     window.wait_until("the library knows that it sees", || {
-        let seeing = "known.models.filter((model) => model.sees_pictures).map(({ name }) => name)";
+        let seeing = "known.models.filter((model) => model.sight === 'sees').map(({ name }) => name)";
         stored(&window, "library", seeing) == json!(["seeing"])
     });
     paste(&window, &fs::read(fixture("goldens/tiny-vision/a.png")).unwrap());

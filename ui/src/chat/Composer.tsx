@@ -197,7 +197,8 @@ function PicturesNote({ attached }: { attached: MessagePicture[] }) {
 /** Opens the model of the library that sees pictures; null if there is none. */
 function useModelThatSees(): MenuEntry | null {
   const library = useStore((state) => state.library);
-  const model = modelThatSees(library?.models ?? []);
+  const blind = useModel();
+  const model = modelThatSees(library?.models ?? [], blind?.path ?? null);
   const reason = useReason("open");
   return model && { name: `Use ${model.name}`, reason, onSelect: () => openModel(model.path) };
 }

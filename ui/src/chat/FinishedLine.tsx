@@ -31,8 +31,9 @@ export function FinishedLine({ message, stats }: { message: number; stats: Reply
       {gain !== null && <Further>{speed}</Further>}
       <Further className="pass-part">{pass}</Further>
       {accepted !== null && <Further className="accepted-part">{accepted}</Further>}
-      {stats.tower_seconds > 0 && <Further className="seen-part">{seenLabel(stats)}</Further>}
-      {unseen !== null && <Further>{unseen}</Further>}
+      {(unseen !== null || stats.tower_seconds > 0) && (
+        <Further className="seen-part">{unseen ?? seenLabel(stats)}</Further>
+      )}
     </button>
   );
 }

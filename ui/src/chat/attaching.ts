@@ -124,8 +124,13 @@ export async function setDetail(index: number, detail: PictureDetail): Promise<v
 /** Lets the model see a picture of an edited message in another detail. */
 export async function setEditDetail(message: Message, index: number, detail: PictureDetail): Promise<void> {
   const changed = await inDetail(editPictures(message)[index], detail);
-  if (changed) setEdit(message, { pictures: replaced(editPictures(message), index, changed) });
+  if (changed && isEdited(message)) {
+    setEdit(message, { pictures: replaced(editPictures(message), index, changed) });
+  }
 }
+
+/** Whether a message is still being changed: its edit may have been given up or sent meanwhile. */
+const isEdited = ({ id }: Message): boolean => state().editing === id || Boolean(state().edits[id]);
 
 /** A picture in another detail; null where it cannot be, which is said. */
 async function inDetail(
@@ -152,7 +157,7 @@ export async function addPictures(message: Message): Promise<void> {
     const { pictures, notes } = await shell.chooseAttachments(true, () => setView({ addingTo: message.id }));
     if (notes.length > 0) setView({ note: { text: notes.join("\n"), undo: null } });
     const all = notTooMany([...editPictures(message), ...pictures]);
-    if (pictures.length > 0) setEdit(message, { pictures: all });
+    if (pictures.length > 0 && isEdited(message)) setEdit(message, { pictures: all });
   } catch (error) {
     showError(error, chat);
   } finally {

@@ -92,25 +92,29 @@ export function seenLabel({ pictures, picture_tokens, tower_seconds }: ReplyStat
   return `${picturesLabel(pictures)}, ${count(picture_tokens)} tokens, ${took}`;
 }
 
-/** Which pictures before a reply its context had no room for; null where it saw all, or sees none. */
+/** How many pictures of earlier turns a reply did not see; null where it saw all, or sees none. */
 export function unseenLabel({ pictures }: ReplyStats, messages: Message[], reply: number): string | null {
+  if (pictures === 0) return null;
   const before = messages.slice(
     0,
     messages.findIndex(({ id }) => id === reply),
   );
   const shown = before.flatMap((message) => message.pictures).filter(({ missing }) => !missing).length;
-  if (pictures === 0 || shown <= pictures) return null;
-  return `no room for the oldest ${picturesLabel(shown - pictures).replace(/^1 /, "")}`;
+  return shown > pictures ? `${picturesLabel(shown - pictures)} of earlier turns not seen` : null;
 }
 
 /** What is said while a model looks at the pictures of a question. */
 export const lookingLabel = (pictures: number): string =>
   pictures === 1 ? "Looking at the picture" : `Looking at ${picturesLabel(pictures)}`;
 
-/** The model of the library that sees pictures and was used last, of those that run here; null if there is none. */
-export function modelThatSees(models: LocalModel[]): LocalModel | null {
+/**
+ * The model of the library that sees pictures and was used last, of those that run here, but for the one in `blind`;
+ * null if there is none.
+ */
+export function modelThatSees(models: LocalModel[], blind: string | null): LocalModel | null {
   const seeing = models.filter(
-    ({ sight, state, fit }) => sight === "sees" && state.state === "ready" && fit?.verdict !== "too_big",
+    ({ path, sight, state, fit }) =>
+      path !== blind && sight === "sees" && state.state === "ready" && fit?.verdict !== "too_big",
   );
   return seeing.toSorted((a, b) => (b.last_used ?? 0) - (a.last_used ?? 0))[0] ?? null;
 }

@@ -141,13 +141,13 @@ describe("the numbers of a reply", () => {
     expect(line(again)).not.toContain("picture");
   });
 
-  it("say which pictures their context had no room for", () => {
+  it("say how many pictures they did not see", () => {
     const asked = (id: number, pictures: MessagePicture[]) => ({ id, pictures }) as Message;
     const [owl, bell] = [picture("owl.png"), picture("bell.png", { missing: true })];
     const messages = [asked(1, [owl, owl, owl, bell]), asked(2, []), asked(3, [owl])];
     const label = (pictures: number) => unseenLabel(replyStats({ pictures }), messages, 2);
-    expect(label(2)).toBe("no room for the oldest picture");
-    expect(label(1)).toBe("no room for the oldest 2 pictures");
+    expect(label(2)).toBe("1 picture of earlier turns not seen");
+    expect(label(1)).toBe("2 pictures of earlier turns not seen");
     expect([label(3), label(0)]).toEqual([null, null]);
   });
 

@@ -216,15 +216,20 @@ pub(crate) async fn have(api: &Arc<Api>, found: &Found) -> Result<(), ApiError> 
     loading.await.unwrap_or(Err(ApiError::EngineStopped))
 }
 
-/// The model that is loaded, once it is. Another one may be by the time this is known. Where the engine has failed, the
-/// model that answered before is tried once more, as it is for a text.
-pub(crate) async fn loaded(api: &Api) -> Result<ModelInfo, ApiError> {
+/// Where the engine has failed, has the model that answered before tried once more.
+pub(crate) async fn try_again(api: &Api) -> Result<(), ApiError> {
     let mut state = api.engine.watch();
     if matches!(*state.borrow_and_update(), EngineState::Failed { model: Some(_), .. }) {
         api.engine.load_again();
         // It comes to a state of its own, or another one has.
         state.changed().await.map_err(|_| ApiError::EngineStopped)?;
     }
+    Ok(())
+}
+
+/// The model that is loaded, once it is. Another one may be by the time this is known.
+pub(crate) async fn loaded(api: &Api) -> Result<ModelInfo, ApiError> {
+    let mut state = api.engine.watch();
     let settled =
         |state: &EngineState| matches!(state, EngineState::Ready { .. } | EngineState::Failed { .. });
     let settled = state.wait_for(settled).await.map(|state| state.clone());

@@ -405,6 +405,7 @@ async fn enter(
     models::have(api, model).await?;
     let mut shown = Shown::default();
     if !ask.pictures.is_empty() {
+        models::try_again(api).await?;
         let info = models::loaded(api).await?;
         if info.path != model.folder {
             return Err(ApiError::ModelBusy { name: model.id.clone() });

@@ -176,7 +176,13 @@ pub(crate) fn keep_layout(db: &Connection, path: &Path, layout: usize) -> Result
     let to = of_layout(path, layout);
     let copy = copy_unnamed(db, path)?;
     give_pictures(path, &copy, &own_pictures(&to), &PictureFiles::beside(path));
-    Ok(copy.persist(&to).map_err(|error| ChatsError::io(&to, error.error))?)
+    copy.persist(&to).map_err(|error| ChatsError::io(&to, error.error))?;
+    // Those of the copy that was there before.
+    match pictures_of(&to) {
+        Ok(named) => own_pictures(&to).remove_others(&named, SystemTime::now()),
+        Err(fault) => tracing::warn!("pictures of an older copy may be left: {}", fault.at(&to)),
+    }
+    Ok(())
 }
 
 /// Copies the database into a file beside `place` that vanishes unless it is given a name.

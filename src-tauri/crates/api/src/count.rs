@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use foretoken_protocol::{ApiDialect, ChatInput, Input};
@@ -28,7 +29,7 @@ pub(crate) async fn chat(State(api): State<Arc<Api>>, request: Request) -> Resul
     let crate::chat::Conversed { mut chat, pictures, .. } = crate::chat::input(&mut fields, &mut Vec::new())?;
     chat.template = template;
     format::tell(&mut chat, crate::chat::response_format(&mut fields)?.as_ref());
-    let tokens = count(&api, ApiDialect::Chat, &body, &mut fields, (chat, pictures), on).await?;
+    let tokens = count(&api, ApiDialect::Chat, body, &mut fields, (chat, pictures), on).await?;
     Ok(json_response(&json!({"object": "response.input_tokens", "input_tokens": tokens})))
 }
 
@@ -40,7 +41,7 @@ pub(crate) async fn responses(State(api): State<Arc<Api>>, request: Request) -> 
     let crate::responses::Conversed { mut chat, pictures, .. } =
         crate::responses::input(&mut fields, &mut Vec::new())?;
     chat.template = template;
-    let tokens = count(&api, ApiDialect::Responses, &body, &mut fields, (chat, pictures), on).await?;
+    let tokens = count(&api, ApiDialect::Responses, body, &mut fields, (chat, pictures), on).await?;
     Ok(json_response(&json!({"object": "response.input_tokens", "input_tokens": tokens})))
 }
 
@@ -54,7 +55,7 @@ pub(crate) async fn messages(State(api): State<Arc<Api>>, request: Request) -> R
     crate::messages::thinking(&mut fields, &mut settings, &mut chat.template, &mut Vec::new())?;
     let thinking = settings.thinking;
     format::tell(&mut chat, settings.constraint.format.as_ref());
-    let tokens = count(&api, ApiDialect::Messages, &body, &mut fields, (chat, pictures), thinking).await?;
+    let tokens = count(&api, ApiDialect::Messages, body, &mut fields, (chat, pictures), thinking).await?;
     Ok(json_response(&json!({"input_tokens": tokens})))
 }
 
@@ -62,11 +63,14 @@ pub(crate) async fn messages(State(api): State<Arc<Api>>, request: Request) -> R
 async fn count(
     api: &Arc<Api>,
     dialect: ApiDialect,
-    body: &[u8],
+    body: Bytes,
     fields: &mut Fields,
     (chat, mut pictures): (ChatInput, Pictures),
     thinking: Option<bool>,
 ) -> Result<u32, ApiError> {
+    // What is waited for below may take long, and pictures make bodies large.
+    let asked = api.counted.key((dialect as u8, &*body));
+    drop(body);
     let found = models::find(api, &fields.required_string("model")?)?;
     let mut input = Input::Chat(chat);
     // A model that sees nothing is not loaded to say so.
@@ -81,7 +85,8 @@ async fn count(
     };
     let model = models::loaded(api).await?;
     let thinking = thinking.unwrap_or_else(|| api.models.settings(&model).thinking);
-    let key = api.counted.key((dialect as u8, body, &model.path, thinking));
+    let pictures_read = format!("{:?}", model.pictures);
+    let key = api.counted.key((asked, &model.path, pictures_read, thinking));
     if let Some(tokens) = api.counted.get(key) {
         return Ok(tokens);
     }

@@ -16,7 +16,7 @@ pub(crate) struct Counted {
 }
 
 /// What a count is of, hashed with a number that nobody outside this process knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key(u64);
 
 impl Counted {

@@ -25,6 +25,8 @@ const MOST_BYTES: u64 = 10_000_000;
 const KEEP: &str = "FORETOKEN_GALLERY_KEEP";
 /// Draws only states whose names begin so.
 const ONLY: &str = "FORETOKEN_GALLERY_ONLY";
+/// Has each state drawn in both themes, as the others do; it is drawn in light or in dark otherwise, by turns.
+const ALL: &str = "FORETOKEN_GALLERY_ALL";
 
 /// The windows of the app.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -51,7 +53,7 @@ struct State {
     window: Pane,
 }
 
-/// In both themes: the pictures of one size are compared with those that are kept, or kept, and whatever is wrong with
+/// In either theme: the pictures of one size are compared with those that are kept, or kept, and whatever is wrong with
 /// a state is said, at that size, at the smallest in light and at a large one in dark ([`Theme::sizes`]).
 #[test]
 fn every_state_looks_as_it_was_kept_and_fits_at_every_size() {
@@ -89,7 +91,10 @@ fn draw(server: &Server, theme: Theme) -> Vec<String> {
     });
     let only = std::env::var(ONLY).unwrap_or_default();
     let mut wrong = Vec::new();
-    for State { name, window: pane } in states.iter().filter(|state| state.name.starts_with(&only)) {
+    let all = [ALL, KEEP, ONLY].iter().any(|variable| std::env::var_os(variable).is_some());
+    let is_its_turn = |place: usize| matches!(theme, Theme::Light) == place.is_multiple_of(2);
+    let asked = states.iter().enumerate().filter(|(place, _)| all || is_its_turn(*place));
+    for (_, State { name, window: pane }) in asked.filter(|(_, state)| state.name.starts_with(&only)) {
         let sizes = pane.sizes();
         let kept @ (width, height) = sizes[0];
         window.resize(width, height);

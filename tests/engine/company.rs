@@ -51,12 +51,12 @@ impl<'a> Company<'a> {
     }
 }
 
-#[test]
-fn every_kind_of_row_reads_the_same_alone_and_together() {
+/// At each depth with drafts that are right at so many of three rates, by turns.
+fn read_the_same_alone_and_together(rates: usize) {
     let model = tiny_dense(Stored::F32);
     let rows = known_rows(&model, &mut Rng::new(1), samplings().len(), 24);
-    for depth in [0, 1, 2, 3, 4, 8] {
-        for rate in [0.0, 0.5, 1.0] {
+    for (turn, depth) in [0, 1, 2, 3, 4, 8].into_iter().enumerate() {
+        for rate in [0.5, 0.0, 1.0].into_iter().cycle().skip(turn).take(rates) {
             let mut company = Company::new(&model);
             for (id, row) in rows.iter().enumerate() {
                 let spec = forced(&row.spec, &row.tokens, rate);
@@ -72,6 +72,17 @@ fn every_kind_of_row_reads_the_same_alone_and_together() {
             }
         }
     }
+}
+
+#[test]
+fn every_kind_of_row_reads_the_same_alone_and_together() {
+    read_the_same_alone_and_together(1);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn every_kind_of_row_reads_the_same_alone_and_together_at_every_rate() {
+    read_the_same_alone_and_together(3);
 }
 
 #[test]
@@ -142,7 +153,7 @@ fn rows_may_join_after_any_step(orders: usize) {
 
 #[test]
 fn a_row_may_join_after_any_step_and_after_the_last_has_left() {
-    rows_may_join_after_any_step(2);
+    rows_may_join_after_any_step(1);
 }
 
 #[test]

@@ -678,6 +678,10 @@ fn where_memory_is_short_a_model_says_so_and_sees_nothing() {
     let prompt = session.chat_prompt(&chat, None, true).unwrap();
     let refused = session.reply(ReplyRequest::new(prompt, greedily(4)), &mut |_| ControlFlow::Continue(()));
     assert_eq!(ErrorReport::from(&refused.unwrap_err()).code, "picture_too_detailed");
+    // One that is as narrow as a token could not be made smaller.
+    Pixels::new(320, 32, vec![7; 320 * 32 * 3]).write(folder.path()).unwrap();
+    let prompt = session.chat_prompt(&chat, None, true).unwrap();
+    session.reply(ReplyRequest::new(prompt, greedily(4)), &mut |_| ControlFlow::Continue(())).unwrap();
 
     let (_, blind) = prepared(PictureRoom::TooLittle { needed: 2_000_000_000, available: 1_000_000_000 });
     let session = load(blind);

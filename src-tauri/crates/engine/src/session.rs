@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use foretoken_calls::{CallForm, Tools};
+use foretoken_pictures::FACTOR;
 use foretoken_prefixes::PrefixFiles;
 use foretoken_protocol::{
     ChatMessage, Counters, DraftModelInfo, Drafting, GenerationSettings, KvPrecision, MAX_BLOCK_DEPTH,
@@ -303,8 +304,10 @@ impl Session {
     pub(crate) fn look_up(&mut self, pictures: Vec<TokenPicture>) -> Result<Vec<PromptPicture>, EngineError> {
         let too_large = pictures.iter().find_map(|TokenPicture { pixels, .. }| match *self.info.pictures {
             PictureInput::Available { most_pixels, .. } => {
-                (u64::from(pixels.width) * u64::from(pixels.height) > most_pixels)
-                    .then_some((pixels, most_pixels))
+                let area = u64::from(pixels.width) * u64::from(pixels.height);
+                // A side is never less than a token, so that narrow pictures may be larger than was asked for.
+                let is_narrow = pixels.width.min(pixels.height) == FACTOR;
+                (area > most_pixels && !is_narrow).then_some((pixels, most_pixels))
             }
             PictureInput::Unavailable { .. } => None,
         });

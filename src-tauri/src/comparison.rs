@@ -68,7 +68,7 @@ impl Comparisons {
         let question = conversation.last_text();
         // Pictures whose pixels are gone are decoded again, which takes a while.
         let messages = tokio::select! {
-            messages = self.conversations.read_by(&conversation, &model) => messages,
+            read = self.conversations.read_by(&conversation, &model) => read?.messages,
             Ok(()) = cancelled.changed() => return Ok(None),
         };
         let sampling = Sampling {

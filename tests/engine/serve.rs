@@ -243,6 +243,7 @@ fn id_of(event: &Event) -> Option<RequestId> {
         | Event::Prepared { id, .. }
         | Event::Waiting { id, .. }
         | Event::Reading { id, .. }
+        | Event::Looking { id, .. }
         | Event::Tokens { id, .. }
         | Event::Live { id, .. }
         | Event::Finished { id, .. } => Some(*id),

@@ -331,7 +331,7 @@ impl Conversations {
     async fn write(self: &Arc<Self>, begun: Begun, page: Channel<ReplyEvent>) -> Sent {
         let Begun { chat, added, conversation, resume, settings, thought_seconds } = begun;
         let remember = self.settings.current().preferences.keep_read.then_some(chat.into());
-        let input = self.input(conversation, resume);
+        let (input, unseen) = self.input(conversation, resume);
         let prompt = Prompt { remember, ..Prompt::new(input, settings) };
         let sent = Sent { chat, messages: added };
         let Some(BranchMessage { message: reply, .. }) = sent.messages.last().cloned() else { return sent };
@@ -342,6 +342,7 @@ impl Conversations {
             name: Box::new(move |model: &ModelInfo| namer.name(&model.path)),
             compare: Box::new(move |model, stats| judge.library.comparison(model, stats)),
             thought_seconds,
+            unseen,
         };
         let id = reply.id;
         let this = Arc::clone(self);

@@ -7,9 +7,10 @@ use foretoken_chats::{ChatsError, PictureFiles, Store};
 use foretoken_host::{Engine, InputFor};
 use foretoken_protocol::{
     ChatInput, ChatMessage, Content, ContentPart, EngineState, ErrorReport, Input, Message, MessageId,
-    MessagePicture, ModelInfo, PartialReply, PictureDetail, PictureInput, Role,
+    MessagePicture, ModelInfo, PartialReply, PictureDetail, PictureInput, Role, UnseenPictures,
 };
 use thiserror::Error;
+use tokio::sync::watch;
 
 use crate::blocking::blocking;
 use crate::conversations::Conversations;
@@ -109,6 +110,11 @@ impl Conversation {
         self.0.iter().flat_map(|said| &said.pictures)
     }
 
+    /// How many of its pictures, the last ones, belong to what was said last.
+    fn asked_about(&self) -> usize {
+        self.0.last().map_or(0, |said| said.pictures.len())
+    }
+
     /// As a model reads it that is given this of the pictures, in their order.
     fn read(&self, shown: impl IntoIterator<Item = Shown>) -> Vec<ChatMessage> {
         let mut shown = shown.into_iter();
@@ -135,6 +141,14 @@ impl Said {
     }
 }
 
+/// What a model reads of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Read {
+    pub(crate) messages: Vec<ChatMessage>,
+    /// Pictures that it reads the names of.
+    pub(crate) unseen: UnseenPictures,
+}
+
 /// Has pictures ready for the models that read them.
 #[derive(Clone)]
 struct Gallery {
@@ -146,35 +160,45 @@ struct Gallery {
 impl Gallery {
     /// A conversation as `model` reads it, with the reply that is to be gone on with behind it. Pictures that it cannot
     /// see, that are gone, or that its context has no room for, are named; of these the oldest. They are not decoded.
+    /// So are those of earlier turns that cannot be decoded; nothing is answered about one that cannot.
     async fn read(
         &self,
         conversation: &Conversation,
         resume: Option<&PartialReply>,
         model: &ModelInfo,
-    ) -> Vec<ChatMessage> {
+    ) -> Result<Read, ErrorReport> {
+        let mut unseen = UnseenPictures::default();
         if conversation.pictures().next().is_none() {
-            return conversation.read([]);
+            return Ok(Read { messages: conversation.read([]), unseen });
         }
-        let files = self.store.call(|store| Ok(store.picture_files())).await;
-        let files = files.inspect_err(|error| tracing::warn!("no picture is seen: {error}")).ok();
-        let original = |picture: &MessagePicture| files.as_ref()?.original(&picture.hash);
-        let unseen = |picture| original(picture).map_or(Shown::Missing, |_| Shown::Name);
+        let files = self.store.call(|store| Ok(store.picture_files())).await?;
         let cannot = matches!(*model.pictures, PictureInput::Unavailable { .. });
-        let unfit = if cannot { usize::MAX } else { self.unfit(conversation, resume, model).await };
+        let unfit = if cannot { 0 } else { self.unfit(conversation, resume, model).await };
+        let earlier = conversation.pictures().count() - conversation.asked_about();
         let mut shown = Vec::new();
         for (number, picture) in conversation.pictures().enumerate() {
-            shown.push(match original(picture) {
-                Some(original) if number >= unfit => {
-                    let look = Look::new(picture.detail, Some(model));
-                    let pixels = self.pictures.pixels(picture, &original, look).await;
-                    let pixels =
-                        pixels.inspect_err(|error| tracing::warn!("a model does not see it: {error}"));
-                    pixels.map_or(Shown::Missing, Shown::Pixels)
+            let Some(original) = files.original(&picture.hash) else {
+                unseen.missing += 1;
+                shown.push(Shown::Missing);
+                continue;
+            };
+            if cannot || number < unfit {
+                *if cannot { &mut unseen.no_sight } else { &mut unseen.no_room } += 1;
+                shown.push(Shown::Name);
+                continue;
+            }
+            let look = Look::new(picture.detail, Some(model));
+            shown.push(match self.pictures.pixels(picture, &original, look).await {
+                Ok(pixels) => Shown::Pixels(pixels),
+                Err(error) if number >= earlier => return Err(error),
+                Err(error) => {
+                    tracing::warn!("a picture of an earlier turn is not seen: {error}");
+                    unseen.undecoded += 1;
+                    Shown::Missing
                 }
-                _ => unseen(picture),
             });
         }
-        conversation.read(shown)
+        Ok(Read { messages: conversation.read(shown), unseen })
     }
 
     /// How many of the first pictures the context has no room for, beside all that is said and a part for the reply.
@@ -201,10 +225,9 @@ impl Gallery {
         let messages = conversation.read(conversation.pictures().map(|_| Shown::Name));
         let input = ChatInput { messages, resume: resume.cloned(), ..ChatInput::default() };
         let text = self.engine.count_input(Input::Chat(input), true).await.map_or(bytes, u64::from);
-        let asked_about = conversation.0.last().map_or(0, |said| said.pictures.len());
         let fit = fitting(conversation.pictures().rev().map(tokens), room.saturating_sub(text));
         let all = conversation.pictures().count();
-        let unfit = all - fit.max(asked_about);
+        let unfit = all - fit.max(conversation.asked_about());
         if unfit > 0 {
             tracing::info!("{unfit} of {all} pictures are named, since the context has no room for them");
         }
@@ -291,25 +314,37 @@ impl Conversations {
     }
 
     /// A conversation as `model` reads it.
-    pub(crate) async fn read_by(&self, conversation: &Conversation, model: &ModelInfo) -> Vec<ChatMessage> {
+    pub(crate) async fn read_by(
+        &self,
+        conversation: &Conversation,
+        model: &ModelInfo,
+    ) -> Result<Read, ErrorReport> {
         self.gallery().read(conversation, None, model).await
     }
 
-    /// The same for the model that comes to answer, which goes on with a reply where there is one.
-    pub(crate) fn input(&self, conversation: Conversation, resume: Option<PartialReply>) -> InputFor {
+    /// The same for the model that comes to answer, which goes on with a reply where there is one; and, once it is
+    /// made, what that model does not see.
+    pub(crate) fn input(
+        &self,
+        conversation: Conversation,
+        resume: Option<PartialReply>,
+    ) -> (InputFor, watch::Receiver<UnseenPictures>) {
+        let (unseen, watched) = watch::channel(UnseenPictures::default());
         if conversation.pictures().next().is_none() {
             let messages = conversation.read([]);
-            return Input::Chat(ChatInput { messages, resume, ..ChatInput::default() }).into();
+            return (Input::Chat(ChatInput { messages, resume, ..ChatInput::default() }).into(), watched);
         }
         let (gallery, conversation) = (self.gallery(), Arc::new(conversation));
-        InputFor::model(move |model| {
+        let input = InputFor::model(move |model| {
             let (gallery, conversation) = (gallery.clone(), Arc::clone(&conversation));
-            let resume = resume.clone();
+            let (resume, unseen) = (resume.clone(), unseen.clone());
             async move {
-                let messages = gallery.read(&conversation, resume.as_ref(), &model).await;
-                Input::Chat(ChatInput { messages, resume, ..ChatInput::default() })
+                let read = gallery.read(&conversation, resume.as_ref(), &model).await?;
+                unseen.send_replace(read.unseen);
+                Ok(Input::Chat(ChatInput { messages: read.messages, resume, ..ChatInput::default() }))
             }
-        })
+        });
+        (input, watched)
     }
 
     fn gallery(&self) -> Gallery {

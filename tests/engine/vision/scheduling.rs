@@ -125,6 +125,14 @@ fn many_pictures_do_not_hold_up_another_prompt() {
     );
     assert!(first_token(2) < first_token(1));
     assert_eq!(tokens(&events, 1), expected(&goldens, "two"));
+    let looked = events.iter().filter_map(|event| match event {
+        SchedulerEvent::Looked { row: 1, looked, .. } => Some((looked.done, looked.total)),
+        _ => None,
+    });
+    let looked: Vec<(u32, u32)> = looked.collect();
+    let blocks = 2 * model.vision.as_ref().unwrap().tower.depth() as u32;
+    assert!(looked.is_sorted() && looked.iter().all(|(_, total)| *total == blocks), "{looked:?} of {blocks}");
+    assert_eq!((looked[0].0, looked.last()), (1, Some(&(blocks, blocks))), "{looked:?}");
 }
 
 #[test]

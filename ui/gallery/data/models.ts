@@ -134,6 +134,7 @@ const speed = (plain: [number, number], guessing: [number, number]): ExpectedSpe
 export const CATALOGUE: RemoteModel[] = [
   remote("Qwen/Qwen3.5-4B", {
     name: "Qwen3.5 4B",
+    sight: "sees",
     summary: "Quick answers, summaries, small tasks",
     parameters: 4.2e9,
     format: "4-bit",
@@ -156,6 +157,7 @@ export const CATALOGUE: RemoteModel[] = [
   }),
   remote("Qwen/Qwen3.5-122B-A10B", {
     name: "Qwen3.5 122B-A10B",
+    sight: "no_memory",
     summary: "For Macs with more memory",
     parameters: 122e9,
     active_parameters: 10e9,

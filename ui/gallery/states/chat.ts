@@ -215,15 +215,21 @@ export const CHAT: State[] = [
   },
   streaming("waiting", (stream) => stream.tell({ type: "waiting", ahead: 2 })),
   streaming("reading", async (stream) => {
-    await stream.tell({ type: "reading", done: 6144, total: 18_902, cached: 6144 });
+    await stream.tell({ type: "reading", done: 6144, total: 18_902, cached: 6144, looked: null });
     await pass(6100);
-    await stream.tell({ type: "reading", done: 12_480, total: 18_902, cached: 6144 });
+    await stream.tell({ type: "reading", done: 12_480, total: 18_902, cached: 6144, looked: null });
     await new Promise((calm) => setTimeout(calm, 300));
   }),
   streaming(
     "looking",
     async (stream) => {
-      await stream.tell({ type: "reading", done: 0, total: 1104, cached: 0 });
+      await stream.tell({
+        type: "reading",
+        done: 0,
+        total: 1104,
+        cached: 0,
+        looked: { done: 15, total: 27 },
+      });
       await new Promise((calm) => setTimeout(calm, 300));
     },
     { pictures: [BOWL] },
@@ -288,6 +294,23 @@ export const CHAT: State[] = [
         question(31, null, "Is this starter ripe?", [BOWL]),
         reply(32, 31, STARTER_REPLY.slice(0, STARTER_REPLY.indexOf("\n")), {
           stats: { ...STATS, prompt_tokens: 1104, pictures: 1, picture_tokens: 1008, tower_seconds: 0.6 },
+        }),
+      ]),
+    },
+    answers: { pictureView: () => BOWL_VIEW },
+    act: async () => {
+      await click("reply-footer");
+      await click("fold-prompt");
+    },
+  },
+  {
+    name: "pictures-unseen",
+    snapshot: {
+      ...STRIPPED,
+      open: opened(SOURDOUGH, [
+        question(31, null, "Is this starter ripe?", [BOWL, { ...BOWL, hash: "gone", missing: true }]),
+        reply(32, 31, "I was told of two pictures but cannot see them. How does it smell?", {
+          stats: { ...STATS, unseen: { no_sight: 1, no_room: 0, missing: 1, undecoded: 0 } },
         }),
       ]),
     },

@@ -1571,6 +1571,14 @@ export type LogLine = {
 	text: string,
 };
 
+/**  How far a prompt's pictures have come through the vision tower, in its blocks; of several pictures all count. */
+export type Looked = {
+	/**  Blocks that are done. */
+	done: number,
+	/**  Blocks in all. */
+	total: number,
+};
+
 /**  The machine that a benchmark ran on. */
 export type MachineName = {
 	/**  What its maker calls the processor; empty if the system does not say. */
@@ -2020,6 +2028,8 @@ export type RemoteModel = {
 	download_bytes: number | null,
 	/**  Whether it brings its MTP head; `None` where nobody has looked yet. */
 	mtp: boolean | null,
+	/**  Whether it sees pictures, as far as it is known. */
+	sight: Sight,
 	/**  Whether it runs here, once converted; `None` where too little is known. */
 	fit: Fit | null,
 	/**  How fast it is expected to be here, once converted; `None` where too little is known, or it does not run. */
@@ -2047,7 +2057,9 @@ done: number;
 /**  Tokens of the prompt. */
 total: number; 
 /**  Of those read, how many were remembered when the reading began. */
-cached: number } | 
+cached: number; 
+/**  How far its pictures are, while the model looks at them. */
+looked: Looked | null } | 
 /**  Text to append. */
 { type: "text"; 
 /**  To the thinking. */
@@ -2075,6 +2087,8 @@ export type ReplyStats = {
 	pictures: number,
 	/**  Of the tokens in the prompt, how many stand for pictures. */
 	picture_tokens: number,
+	/**  Pictures of the chat that it was written without. */
+	unseen: UnseenPictures,
 	/**  Part of the time spent on the prompt in which pictures went through the vision tower. */
 	tower_seconds: number,
 	/**  Tokens that the model emitted, the stop token not counted. */
@@ -2446,6 +2460,18 @@ export type Tuning = {
 	strained: boolean,
 	/**  When it was measured, milliseconds since 1970. */
 	measured_at: number,
+};
+
+/**  Pictures of a chat that a reply was written without, by why. The engine does not know them; the shell does. */
+export type UnseenPictures = {
+	/**  The model reads text alone. */
+	no_sight: number,
+	/**  The context had no room for them. */
+	no_room: number,
+	/**  Their files are gone. */
+	missing: number,
+	/**  Their files could not be decoded. */
+	undecoded: number,
 };
 
 /**  How a reply ended while its chat was not open. */

@@ -15,7 +15,7 @@ const COLUMNS = 11;
 export function FinishedLine({ message, stats }: { message: number; stats: ReplyStats }) {
   const open = useStore((state) => inspected(state)?.id === message);
   const pulse = useStore((state) => state.preferences.pulse);
-  const unseen = useStore((state) => unseenLabel(stats, state.messages, message));
+  const unseen = unseenLabel(stats);
   const { gain, speed, pass, accepted } = footerParts(stats);
   return (
     <button
@@ -31,8 +31,10 @@ export function FinishedLine({ message, stats }: { message: number; stats: Reply
       {gain !== null && <Further>{speed}</Further>}
       <Further className="pass-part">{pass}</Further>
       {accepted !== null && <Further className="accepted-part">{accepted}</Further>}
-      {(unseen !== null || stats.tower_seconds > 0) && (
-        <Further className="seen-part">{unseen ?? seenLabel(stats)}</Further>
+      {unseen !== null ? (
+        <Further className="seen-part">{unseen}</Further>
+      ) : (
+        stats.tower_seconds > 0 && <Further className="seen-part">{seenLabel(stats)}</Further>
       )}
     </button>
   );

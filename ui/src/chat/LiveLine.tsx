@@ -89,15 +89,17 @@ interface ReadingProps {
 
 /** How far the prompt is read: in words, and below them as a bar, grey for what was remembered. */
 export function ReadingLine({ reading, now, pictures = 0 }: ReadingProps) {
-  const { done, total, cached } = reading;
+  const { done, total, cached, looked } = reading;
   const { read, remembered, pace } = readingParts(reading, now);
-  // The engine looks at pictures before it reads on, and counts nothing meanwhile.
-  const looks = pictures > 0 && done <= cached && done < total;
-  const width = (tokens: number) => `${total > 0 ? (100 * tokens) / total : 0}%`;
+  const words = looked ? lookingLabel(pictures) : read;
+  // Each bar is about one thing: how far the pictures are, or how far the text is.
+  const bar = looked ?? { done, total };
+  const behind = looked ? 0 : Math.min(cached, done);
+  const width = (part: number) => `${bar.total > 0 ? (100 * part) / bar.total : 0}%`;
   return (
     <div className="reading">
       <p className="reading-words">
-        <span className="reading-read">{looks ? lookingLabel(pictures) : read}</span>
+        <span className="reading-read">{words}</span>
         {remembered !== null && (
           <span className="reading-remembered">
             <Further>{remembered}</Further> <span className="term">(cached)</span>
@@ -109,14 +111,14 @@ export function ReadingLine({ reading, now, pictures = 0 }: ReadingProps) {
       <div
         className="reading-bar"
         role="progressbar"
-        aria-label="Reading the prompt"
+        aria-label={looked ? words : "Reading the prompt"}
         aria-valuemin={0}
-        aria-valuenow={done}
-        aria-valuemax={total}
+        aria-valuenow={bar.done}
+        aria-valuemax={bar.total}
         data-testid="reading-bar"
       >
-        <span className="reading-part remembered" style={{ width: width(Math.min(cached, done)) }} />
-        <span className="reading-part" style={{ width: width(Math.max(0, done - cached)) }} />
+        <span className="reading-part remembered" style={{ width: width(behind) }} />
+        <span className="reading-part" style={{ width: width(bar.done - behind) }} />
       </div>
     </div>
   );

@@ -21,7 +21,7 @@ import {
 import { toggleRevealDrafts } from "../reveal/actions";
 import { useModel, useModelName, useStore } from "../state/store";
 import { PassPicture } from "./PassPicture";
-import { seenLabel } from "./pictures";
+import { seenLabel, unseenLabel } from "./pictures";
 import { drawsAlike } from "./repliesLabel";
 import {
   DepthLine,
@@ -92,6 +92,7 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
   const speeds = partSpeeds(stats);
   const drawing = useDrawing(stats, model);
   const seen = seenLabel(stats);
+  const unseen = unseenLabel(stats);
   return (
     <div className="folds">
       <Fold name="Speed as it went on" value={`${rate(stats.tokens_per_second)} tok/s`} testId="fold-speed">
@@ -152,6 +153,7 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
           {seen !== null && <Fact name="Pictures">{seen}</Fact>}
           <Fact name="Context at the end">{count(stats.prompt_tokens + stats.emitted)} tokens</Fact>
         </dl>
+        {unseen !== null && <p className="popover-note">{unseen}.</p>}
       </Fold>
       <Fold name="Memory" value={bytes(stats.peak_memory_bytes)} testId="fold-memory">
         <p className="popover-note">

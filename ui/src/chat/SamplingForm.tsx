@@ -6,7 +6,7 @@ import {
   MAX_XTC_THRESHOLD,
   type Sampling,
 } from "../bridge/bindings";
-import { isGreedy, samplingLabel } from "../primitives/format";
+import { isGreedy, samplingLabel, sentence } from "../primitives/format";
 import { NumberField } from "../primitives/NumberField";
 import { radios } from "../primitives/radios";
 import { useModel, useReason } from "../state/store";
@@ -163,8 +163,6 @@ export function SamplingForm({ generation, change }: Props) {
     </>
   );
 }
-
-const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** The model's own values, made to draw if the model's own choice is greedy. */
 function freely(defaults: Sampling | null): Partial<Sampling> {

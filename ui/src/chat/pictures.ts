@@ -92,20 +92,26 @@ export function seenLabel({ pictures, picture_tokens, tower_seconds }: ReplyStat
   return `${picturesLabel(pictures)}, ${count(picture_tokens)} tokens, ${took}`;
 }
 
-/** How many pictures of earlier turns a reply did not see; null where it saw all, or sees none. */
-export function unseenLabel({ pictures }: ReplyStats, messages: Message[], reply: number): string | null {
-  if (pictures === 0) return null;
-  const before = messages.slice(
-    0,
-    messages.findIndex(({ id }) => id === reply),
-  );
-  const shown = before.flatMap((message) => message.pictures).filter(({ missing }) => !missing).length;
-  return shown > pictures ? `${picturesLabel(shown - pictures)} of earlier turns not seen` : null;
+/** How many pictures of the chat a reply did not see, and why; null where it saw all. */
+export function unseenLabel({ unseen }: ReplyStats): string | null {
+  const reasons: [number, string][] = [
+    [unseen.no_sight, "this model reads text alone"],
+    [unseen.no_room, "no room in the context"],
+    [unseen.missing, "file gone"],
+    [unseen.undecoded, "file damaged"],
+  ];
+  const given = reasons.filter(([pictures]) => pictures > 0);
+  // A number where there is more than one reason.
+  const words = given.map(([pictures, why]) => (given.length > 1 ? `${why} (${count(pictures)})` : why));
+  const all = given.reduce((sum, [pictures]) => sum + pictures, 0);
+  return all > 0 ? `${picturesLabel(all)} not seen: ${words.join(", ")}` : null;
 }
 
-/** What is said while a model looks at the pictures of a question. */
-export const lookingLabel = (pictures: number): string =>
-  pictures === 1 ? "Looking at the picture" : `Looking at ${picturesLabel(pictures)}`;
+/** What is said while a model looks at the pictures of a question; without any, at those of earlier turns. */
+export function lookingLabel(pictures: number): string {
+  if (pictures === 0) return "Looking at earlier pictures again";
+  return pictures === 1 ? "Looking at the picture" : `Looking at ${picturesLabel(pictures)}`;
+}
 
 /**
  * The model of the library that sees pictures and was used last, of those that run here, but for the one in `blind`;

@@ -1,6 +1,6 @@
 import type { ChatSettings, GenerationSettings, Preset, Sampling } from "../bridge/bindings";
 import { DEFAULT_GENERATION } from "../bridge/bindings";
-import { isGreedy } from "../primitives/format";
+import { isGreedy, sentence } from "../primitives/format";
 import { useGeneration, useModel, useStore } from "../state/store";
 
 /** More changes than can be named in a chip. */
@@ -32,7 +32,7 @@ export function repliesLabel(
   ].filter((change) => change !== false);
   if (changes.length >= MANY) return `${changes.length} changes`;
   const words = changes.join(" · ");
-  return words === "" ? "Standard" : words.charAt(0).toUpperCase() + words.slice(1);
+  return words === "" ? "Standard" : sentence(words);
 }
 
 /** The same for the open chat. */

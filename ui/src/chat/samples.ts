@@ -56,6 +56,7 @@ export const replyStats = (more: Partial<ReplyStats> = {}): ReplyStats => ({
   peak_memory_bytes: 1,
   pictures: 0,
   picture_tokens: 0,
+  unseen: { no_sight: 0, no_room: 0, missing: 0, undecoded: 0 },
   tower_seconds: 0,
   chat_bytes: 1.4e9,
   shared_steps: 0,

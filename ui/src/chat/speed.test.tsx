@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
-import type { Message, MessagePicture, PlainSpeed } from "../bridge/bindings";
+import type { PlainSpeed } from "../bridge/bindings";
 import { PlainText } from "../reveal/RevealedText";
 import type { Reading } from "../state/server";
 import { useStore } from "../state/store";
@@ -10,15 +10,15 @@ import { FinishedLine } from "./FinishedLine";
 import { ReadingLine, readingParts } from "./LiveLine";
 import { PassPicture, places } from "./PassPicture";
 import { Pulse } from "./Pulse";
-import { unseenLabel } from "./pictures";
 import { Folds } from "./ReplyPage";
-import { picture, replyStats } from "./samples";
+import { replyStats } from "./samples";
 import { speedStory } from "./story";
 
 const reading = (more: Partial<Reading> = {}): Reading => ({
   done: 12_480,
   total: 18_902,
   cached: 6144,
+  looked: null,
   first: { done: 6144, at: 1000 },
   ...more,
 });
@@ -41,16 +41,18 @@ describe("the line under a reply whose prompt is read", () => {
     };
     expect(known({}, 1400)).toEqual(["Reading 12,480 of 18,902", "6,144 remembered"]);
     expect(known({ done: 6144 }, 9000)).toEqual(["Reading 6,144 of 18,902", "6,144 remembered"]);
-    const all = { done: 60, total: 60, cached: 0, first: { done: 0, at: 0 } };
+    const all = { done: 60, total: 60, cached: 0, looked: null, first: { done: 0, at: 0 } };
     expect(known(all, 10_000)).toEqual(["Reading 60 of 60", null, "6.0 tok/s"]);
   });
 
-  it("is looked at before anything of it is read, where it has pictures", () => {
+  it("says how far its pictures are while the model looks at them", () => {
     const line = (more: Partial<Reading>, pictures: number) =>
       renderToStaticMarkup(<ReadingLine reading={reading(more)} now={0} pictures={pictures} />);
-    expect(line({ done: 6144 }, 1)).toContain("Looking at the picture<");
-    expect(line({ done: 6144 }, 2)).toContain("Looking at 2 pictures<");
-    expect(line({ done: 6144 }, 0)).toContain("Reading 6,144 of 18,902");
+    const looked = { done: 6, total: 24 };
+    expect(line({ looked }, 1)).toContain("Looking at the picture<");
+    expect(line({ looked }, 2)).toContain("Looking at 2 pictures<");
+    expect(line({ looked }, 0)).toContain("Looking at earlier pictures again<");
+    expect(line({ looked }, 1)).toMatch(/aria-valuenow="6" aria-valuemax="24".*width:0%.*width:25%/);
     expect(line({}, 2)).toContain("Reading 12,480 of 18,902");
   });
 
@@ -142,13 +144,14 @@ describe("the numbers of a reply", () => {
   });
 
   it("say how many pictures they did not see", () => {
-    const asked = (id: number, pictures: MessagePicture[]) => ({ id, pictures }) as Message;
-    const [owl, bell] = [picture("owl.png"), picture("bell.png", { missing: true })];
-    const messages = [asked(1, [owl, owl, owl, bell]), asked(2, []), asked(3, [owl])];
-    const label = (pictures: number) => unseenLabel(replyStats({ pictures }), messages, 2);
-    expect(label(2)).toBe("1 picture of earlier turns not seen");
-    expect(label(1)).toBe("2 pictures of earlier turns not seen");
-    expect([label(3), label(0)]).toEqual([null, null]);
+    const none = { no_sight: 0, no_room: 0, missing: 0, undecoded: 0 };
+    const line = (more: Partial<typeof none>) =>
+      renderToStaticMarkup(<FinishedLine message={2} stats={replyStats({ unseen: { ...none, ...more } })} />);
+    expect(line({ no_sight: 1 })).toContain("1 picture not seen: this model reads text alone<");
+    expect(line({ no_room: 2, undecoded: 1 })).toContain(
+      "3 pictures not seen: no room in the context (2), file damaged (1)<",
+    );
+    expect(line({})).not.toContain("not seen");
   });
 
   it("say what the reply was made with", () => {

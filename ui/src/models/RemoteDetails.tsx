@@ -5,7 +5,7 @@ import { ErrorNote } from "../frame/ErrorNote";
 import { Markdown } from "../markdown/Markdown";
 import { ActionButton } from "../primitives/ActionButton";
 import { Fact } from "../primitives/Fact";
-import { bytes } from "../primitives/format";
+import { bytes, sentence } from "../primitives/format";
 import { Sheet } from "../primitives/Sheet";
 import { setView, useReason, useStore } from "../state/store";
 import { about, closeDetails, downloadModel, loadModel } from "./actions";
@@ -18,6 +18,7 @@ import {
   fitSentence,
   parameterLabel,
   remoteMtp,
+  remoteSight,
   spaceWarning,
   stageLabel,
   verdictLabel,
@@ -73,6 +74,7 @@ function Details({ model, open }: { model: RemoteModel; open: boolean }) {
 function Facts({ model }: { model: RemoteModel }) {
   const { fit } = model;
   const speed = remoteSpeed(model);
+  const sight = remoteSight(model);
   return (
     <dl className="facts numbers">
       <Fact name="Fit">
@@ -82,6 +84,7 @@ function Facts({ model }: { model: RemoteModel }) {
       <Fact name="Size">{parameterLabel(model.parameters, model.active_parameters) ?? "Not known"}</Fact>
       <Fact name="Format">{model.format ?? "Not known"}</Fact>
       <Fact name="Drafts">{remoteMtp(model.mtp)}</Fact>
+      {sight && <Fact name="Pictures">{sentence(sight)}</Fact>}
       {speed && <Fact name="Speed">{`${speedWords(speed)}, tokens per second; expected, not measured`}</Fact>}
       <Fact name="Licence">{model.licence ?? "See the model card"}</Fact>
     </dl>

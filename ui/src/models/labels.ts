@@ -124,6 +124,10 @@ export const localFacts = ({ format, disk_bytes: size, mtp, sight, fit, state }:
     state.state === "ready" && fitFact(fit),
   );
 
+/** Whether a model of the Hub sees; of one that does not run here it does not matter how much is left. */
+export const remoteSight = ({ sight, fit }: Pick<RemoteModel, "sight" | "fit">): string | null =>
+  SIGHTS[sight === "no_memory" && fit?.verdict === "too_big" ? "sees" : sight];
+
 /** `15.1 GB`; of what is converted after its download also what is left, `55.6 GB, 15.4 GB as 4-bit`. */
 function downloadSize({ kind, parameters: count, download_bytes: size }: Omit<RemoteModel, "summary">) {
   if (size === null) return null;
@@ -142,17 +146,18 @@ export const downloadFacts = (model: RemoteModel): string =>
 /** What a model of the Hub is, in one line. */
 export function remoteFacts({ summary, ...model }: RemoteModel): string {
   const { kind, parameters: count, format, mtp, fit } = model;
+  const sees = remoteSight(model);
   const sized = downloadSize(model);
   const form = format && formatLabel(format);
   const quantized = kind === "converted" && form;
   if (model.recommended && fit) {
     const spare = bytes(fit.available_bytes - fit.need_bytes);
-    return line(`The most able that fits well, with ${spare} to spare`, quantized, sized);
+    return line(`The most able that fits well, with ${spare} to spare`, sees, quantized, sized);
   }
   const verdict = fit ? fitLabel(fit).toLowerCase() : "fit not known";
-  if (summary !== "") return line(summary, quantized, sized, verdict);
+  if (summary !== "") return line(summary, sees, quantized, sized, verdict);
   const head = mtp === null ? "MTP head not known" : mtp ? "with MTP head" : "no MTP head";
-  return line(parameterLabel(count, model.active_parameters), form, sized, verdict, head);
+  return line(parameterLabel(count, model.active_parameters), form, sized, verdict, head, sees);
 }
 
 /** The same in a word or two. */

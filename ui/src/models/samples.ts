@@ -95,6 +95,7 @@ export const remote = (repo: string, more: Partial<RemoteModel> = {}): RemoteMod
   kind: "raw",
   download_bytes: 8e9,
   mtp: true,
+  sight: "none",
   fit: fitOf("fits_well"),
   expected: null,
   recommended: false,

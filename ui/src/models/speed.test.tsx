@@ -157,6 +157,10 @@ describe("a line of facts", () => {
     expect(remoteFacts(remote("org/m", { mtp: null, fit: null }))).toBe(
       "4.0 billion parameters · bfloat16 · 8.0 GB, 2.3 GB as 4-bit · fit not known · MTP head not known",
     );
+    expect(remoteFacts({ ...listed, sight: "sees" })).toContain("Small tasks · sees pictures · 8.0 GB");
+    const blind = { ...listed, sight: "no_memory" } as const;
+    expect(remoteFacts(blind)).toContain("Small tasks · no memory left to see pictures · ");
+    expect(remoteFacts({ ...blind, fit: fitOf("too_big") })).toContain("Small tasks · sees pictures · ");
     expect(missingLabel(fitOf("too_big", 69e9, 64e9))).toMatch(
       /^Needs 69\.0 GB: 5\.0 GB more than this \w+ gives$/,
     );

@@ -284,3 +284,6 @@ export function dayOf(time: number, now: number): string {
   const sameYear = date.getFullYear() === new Date(now).getFullYear();
   return (sameYear ? MONTH : MONTH_OF_YEAR).format(date);
 }
+
+/** Words with a capital at the beginning. */
+export const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);

@@ -87,7 +87,7 @@ describe("a reply", () => {
   });
 
   it("grows by what comes, and shows how far the prompt is read until then", () => {
-    const reading = replay(begun, reply(2, { type: "reading", done: 5, total: 9, cached: 0 }));
+    const reading = replay(begun, reply(2, { type: "reading", done: 5, total: 9, cached: 0, looked: null }));
     expect(reading.live[2]?.reading).toMatchObject({ done: 5, total: 9, cached: 0 });
     const written = [reply(2, text("On a ")), reply(2, text("day"))].reduce(reduce, reading);
     expect(written.live[2]).toMatchObject({ answer: "On a day", reading: null });
@@ -102,10 +102,16 @@ describe("a reply", () => {
   it("knows since when its prompt is read, and how far it was then", () => {
     const reading = replay(
       begun,
-      reply(2, { type: "reading", done: 3, total: 9, cached: 3 }, 100),
-      reply(2, { type: "reading", done: 6, total: 9, cached: 3 }, 350),
+      reply(2, { type: "reading", done: 3, total: 9, cached: 3, looked: null }, 100),
+      reply(2, { type: "reading", done: 6, total: 9, cached: 3, looked: null }, 350),
     );
-    expect(reading.live[2]?.reading).toEqual({ done: 6, total: 9, cached: 3, first: { done: 3, at: 100 } });
+    expect(reading.live[2]?.reading).toEqual({
+      done: 6,
+      total: 9,
+      cached: 3,
+      looked: null,
+      first: { done: 3, at: 100 },
+    });
   });
 
   it("knows where its text came from since it was heard of", () => {
@@ -130,7 +136,10 @@ describe("a reply", () => {
       reply(2, { type: "waiting", ahead: 0 }),
     );
     expect(waiting.live[2]).toMatchObject({ ahead: 0, reading: null });
-    const reading = reduce(waiting, reply(2, { type: "reading", done: 0, total: 9, cached: 0 }));
+    const reading = reduce(
+      waiting,
+      reply(2, { type: "reading", done: 0, total: 9, cached: 0, looked: null }),
+    );
     expect(reading.live[2]).toMatchObject({ ahead: null, reading: { done: 0, total: 9 } });
   });
 
@@ -139,7 +148,10 @@ describe("a reply", () => {
     const written = replay(begun, reply(2, text("On a ")), reply(2, { type: "live", stats }));
     const waiting = reduce(written, reply(2, { type: "waiting", ahead: 0 }));
     expect(waiting.live[2]).toMatchObject({ answer: "On a ", ahead: 0, stats: null });
-    const reading = reduce(waiting, reply(2, { type: "reading", done: 3, total: 9, cached: 0 }));
+    const reading = reduce(
+      waiting,
+      reply(2, { type: "reading", done: 3, total: 9, cached: 0, looked: null }),
+    );
     expect(reading.live[2]).toMatchObject({ ahead: null, reading: { done: 3, total: 9 }, stats: null });
   });
 

@@ -15,6 +15,7 @@ import {
   type LibrarySnapshot,
   type LiveStats,
   type LocalApi,
+  type Looked,
   type Message,
   type ModelEntry,
   type OpenedChat,
@@ -57,6 +58,8 @@ export interface Reading {
   done: number;
   total: number;
   cached: number;
+  /** How far its pictures are, while the model looks at them. */
+  looked: Looked | null;
   /** What this page saw first of it, and when, in milliseconds. */
   first: { done: number; at: number };
 }
@@ -426,12 +429,12 @@ function onReplyEvent(state: ServerState, id: number, event: ReplyEvent, at: num
       // Also in the middle of a reply; the numbers stand for what it is not doing any more.
       return withLive(state, id, { ...live, ahead: event.ahead, reading: null, stats: null });
     case "reading": {
-      const { done, total, cached } = event;
+      const { done, total, cached, looked } = event;
       const first = live.reading?.first ?? { done, at };
       return withLive(state, id, {
         ...live,
         ahead: null,
-        reading: { done, total, cached, first },
+        reading: { done, total, cached, looked, first },
         stats: null,
       });
     }

@@ -477,6 +477,7 @@ impl Server {
                 Progress::Reading { done, total } => {
                     self.out.write(&Event::Reading { id, done: done as u32, total: total as u32 })?;
                 }
+                Progress::Looking(looked) => self.out.write(&Event::Looking { id, looked })?,
                 Progress::Tokens { tokens, live } => {
                     let (tokens, logprobs) = tokens
                         .into_iter()

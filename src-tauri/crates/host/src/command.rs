@@ -82,27 +82,27 @@ enum Choice {
     /// The same for every model.
     Any(Input),
     /// What depends on the model, and what was made for one.
-    Model { make: Make, made: Option<(Box<ModelInfo>, Input)> },
+    Model { make: Make, made: Option<(Box<ModelInfo>, Result<Input, ErrorReport>)> },
 }
 
 /// Makes what a model reads, which may take a while.
 type Make = Box<dyn Fn(ModelInfo) -> Making + Send>;
-type Making = Pin<Box<dyn Future<Output = Input> + Send>>;
+type Making = Pin<Box<dyn Future<Output = Result<Input, ErrorReport>> + Send>>;
 
 impl InputFor {
     /// What depends on the model, and is made when it is known which one is to write. It is made again where another
-    /// model takes the place of that one meanwhile.
-    pub fn model<F: Future<Output = Input> + Send + 'static>(
+    /// model takes the place of that one meanwhile. Where it cannot be made, the reply fails with the error.
+    pub fn model<F: Future<Output = Result<Input, ErrorReport>> + Send + 'static>(
         make: impl Fn(ModelInfo) -> F + Send + 'static,
     ) -> Self {
         let make: Make = Box::new(move |model| Box::pin(make(model)));
         Self(Box::new(Choice::Model { make, made: None }))
     }
 
-    /// What a model reads; itself where that is still to be made.
-    pub(crate) fn of(self, model: &ModelInfo) -> Result<Input, Self> {
+    /// What a model reads, or why it could not be made; itself where that is still to be made.
+    pub(crate) fn of(self, model: &ModelInfo) -> Result<Result<Input, ErrorReport>, Self> {
         match *self.0 {
-            Choice::Any(input) => Ok(input),
+            Choice::Any(input) => Ok(Ok(input)),
             Choice::Model { made: Some((of, input)), .. } if *of == *model => Ok(input),
             unmade => Err(Self(Box::new(unmade))),
         }

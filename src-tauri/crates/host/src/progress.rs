@@ -22,8 +22,8 @@ pub struct Begun {
 pub enum ReplyProgress {
     /// The engine was asked for it. Comes first, unless it never comes to that.
     Begun(Box<Begun>),
-    /// What the engine says of it: [`Event::Prepared`], [`Event::Waiting`], [`Event::Reading`], [`Event::Tokens`] and
-    /// [`Event::Live`], then [`Event::Finished`] or [`Event::Failed`], which end it. The supervisor says these two
+    /// What the engine says of it: [`Event::Prepared`], [`Event::Waiting`], [`Event::Reading`], [`Event::Looking`],
+    /// [`Event::Tokens`] and [`Event::Live`], then [`Event::Finished`] or [`Event::Failed`], which end it. The supervisor says these two
     /// itself of a reply that it does not ask the engine for.
     Event(Event),
     /// The engine stopped in the middle, which ends it.
@@ -36,7 +36,11 @@ impl ReplyProgress {
         matches!(
             self,
             Self::Event(
-                Event::Prepared { .. } | Event::Waiting { .. } | Event::Reading { .. } | Event::Live { .. }
+                Event::Prepared { .. }
+                    | Event::Waiting { .. }
+                    | Event::Reading { .. }
+                    | Event::Looking { .. }
+                    | Event::Live { .. }
             )
         )
     }

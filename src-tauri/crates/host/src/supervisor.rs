@@ -364,7 +364,10 @@ impl Supervisor {
         };
         let Job { id, prompt, progress } = job;
         let input = match prompt.input.of(&model) {
-            Ok(input) => input,
+            Ok(Ok(input)) => input,
+            Ok(Err(error)) => {
+                return progress.send(ReplyProgress::Event(Event::Failed { id: Some(id), error }));
+            }
             Err(input) => return self.make(Job { id, prompt: Prompt { input, ..prompt }, progress }, *model),
         };
         let settings = prompt.settings.of(&model);

@@ -67,6 +67,7 @@ async fn read(mut generation: Generation) -> (String, ReplyProgress) {
                     Event::Prepared { .. }
                     | Event::Waiting { .. }
                     | Event::Reading { .. }
+                    | Event::Looking { .. }
                     | Event::Live { .. },
                 ) => {}
                 end => return end,
@@ -183,7 +184,7 @@ async fn what_a_model_reads_is_made_once_it_is_known_while_others_are_answered()
             let gate = Arc::clone(&gate);
             async move {
                 drop(gate.acquire().await);
-                vec![ChatMessage::user(format!("Tell me about {}.", model.name))].into()
+                Ok(vec![ChatMessage::user(format!("Tell me about {}.", model.name))].into())
             }
         });
         engine.generate(Prompt { input, ..prompt(4) })
@@ -204,6 +205,12 @@ async fn what_a_model_reads_is_made_once_it_is_known_while_others_are_answered()
         let (answer, end) = read(generation).await;
         assert!(!answer.is_empty() && !is_cancelled(&end), "{end:?}");
     }
+    let broken = ErrorReport { code: "broken".into(), message: "B.".into(), hint: "C.".into() };
+    let told = broken.clone();
+    let input = InputFor::model(move |_| std::future::ready(Err(broken.clone())));
+    let end = ended(engine.generate(Prompt { input, ..prompt(4) })).await;
+    let ReplyProgress::Event(Event::Failed { error, .. }) = end else { panic!("{end:?}") };
+    assert_eq!(error, told);
 }
 
 #[tokio::test]

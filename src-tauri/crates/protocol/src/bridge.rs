@@ -5,8 +5,8 @@ use specta::Type;
 
 use crate::{
     ActionId, BranchMessage, ChatPage, ChatSummary, ChatsBackup, Deletion, DeletionId, Draft, ErrorReport,
-    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, MessagePicture, ModelInfo,
-    OpenedChat, Preferences, Preset, Provenance, ReplyStats, Role, Tag, UpdateState,
+    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, Looked, MessagePicture,
+    ModelInfo, OpenedChat, Preferences, Preset, Provenance, ReplyStats, Role, Tag, UpdateState,
 };
 
 /// Names a chat in the store.
@@ -320,6 +320,8 @@ pub enum ReplyEvent {
         total: u32,
         /// Of those read, how many were remembered when the reading began.
         cached: u32,
+        /// How far its pictures are, while the model looks at them.
+        looked: Option<Looked>,
     },
     /// Text to append.
     Text {

@@ -6,7 +6,7 @@ use specta::Type;
 
 use crate::{
     Constraint, Counters, ErrorReport, FinishReason, GenerationSettings, Input, KvPrecision, LiveStats,
-    ModelInfo, Part, Priority, ReplyStats, StopScope, TokenLogprobs,
+    Looked, ModelInfo, Part, Priority, ReplyStats, StopScope, TokenLogprobs,
 };
 
 /// Chosen by whoever asks; answers carry it.
@@ -180,6 +180,13 @@ pub enum Event {
         /// Tokens of the prompt.
         total: u32,
     },
+    /// The pictures of the prompt go through the vision tower, before what stands around them is read.
+    Looking {
+        /// The `Generate` request.
+        id: RequestId,
+        /// How far they have come.
+        looked: Looked,
+    },
     /// A step's new text.
     Tokens {
         /// The `Generate` request.
@@ -251,6 +258,10 @@ mod tests {
             ),
             (Event::Waiting { id: 3, ahead: 2 }, r#"{"type":"waiting","id":3,"ahead":2}"#),
             (Event::Reading { id: 3, done: 5, total: 9 }, r#"{"type":"reading","id":3,"done":5,"total":9}"#),
+            (
+                Event::Looking { id: 3, looked: Looked { done: 13, total: 24 } },
+                r#"{"type":"looking","id":3,"looked":{"done":13,"total":24}}"#,
+            ),
             (
                 Event::Tokens { id: 3, tokens: vec![token.clone(), own], logprobs: Vec::new() },
                 concat!(

@@ -66,7 +66,7 @@ pub use local_api::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState, PictureInput};
-pub use pictures::{MessagePicture, PictureDetail, PictureFacts, PictureFormat};
+pub use pictures::{Looked, MessagePicture, PictureDetail, PictureFacts, PictureFormat};
 pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, SettingsPage};
 pub use provenance::{DraftRun, Provenance};
 pub use settings::{
@@ -75,6 +75,6 @@ pub use settings::{
 };
 pub use stats::{
     Counters, DepthTrace, Exactness, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed,
-    PositionStats, RECENT_PASSES, ReplyStats,
+    PositionStats, RECENT_PASSES, ReplyStats, UnseenPictures,
 };
 pub use updates::{Release, UpdateCheck, UpdateState};

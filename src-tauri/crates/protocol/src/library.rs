@@ -97,6 +97,8 @@ pub struct RemoteModel {
     pub download_bytes: Option<u64>,
     /// Whether it brings its MTP head; `None` where nobody has looked yet.
     pub mtp: Option<bool>,
+    /// Whether it sees pictures, as far as it is known.
+    pub sight: Sight,
     /// Whether it runs here, once converted; `None` where too little is known.
     pub fit: Option<Fit>,
     /// How fast it is expected to be here, once converted; `None` where too little is known, or it does not run.

@@ -128,3 +128,11 @@ pub struct MessagePicture {
     /// Whether its file is gone, so that nobody can see it.
     pub missing: bool,
 }
+/// How far a prompt's pictures have come through the vision tower, in its blocks; of several pictures all count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Looked {
+    /// Blocks that are done.
+    pub done: u32,
+    /// Blocks in all.
+    pub total: u32,
+}

@@ -157,6 +157,20 @@ pub enum Exactness {
     Distribution,
 }
 
+/// Pictures of a chat that a reply was written without, by why. The engine does not know them; the shell does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(default)]
+pub struct UnseenPictures {
+    /// The model reads text alone.
+    pub no_sight: u32,
+    /// The context had no room for them.
+    pub no_room: u32,
+    /// Their files are gone.
+    pub missing: u32,
+    /// Their files could not be decoded.
+    pub undecoded: u32,
+}
+
 /// What one reply took. What an older version did not measure is zero or empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 #[serde(default)]
@@ -169,6 +183,8 @@ pub struct ReplyStats {
     pub pictures: u32,
     /// Of the tokens in the prompt, how many stand for pictures.
     pub picture_tokens: u32,
+    /// Pictures of the chat that it was written without.
+    pub unseen: UnseenPictures,
     /// Part of the time spent on the prompt in which pictures went through the vision tower.
     pub tower_seconds: f64,
     /// Tokens that the model emitted, the stop token not counted.

@@ -428,7 +428,9 @@ async fn the_instructions_of_a_chat_come_first() {
             .store
             .call(move |store| crate::conversations::pictures::Conversation::of(store, answer.id));
         let conversation = conversation.await?;
-        Ok::<_, foretoken_protocol::ErrorReport>(app.conversations.read_by(&conversation, &model).await)
+        Ok::<_, foretoken_protocol::ErrorReport>(
+            app.conversations.read_by(&conversation, &model).await?.messages,
+        )
     };
     let roles = |messages: Vec<foretoken_protocol::ChatMessage>| -> Vec<serde_json::Value> {
         messages.iter().map(|message| serde_json::json!(message)["role"].clone()).collect()

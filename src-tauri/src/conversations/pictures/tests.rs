@@ -37,6 +37,8 @@ fn replies_without_an_answer_are_left_out_of_the_conversation() {
     assert_eq!(texts, ["Before \"One.\"", "One.", "Before \"\"", "Before \"Three.\"", "Three."]);
 }
 
+const NONE: UnseenPictures = UnseenPictures { no_sight: 0, no_room: 0, missing: 0, undecoded: 0 };
+
 /// A bitmap of one colour.
 fn bitmap(width: u32, height: u32) -> Vec<u8> {
     let size = 3 * width.next_multiple_of(4) * height;
@@ -85,9 +87,11 @@ async fn a_picture_is_kept_and_read_by_models_that_see() {
     let cache = folder.path().join("cache/pictures");
     std::fs::remove_dir_all(&cache).unwrap();
     let named = ChatMessage::user("[picture: an owl.bmp]\nWhat is it?");
-    assert_eq!(conversations.read_by(&conversation, &blind).await, [named]);
+    let read = conversations.read_by(&conversation, &blind).await.unwrap();
+    assert_eq!(read, Read { messages: vec![named], unseen: UnseenPictures { no_sight: 1, ..NONE } });
     assert!(!cache.exists(), "nothing is decoded for it");
-    let read = conversations.read_by(&conversation, &sees).await;
+    let Read { messages: read, unseen } = conversations.read_by(&conversation, &sees).await.unwrap();
+    assert_eq!(unseen, NONE);
     let pixels: Vec<PathBuf> = read[0].pictures().map(ToOwned::to_owned).collect();
     let content = Content::Parts(vec![ContentPart::Image { pixels: pixels[0].clone() }, part("What is it?")]);
     assert_eq!(read, [ChatMessage::User { content }]);
@@ -96,20 +100,22 @@ async fn a_picture_is_kept_and_read_by_models_that_see() {
 
     // What is gone from the cache is made again.
     std::fs::remove_file(&pixels[0]).unwrap();
-    assert_eq!(conversations.read_by(&conversation, &sees).await, read);
+    assert_eq!(conversations.read_by(&conversation, &sees).await.unwrap().messages, read);
     assert_eq!(std::fs::read(&pixels[0]).unwrap(), made);
     assert_eq!(decoding(folder.path()), 0, "nothing but pixels is left");
     // Another model reads it in another size.
     let pictures = PictureInput::Available { least_pixels: 1 << 10, most_pixels: 1 << 14, tower_bytes: 1 };
     let narrow = ModelInfo { pictures: Box::new(pictures), ..(*blind).clone() };
-    let read = conversations.read_by(&conversation, &narrow).await;
+    let read = conversations.read_by(&conversation, &narrow).await.unwrap().messages;
     let smaller = std::fs::metadata(read[0].pictures().next().unwrap()).unwrap().len();
     assert!(smaller <= (3 << 14) + 64, "{smaller} bytes");
 
     std::fs::remove_dir_all(folder.path().join("pictures")).unwrap();
     let gone = ChatMessage::user("[picture: an owl.bmp, missing]\nWhat is it?");
     for model in [&sees, &blind] {
-        assert_eq!(conversations.read_by(&conversation, model).await, std::slice::from_ref(&gone));
+        let read = conversations.read_by(&conversation, model).await.unwrap();
+        let unseen = UnseenPictures { missing: 1, ..NONE };
+        assert_eq!(read, Read { messages: vec![gone.clone()], unseen });
     }
     let gone = conversations.picture_view(picture.hash).await.unwrap_err();
     assert_eq!(gone.code, "picture_missing");
@@ -166,8 +172,10 @@ async fn pictures_that_do_not_fit_are_named() {
     let seen = async |context_length: u32| {
         let sees = PictureInput::Available { least_pixels: 1 << 16, most_pixels: 1 << 24, tower_bytes: 1 };
         let model = ModelInfo { pictures: Box::new(sees), context_length, ..(*model).clone() };
-        let read = conversations.read_by(&conversation, &model).await;
-        read.iter().map(|message| message.pictures().count()).collect::<Vec<_>>()
+        let Read { messages, unseen } = conversations.read_by(&conversation, &model).await.unwrap();
+        let seen: Vec<usize> = messages.iter().map(|message| message.pictures().count()).collect();
+        assert_eq!(unseen, UnseenPictures { no_room: 6 - seen.iter().sum::<usize>() as u32, ..NONE });
+        seen
     };
     // Each is 130 tokens.
     assert_eq!(seen(1 << 12).await, [2, 2, 2]);
@@ -177,6 +185,41 @@ async fn pictures_that_do_not_fit_are_named() {
     assert_eq!(seen(100).await, [0, 0, 2]);
     assert_eq!(std::fs::read_dir(folder.path().join("cache/pictures")).unwrap().count(), 1);
     assert_eq!(fitting([3, 4, 1].into_iter(), 6), 1, "the oldest go, also where one of them would fit");
+}
+
+/// What was sent long ago may be damaged by now: that is told, or the question is not answered.
+#[tokio::test]
+async fn a_damaged_picture_is_told_and_one_that_is_asked_about_fails_the_reply() {
+    let Running { app, folder, .. } = &running().await;
+    let conversations = &app.conversations;
+    let (picture, _) = conversations.add_picture(bitmap(64, 64), "an owl.bmp".into()).await.unwrap();
+    let conversation = conversations.store.call(move |store| {
+        let chat = store.create_chat("A chat")?.id;
+        let first = store.add_user_message_with_pictures(chat, None, "What is it?", &[picture])?.id;
+        let second = store.add_user_message(chat, Some(first), "Really?")?.id;
+        Ok((Conversation::of(store, first)?, Conversation::of(store, second)?))
+    });
+    let (about_it, behind_it) = conversation.await.unwrap();
+    std::fs::remove_dir_all(folder.path().join("cache/pictures")).unwrap();
+    let originals = walk(&folder.path().join("pictures"));
+    for original in originals.iter().filter(|file| std::fs::read(file).unwrap().starts_with(b"BM")) {
+        std::fs::remove_file(original).unwrap();
+        std::fs::write(original, &bitmap(64, 64)[..100]).unwrap();
+    }
+    let EngineState::Ready { model, .. } = app.engine.state() else { panic!("a model is ready") };
+    let pictures = PictureInput::Available { least_pixels: 1 << 16, most_pixels: 1 << 24, tower_bytes: 1 };
+    let sees = ModelInfo { pictures: Box::new(pictures), ..(*model).clone() };
+    let Read { messages, unseen } = conversations.read_by(&behind_it, &sees).await.unwrap();
+    assert_eq!(unseen, UnseenPictures { undecoded: 1, ..NONE });
+    assert_eq!(messages[0], ChatMessage::user("[picture: an owl.bmp, missing]\nWhat is it?"));
+    let refused = conversations.read_by(&about_it, &sees).await.unwrap_err();
+    assert!(refused.message.contains("an owl.bmp") && !refused.hint.is_empty(), "{refused}");
+}
+
+/// The files below a folder.
+fn walk(folder: &std::path::Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }
 
 /// Without a model nobody knows whether the next one sees.

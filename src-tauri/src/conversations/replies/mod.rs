@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use foretoken_host::{Generation, Model};
 use foretoken_protocol::{
-    ChatId, Message, MessageId, ModelInfo, PlainSpeed, ReplyEvent, ReplyStats, RequestId,
+    ChatId, Message, MessageId, ModelInfo, PlainSpeed, ReplyEvent, ReplyStats, RequestId, UnseenPictures,
 };
 use tauri::ipc::Channel;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -100,6 +100,8 @@ pub(crate) struct Dependencies {
     pub(crate) compare: Box<Compare>,
     /// How long it has thought already, in seconds; not zero where it is continued.
     pub(crate) thought_seconds: f64,
+    /// The pictures that it is written without.
+    pub(crate) unseen: watch::Receiver<UnseenPictures>,
 }
 
 impl Replies {

@@ -1,6 +1,6 @@
 //! What a page has still to be told about a reply, joined so that one message a frame is enough.
 
-use foretoken_protocol::{LiveStats, Part, Provenance, ReplyEvent, TokenText};
+use foretoken_protocol::{LiveStats, Looked, Part, Provenance, ReplyEvent, TokenText};
 
 use super::provenance::Traced;
 
@@ -24,6 +24,8 @@ pub(super) struct Reading {
     pub(super) total: u32,
     /// Those that the prefix cache had, among those that are done.
     pub(super) cached: u32,
+    /// How far its pictures are, while the model looks at them.
+    pub(super) looked: Option<Looked>,
 }
 
 impl Outbox {
@@ -65,8 +67,8 @@ impl Outbox {
         if let Some(ahead) = self.waiting.take() {
             return Some(ReplyEvent::Waiting { ahead });
         }
-        if let Some(Reading { done, total, cached }) = self.reading.take() {
-            return Some(ReplyEvent::Reading { done, total, cached });
+        if let Some(Reading { done, total, cached, looked }) = self.reading.take() {
+            return Some(ReplyEvent::Reading { done, total, cached, looked });
         }
         if let Some(stats) = self.live.take() {
             return Some(ReplyEvent::Live { stats });
@@ -97,7 +99,7 @@ mod tests {
     };
 
     fn reading(done: u32) -> Reading {
-        Reading { done, total: 9, cached: 1 }
+        Reading { done, total: 9, cached: 1, looked: None }
     }
 
     fn token(part: Part, text: &str) -> TokenText {
@@ -137,7 +139,7 @@ mod tests {
         outbox.token(&token(Part::Answer, "Yes"));
         outbox.live(LiveStats { tokens_per_second: 1.0, ..LIVE });
         outbox.live(LIVE);
-        assert_eq!(outbox.next(), Some(ReplyEvent::Reading { done: 9, total: 9, cached: 1 }));
+        assert_eq!(outbox.next(), Some(ReplyEvent::Reading { done: 9, total: 9, cached: 1, looked: None }));
         assert_eq!(outbox.next(), Some(ReplyEvent::Live { stats: LIVE }));
         assert!(matches!(outbox.next(), Some(ReplyEvent::Text { .. })));
         assert_eq!(outbox.next(), None);
@@ -152,7 +154,7 @@ mod tests {
         assert_eq!(outbox.next(), Some(ReplyEvent::Waiting { ahead: 1 }));
         outbox.waiting(0);
         outbox.reading(reading(0));
-        assert_eq!(outbox.next(), Some(ReplyEvent::Reading { done: 0, total: 9, cached: 1 }));
+        assert_eq!(outbox.next(), Some(ReplyEvent::Reading { done: 0, total: 9, cached: 1, looked: None }));
         assert_eq!(outbox.next(), None);
     }
 

@@ -81,8 +81,8 @@ impl Writer {
         let mut model: Option<Model> = None;
         // Told again to a page that comes later: the number may not change for long.
         let mut waiting = None;
-        // What the prefix cache had of the prompt that is being read.
-        let mut cached = None;
+        // How far the prompt is that is being read.
+        let mut reading: Option<Reading> = None;
         let ending = loop {
             tokio::select! {
                 step = progress.recv() => match step.unwrap_or_else(|| ReplyProgress::Interrupted(closed())) {
@@ -91,17 +91,22 @@ impl Writer {
                         self.begin(*begun).await;
                     }
                     ReplyProgress::Event(Event::Waiting { ahead, .. }) => {
-                        (waiting, cached) = (Some(ahead), None);
+                        (waiting, reading) = (Some(ahead), None);
                         outbox.waiting(ahead);
                     }
                     ReplyProgress::Event(Event::Reading { done, total, .. }) => {
                         waiting = None;
-                        let cached = *cached.get_or_insert(done);
-                        outbox.reading(Reading { done, total, cached });
+                        let cached = reading.map_or(done, |before| before.cached);
+                        outbox.reading(*reading.insert(Reading { done, total, cached, looked: None }));
+                    }
+                    ReplyProgress::Event(Event::Looking { looked, .. }) => {
+                        if let Some(reading) = reading {
+                            outbox.reading(Reading { looked: Some(looked), ..reading });
+                        }
                     }
                     ReplyProgress::Event(Event::Live { stats, .. }) => outbox.live(stats),
                     ReplyProgress::Event(Event::Tokens { tokens, .. }) => {
-                        cached = None;
+                        reading = None;
                         for token in &tokens {
                             outbox.token(token);
                             let (text, new) = match token.part {
@@ -114,7 +119,8 @@ impl Writer {
                     }
                     ReplyProgress::Event(Event::Finished { reason, stats, .. }) => {
                         let plain = model.as_ref().and_then(|model| (self.dependencies.compare)(model, &stats));
-                        let mut stats = ReplyStats { plain, ..*stats };
+                        let unseen = *self.dependencies.unseen.borrow();
+                        let mut stats = ReplyStats { plain, unseen, ..*stats };
                         stats.thinking.seconds += self.dependencies.thought_seconds;
                         let status = MessageStatus::Finished { reason };
                         break Ending { status, stats: Some(stats), error: None };
@@ -203,8 +209,9 @@ mod tests {
     use std::time::Instant;
 
     use foretoken_host::progress;
-    use foretoken_protocol::TokenText;
+    use foretoken_protocol::{TokenText, UnseenPictures};
     use tempfile::tempdir;
+    use tokio::sync::watch;
     use tokio::time::sleep;
 
     use super::*;
@@ -234,6 +241,7 @@ mod tests {
             name: Box::new(|_| String::new()),
             compare: Box::new(|_, _| None),
             thought_seconds: 0.0,
+            unseen: watch::channel(UnseenPictures::default()).1,
         };
         let writing = tokio::spawn(Writer { message, page, dependencies }.run(progress, attachments));
 

@@ -81,16 +81,22 @@ impl Facts {
 
     /// Whether it sees pictures on a machine that has so many bytes for models, `beside` of them taken.
     pub(super) fn sight(&self, beside: u64, available: u64) -> Sight {
-        match self.seeing {
-            None => Sight::None,
-            Some(need) if need.saturating_add(beside) <= available => Sight::Sees,
-            Some(_) => Sight::NoMemory,
-        }
+        sight(self.seeing.map(|need| need.saturating_add(beside)), available)
     }
 
     /// What it takes to run at all.
     pub(super) fn least(&self) -> u64 {
         self.at(0, KvPrecision::Full).bytes
+    }
+}
+
+/// Whether a model that takes `seeing` bytes to see sees on a machine that has `available` for models; `None` is one
+/// that does not see.
+pub(super) fn sight(seeing: Option<u64>, available: u64) -> Sight {
+    match seeing {
+        None => Sight::None,
+        Some(need) if need <= available => Sight::Sees,
+        Some(_) => Sight::NoMemory,
     }
 }
 

@@ -10,11 +10,12 @@ use foretoken_models::{
 };
 use foretoken_protocol::{
     ErrorReport, ExpectedSpeed, Fit, FitVerdict, KvPrecision, ModelKind, MtpState, RemoteFilter, RemoteModel,
+    Sight,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::facts::{Facts, Inspector};
+use super::facts::{Facts, Inspector, sight};
 use super::fit::Need;
 use super::{card, expected, fit};
 
@@ -87,6 +88,7 @@ pub(super) fn suggestions(
             kind,
             download_bytes: Some(entry.download_bytes),
             mtp: Some(entry.mtp),
+            sight: sight(entry.vision_bytes.map(|bytes| bytes.saturating_add(fit.need_bytes)), available),
             expected: if_it_runs(Some(&fit), expected::of_entry(entry, judge.chip, judge.measured)),
             fit: Some(fit),
             recommended: recommended.is_some_and(|best| best.id == entry.id),
@@ -184,6 +186,7 @@ impl Search {
                 expected: if_it_runs(fit.as_ref(), look.expected(judge)),
                 fit,
                 installed: installed(&look.model.repo),
+                sight: sight(look.seeing(), judge.available),
                 ..look.model.clone()
             }
         };
@@ -216,6 +219,13 @@ impl Look {
             ModelKind::Converted => facts.weight_bytes,
             ModelKind::Raw => (facts.parameters as f64 * CONVERTED_BITS / 8.0) as u64,
         }
+    }
+
+    /// What a short chat with a small picture takes, as [`Self::need`]; `None` for a model that sees none.
+    fn seeing(&self) -> Option<u64> {
+        let facts = self.facts.as_ref()?;
+        let rest = facts.seeing?.saturating_sub(facts.weight_bytes);
+        Some(rest.saturating_add(self.weight_bytes(facts)))
     }
 
     /// How fast it is expected to be; a raw one once it is converted.
@@ -293,6 +303,7 @@ fn from_tags(hit: &SearchHit) -> RemoteModel {
         kind: if has("mlx") { ModelKind::Converted } else { ModelKind::Raw },
         download_bytes: None,
         mtp: None,
+        sight: Sight::None,
         fit: None,
         expected: None,
         recommended: false,
@@ -319,7 +330,7 @@ mod tests {
 
     use foretoken_host::Tool;
     use foretoken_host::testing::{demo_model, engine_program};
-    use foretoken_models::{HubOptions, NoToken};
+    use foretoken_models::{Gate, HubOptions, NoToken};
     use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};
     use serde_json::{Map, Value};
 
@@ -455,6 +466,34 @@ mod tests {
             assert!(runs || model.expected.is_none(), "{}", model.name);
         }
         assert!(recommended[0].expected.is_some());
+        let sight = |name: &str| shown.iter().find(|model| model.name == name).unwrap().sight;
+        assert_eq!(sight("Qwen3.5-4B"), Sight::Sees);
+        assert_eq!(sight("Qwen3-Next-80B-A3B-Instruct"), Sight::None);
+        assert_eq!(sight("Qwen3.5-122B-A10B"), Sight::NoMemory);
+    }
+
+    /// A raw model is converted before it sees anything here.
+    #[test]
+    fn a_model_that_is_found_sees_with_the_weights_that_it_will_have() {
+        let facts = serde_json::json!({
+            "parameters": 1000, "format": "bfloat16", "mtp": {"state": "absent"}, "hidden_size": 64,
+            "vocab_size": 256, "layers": 4, "weight_bytes": 2000, "needs": [], "seeing": 2300
+        });
+        let facts: Facts = serde_json::from_value(facts).unwrap();
+        let hit = SearchHit {
+            repo: "a/b".parse().unwrap(),
+            gate: Gate::Open,
+            tags: Vec::new(),
+            downloads: 0,
+            likes: 0,
+            last_modified: None,
+        };
+        let look =
+            |kind, facts: Option<Facts>| Look { model: RemoteModel { kind, ..from_tags(&hit) }, facts };
+        assert_eq!(look(ModelKind::Converted, Some(facts.clone())).seeing(), Some(2300));
+        assert_eq!(look(ModelKind::Raw, Some(facts.clone())).seeing(), Some(862));
+        assert_eq!(look(ModelKind::Raw, Some(Facts { seeing: None, ..facts })).seeing(), None);
+        assert_eq!(look(ModelKind::Raw, None).seeing(), None);
     }
 
     #[test]

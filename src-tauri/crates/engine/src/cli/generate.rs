@@ -187,7 +187,7 @@ impl<W: Write> Printer<W> {
                 }
             }
             Progress::Rest(text) => self.write(None, text)?,
-            Progress::Waiting { .. } | Progress::Reading { .. } => return Ok(()),
+            Progress::Waiting { .. } | Progress::Reading { .. } | Progress::Looking(_) => return Ok(()),
             Progress::Finished(_) | Progress::Failed(_) => return Ok(()),
         }
         self.out.flush()

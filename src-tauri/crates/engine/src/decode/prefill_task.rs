@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use foretoken_protocol::Looked;
+
 use super::chunk_ends::chunk_ends;
 use super::row::{CacheLost, Row};
 use super::row_error::RowError;
@@ -126,6 +128,19 @@ impl PrefillTask {
     /// The key of the picture that is on its way through the vision tower.
     pub fn looks_at(&self) -> Option<u32> {
         self.looking.as_ref().map(|(picture, _)| self.row.spec.pictures[*picture].key)
+    }
+
+    /// How far its pictures have come through the vision tower, in blocks. Those that were seen before, and those whose
+    /// places are read, count as through.
+    pub fn looked(&self, model: &Qwen) -> Looked {
+        let depth = model.vision.as_ref().map_or(0, |vision| vision.tower.depth().max(1));
+        let (pictures, spans) = (self.row.spec.pictures.len(), &self.row.spans);
+        let is_through = |(picture, span): &(usize, &ImageSpan)| {
+            span.range().end <= self.read || self.seen.contains_key(picture)
+        };
+        let through = spans.iter().enumerate().filter(is_through).count();
+        let under_way = self.looking.as_ref().map_or(0, |(_, pass)| pass.done());
+        Looked { done: (through * depth + under_way) as u32, total: (pictures * depth) as u32 }
     }
 
     fn next_unseen(&self) -> Option<usize> {

@@ -120,6 +120,11 @@ pub struct TowerPass {
 }
 
 impl TowerPass {
+    /// Blocks that it is through.
+    pub fn done(&self) -> usize {
+        self.done
+    }
+
     /// What the blocks so far have made of the patches, `[N, D]`.
     pub fn patches(&self) -> &Array {
         &self.x

@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use foretoken_calls::Call;
 use foretoken_protocol::{
-    AcceptanceRule, Drafting, FinishReason, GenerationSettings, LiveStats, Priority, ReplyStats, Sampling,
-    StopScope, TokenLogprob, TokenLogprobs, TokenText,
+    AcceptanceRule, Drafting, FinishReason, GenerationSettings, LiveStats, Looked, Priority, ReplyStats,
+    Sampling, StopScope, TokenLogprob, TokenLogprobs, TokenText,
 };
 
 use super::exact::ExactSteps;
@@ -92,6 +92,8 @@ pub enum Progress {
         /// Tokens to read.
         total: usize,
     },
+    /// The prompt's pictures go through the vision tower.
+    Looking(Looked),
     /// A step has ended.
     Tokens {
         /// Its tokens, the stop token left out.
@@ -248,10 +250,11 @@ impl Session {
                     }
                     progress.push((row, Progress::Reading { done, total }));
                 }
-                SchedulerEvent::Looked { row, took } => {
+                SchedulerEvent::Looked { row, took, looked } => {
                     if let Some(writer) = self.writing.get_mut(&row) {
                         writer.recorder.looked(took);
                     }
+                    progress.push((row, Progress::Looking(looked)));
                 }
                 SchedulerEvent::Advanced { advance, timing } => {
                     let row = advance.row;

@@ -42,6 +42,7 @@ impl Supervisor {
             Event::Prepared { id, .. }
             | Event::Waiting { id, .. }
             | Event::Reading { id, .. }
+            | Event::Looking { id, .. }
             | Event::Live { id, .. } => self.report(id, event),
             Event::Tokens { id, ref tokens, ref logprobs } => {
                 let Some(running) = self.running.get_mut(&id) else { return false };

@@ -91,6 +91,7 @@ impl CatalogueEntry {
             ("bytes of weights", memory.weight_bytes, 1),
             ("bytes a token", memory.bytes_per_token, 0),
             ("bytes of state", memory.state_bytes, 0),
+            ("bytes of a vision tower", self.vision_bytes.unwrap_or(1), 1),
         ];
         match amounts.into_iter().find(|(_, amount, least)| !(*least..=MAX_AMOUNT).contains(amount)) {
             Some((what, amount, _)) => Err(format!("{amount} {what}")),
@@ -139,6 +140,7 @@ mod tests {
             ("/entries/0/download_bytes", json!(-1), "not readable"),
             ("/entries/0/memory/weight_bytes", json!(u64::MAX), "bytes of weights"),
             ("/entries/0/memory/bytes_per_token", json!(u64::MAX), "bytes a token"),
+            ("/entries/0/vision_bytes", json!(0), "0 bytes of a vision tower"),
             ("/entries/0/format", json!({"kind": "raw", "runs_at_bits": 0}), "0 bits"),
             ("/entries/0/format", json!({"kind": "gguf"}), "not readable"),
             ("/draft_models/0/targets", json!([]), "for 0 models"),

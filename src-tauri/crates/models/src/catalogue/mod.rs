@@ -14,8 +14,9 @@ pub use source::CatalogueSource;
 ///
 /// Downloads are as large as the published files, with what a chat does not need, such as a vision tower. What a model
 /// takes in memory is computed from the published dimensions of the text model: 4.5 bits a parameter after the
-/// conversion, three bytes for each score. Of models that others have converted both are estimates from rounded
-/// figures. Of draft models, downloads are two bytes a parameter of the published dimensions.
+/// conversion, three bytes for each score. What seeing takes is computed from the published dimensions of the vision
+/// tower: 8 bits a parameter where its rows divide into groups, and a picture of 512 × 512 on its way through it. Of
+/// models that others have converted all are estimates from rounded figures, and it is not known whether they see. Of draft models, downloads are two bytes a parameter of the published dimensions.
 const EMBEDDED: &str = include_str!("catalogue.json");
 /// A list of suggested models, each better than the one before it for those whose computer it fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +59,10 @@ pub struct CatalogueEntry {
     pub download_bytes: u64,
     /// What it takes to run.
     pub memory: MemoryNeed,
+    /// What its vision tower takes beside that, in bytes; `None` for a model that reads text alone, or is not known to
+    /// see.
+    #[serde(default)]
+    pub vision_bytes: Option<u64>,
 }
 
 /// A published draft model (DFlash), which guesses ahead for the models that it was trained with.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use foretoken_protocol::Looked;
+
 use crate::decode::row::Advance;
 use crate::decode::row_error::RowError;
 use crate::decode::spec::RowId;
@@ -33,6 +35,8 @@ pub enum SchedulerEvent {
         row: RowId,
         /// For how long.
         took: Duration,
+        /// How far the prompt's pictures have come.
+        looked: Looked,
     },
     /// A step has moved it forward, and ended it if the advance says so.
     Advanced {

@@ -84,7 +84,7 @@ impl Scheduler {
             Ok(Look::Over) => {}
             Ok(look) => {
                 if let Look::For(took) = look {
-                    events.push(SchedulerEvent::Looked { row: id, took });
+                    events.push(SchedulerEvent::Looked { row: id, took, looked: prefill.task.looked(model) });
                 }
                 if look != Look::HeldUp {
                     // A chunk may hold many pictures.

@@ -1,0 +1,13 @@
+//! What a model makes of texts, part by part: the network is never in memory as a whole. Each part is read from the
+//! model folder, all texts go through it, and it is dropped. So a model can be measured that does not fit in memory,
+//! and in the same reading also many versions of it that differ in how one group of matrices is quantized.
+
+mod divergence;
+mod error;
+mod source;
+mod stream;
+
+pub use divergence::{Divergence, evidence, kl_divergence};
+pub use error::ObserveError;
+pub use source::Source;
+pub use stream::{Outputs, outputs};

@@ -61,8 +61,8 @@ impl<'a> PartWeights<'a> {
         self.builder.weights().get(&format!("{path}.weight"))
     }
 
-    /// Puts packed weight, scales and biases in the place of a module's matrix.
-    pub fn set_quantized(&mut self, path: &str, spec: QuantSpec, parts: [Array; 3]) {
+    /// Puts packed weight, scales and biases, in this order, in the place of a module's matrix.
+    pub fn set_quantized(&mut self, path: &str, spec: QuantSpec, parts: Vec<Array>) {
         self.builder.weights().set_quantized(path, spec, parts);
     }
 

@@ -62,8 +62,8 @@ impl Weights {
         Ok(self.tensors.get(name).ok_or_else(|| CheckpointError::MissingTensor { name: name.into() })?)
     }
 
-    /// Puts packed weight, scales and biases in the place of a module's matrix.
-    pub(super) fn set_quantized(&mut self, path: &str, spec: QuantSpec, parts: [Array; 3]) {
+    /// Puts packed weight, scales and biases, in this order, in the place of a module's matrix.
+    pub(super) fn set_quantized(&mut self, path: &str, spec: QuantSpec, parts: Vec<Array>) {
         let names = ["weight", "scales", "biases"].map(|part| format!("{path}.{part}"));
         self.tensors.extend(names.into_iter().zip(parts));
         self.kinds.insert(path.to_owned(), WeightKind::Quantized(spec));

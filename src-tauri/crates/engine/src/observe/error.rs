@@ -42,6 +42,12 @@ pub enum ObserveError {
         /// How, in words.
         spec: String,
     },
+    /// Matrices cannot have so many bits.
+    #[error("Weights cannot have {bits} bits; they can have 2, 3, 4, 5, 6 or 8.")]
+    NoSuchWidth {
+        /// What was asked for.
+        bits: usize,
+    },
     /// Not even the fewest bits fit.
     #[error("The weights take at least {least} bytes, more than the {budget} bytes that they may take.")]
     BudgetTooSmall {
@@ -64,6 +70,7 @@ impl ObserveError {
                 ("other_vocabulary", "Compare a model with the one that it was converted from.")
             }
             Self::Quantized { .. } => ("already_quantized", "Choose the model as it was published."),
+            Self::NoSuchWidth { .. } => ("invalid_setting", "Take one of these."),
             Self::BudgetTooSmall { .. } => ("budget_too_small", "Allow the model more bytes."),
         }
     }

@@ -15,6 +15,7 @@ pub mod machine;
 pub mod memory;
 pub mod mlx;
 pub mod model;
+pub mod observe;
 pub mod sample;
 pub mod score;
 pub mod serve;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use foretoken_protocol::KvPrecision;
+use serde::Serialize;
 
 use crate::cache::{DeltaState, RowCache};
 use crate::error::EngineError;
@@ -99,7 +100,7 @@ impl<'a> Reading<'a> {
 }
 
 /// How well a model predicts a text, and its MTP head what the model predicts.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Figures {
     /// Mean of −ln p(token | tokens before) over all tokens but the first; `None` for fewer than two tokens.
     pub mean_nll: Option<f64>,

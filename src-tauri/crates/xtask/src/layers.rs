@@ -72,6 +72,7 @@ const LAYERS: Layers = Layers {
                 ("convert", &["checkpoint", "error", "machine", "mlx", "model"]),
                 ("learned", &["decode", "machine", "mlx"]),
                 ("score", &["cache", "error", "mlx", "model"]),
+                ("observe", &["cache", "checkpoint", "error", "mlx", "model", "score"]),
                 (
                     "session",
                     &[
@@ -105,6 +106,7 @@ const LAYERS: Layers = Layers {
                         "error",
                         "inspect",
                         "mlx",
+                        "observe",
                         "score",
                         "serve",
                         "session",

@@ -23,7 +23,7 @@ impl Qwen {
         progress: &mut LoadProgress<'_>,
     ) -> Result<Self, LoadError> {
         let weights = Weights::read(&layout.tensors, &layout.weights, progress)?;
-        let mut builder = Builder { config, dtype: compute_dtype(layout.compute), weights };
+        let mut builder = Builder::new(config, layout, weights);
         let model = builder.qwen(layout, progress)?;
         mlx::eval(model.arrays())?;
         mlx::clear_cache();
@@ -31,18 +31,30 @@ impl Qwen {
     }
 }
 
-struct Builder<'a> {
+/// What puts parts of a network together from the weights that it has.
+#[derive(Debug, Clone)]
+pub(super) struct Builder<'a> {
     config: &'a Config,
     dtype: Dtype,
     weights: Weights,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    /// From weights of the model that `config` and `layout` describe.
+    pub(super) fn new(config: &'a Config, layout: &Layout, weights: Weights) -> Self {
+        Self { config, dtype: compute_dtype(layout.compute), weights }
+    }
+
+    /// The weights that are left.
+    pub(super) fn weights(&mut self) -> &mut Weights {
+        &mut self.weights
+    }
+
     /// Puts the network together; `progress` hears of each layer, and that all bytes are read.
     fn qwen(&mut self, layout: &Layout, progress: &mut LoadProgress<'_>) -> Result<Qwen, LoadError> {
         let config = self.config;
         let bytes = layout.weight_bytes();
-        let embed_tokens = Embedding::new(self.weights.linear("embed_tokens")?, self.dtype);
+        let embed_tokens = self.embedding()?;
         let layers = config
             .layers
             .iter()
@@ -85,7 +97,13 @@ impl Builder<'_> {
         })
     }
 
-    fn layer(&mut self, path: &str, kind: LayerKind) -> Result<Layer, LoadError> {
+    /// Token ids to vectors.
+    pub(super) fn embedding(&mut self) -> Result<Embedding, LoadError> {
+        Ok(Embedding::new(self.weights.linear("embed_tokens")?, self.dtype))
+    }
+
+    /// The decoder layer of this kind below a path.
+    pub(super) fn layer(&mut self, path: &str, kind: LayerKind) -> Result<Layer, LoadError> {
         let mixer = match kind {
             LayerKind::FullAttention => Mixer::Attention(self.attention(&format!("{path}.self_attn"))?),
             LayerKind::LinearAttention => Mixer::Delta(self.delta_net(&format!("{path}.linear_attn"))?),
@@ -164,7 +182,8 @@ impl Builder<'_> {
         Ok(FeedForward::Moe(Box::new(Moe::new(dims, gate, experts, shared)?)))
     }
 
-    fn mtp_head(&mut self) -> Result<MtpHead, LoadError> {
+    /// The MTP head.
+    pub(super) fn mtp_head(&mut self) -> Result<MtpHead, LoadError> {
         let layer = "mtp.layers.0";
         let embedding_norm = self.weights.tensor("mtp.pre_fc_norm_embedding.weight")?;
         let hidden_norm = self.weights.tensor("mtp.pre_fc_norm_hidden.weight")?;

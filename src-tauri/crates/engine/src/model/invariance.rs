@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 
 use foretoken_protocol::KvPrecision;
 
+use super::layer::Mixer;
 use super::packed::{Packed, Position};
-use super::qwen::{Mixer, Qwen};
+use super::qwen::Qwen;
 use super::{Attention, DeltaNet};
 use crate::cache::RowKv;
 use crate::mlx::{self, Array, DeviceKind, Dtype, Result};

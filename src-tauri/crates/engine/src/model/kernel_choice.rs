@@ -6,8 +6,9 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use super::kernel_part::KernelPart;
+use super::layer::Mixer;
 use super::packed::{Packed, Position};
-use super::qwen::{Mixer, Qwen};
+use super::qwen::Qwen;
 use super::{Attention, DeltaNet, FeedForward};
 use crate::cache::RowKv;
 use crate::mlx::kernels::{AddNorm, Largest, Launch, for_metal};

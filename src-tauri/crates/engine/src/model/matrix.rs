@@ -87,6 +87,26 @@ impl Matrix {
         })
     }
 
+    /// The same weights with products in f32, whatever type they are stored in.
+    pub fn in_f32(&self) -> Result<Self> {
+        let f32 = |array: &Array| array.astype(Dtype::Float32);
+        match self {
+            Self::Dense { weight, .. } => Self::dense(f32(weight)?),
+            Self::Quantized { weight, scales, biases, group_size, bits, mode: QuantMode::Affine } => {
+                Ok(Self::Quantized {
+                    weight: weight.clone(),
+                    scales: f32(scales)?,
+                    biases: biases.as_ref().map(f32).transpose()?,
+                    group_size: *group_size,
+                    bits: *bits,
+                    mode: QuantMode::Affine,
+                })
+            }
+            // Their scales are small floats.
+            Self::Quantized { .. } => Ok(self.clone()),
+        }
+    }
+
     /// W itself, `[out, in]`.
     fn matrix(&self, dtype: Dtype) -> Result<Array> {
         match self {

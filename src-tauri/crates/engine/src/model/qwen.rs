@@ -9,45 +9,12 @@ use super::kernel_part::KernelPart;
 use super::linear::Linear;
 use super::matrix::Embedding;
 use super::packed::Packed;
-use super::{Attention, DeltaNet, DraftLmHead, DraftModel, FeedForward, MtpHead, Vision};
+use super::{DraftLmHead, DraftModel, Layer, Mixer, MtpHead, Vision};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, QuantSpec};
 use crate::memory::RowMemory;
 use crate::mlx::kernels::AddNorm;
-use crate::mlx::{self, Array, DeviceKind, Result, Span, TopK};
-
-/// The part of a layer that mixes tokens.
-#[derive(Debug, Clone)]
-pub enum Mixer {
-    /// Gated full attention.
-    Attention(Attention),
-    /// Gated DeltaNet.
-    Delta(DeltaNet),
-}
-
-/// One decoder layer: h = x + mixer(norm(x)); y = h + mlp(norm(h)).
-#[derive(Debug, Clone)]
-pub struct Layer {
-    /// Norm before the mixer.
-    pub input_layernorm: Array,
-    /// The part that mixes tokens.
-    pub mixer: Mixer,
-    /// Norm before the feed-forward part.
-    pub post_attention_layernorm: Array,
-    /// The feed-forward part.
-    pub mlp: FeedForward,
-}
-
-impl Layer {
-    /// The arrays it holds.
-    pub fn arrays(&self) -> Vec<&Array> {
-        let mixer = match &self.mixer {
-            Mixer::Attention(attention) => attention.arrays(),
-            Mixer::Delta(delta) => delta.arrays(),
-        };
-        [mixer, self.mlp.arrays(), vec![&self.input_layernorm, &self.post_attention_layernorm]].concat()
-    }
-}
+use crate::mlx::{self, Array, DeviceKind, Result, TopK};
 
 /// How a forward pass treats the recurrent layers.
 #[derive(Debug, Clone, Copy)]
@@ -226,7 +193,7 @@ impl Qwen {
                         None => h.add(&y)?,
                     }
                 }
-                None => self.feed_forward(layer, &x.add(&mixed)?)?,
+                None => layer.feed_forward(&x.add(&mixed)?, self.eps)?,
             };
             if tapped.contains(&(layers.start + index)) {
                 outputs.taps.push(x.clone());
@@ -262,17 +229,6 @@ impl Qwen {
         if let Some(last) = &in_flight {
             mlx::eval([last])?;
         }
-        Ok(x)
-    }
-
-    /// The token-wise half of a layer by operations: h `[T, H]` → h + mlp(norm(h)).
-    fn feed_forward(&self, layer: &Layer, h: &Array) -> Result<Array> {
-        let multiply_adds = h.size() * h.dim(-1) as usize;
-        let [x] = mlx::over(Span::Tokens(h.dim(0)), multiply_adds, [0], |tokens| {
-            let h = tokens.of(h, 0)?;
-            let normed = mlx::rms_norm(&h, Some(&layer.post_attention_layernorm), self.eps)?;
-            Ok([h.add(&layer.mlp.forward(&normed)?)?])
-        })?;
         Ok(x)
     }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::LoadError;
 use crate::checkpoint::{
-    CheckpointError, FloatType, Rows, Source, TensorPlan, Transform, Weight, WeightKind,
+    CheckpointError, FloatType, QuantSpec, Rows, Source, TensorPlan, Transform, Weight, WeightKind,
 };
 use crate::memory::FINITE_BLOCK;
 use crate::mlx::{self, Array, Dtype, QuantMode};
@@ -16,8 +16,8 @@ use crate::model::{Matrix, Mlp};
 /// Called with bytes read and bytes to read, between tensors and then between layers; may end the loading.
 pub type LoadProgress<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
 
-/// The tensors of a checkpoint by canonical name, in memory and checked.
-#[derive(Debug)]
+/// The tensors of a checkpoint by canonical name, in memory and checked. A clone shares the memory.
+#[derive(Debug, Clone)]
 pub(super) struct Weights {
     tensors: HashMap<String, Array>,
     kinds: HashMap<String, WeightKind>,
@@ -25,15 +25,16 @@ pub(super) struct Weights {
 
 impl Weights {
     /// Reads everything that is planned. `weights` says of each matrix how it is stored.
-    pub(super) fn read(
-        plans: &[TensorPlan],
+    pub(super) fn read<'a>(
+        plans: impl IntoIterator<Item = &'a TensorPlan>,
         weights: &BTreeMap<String, Weight>,
         progress: &mut LoadProgress<'_>,
     ) -> Result<Self, LoadError> {
-        let total = plans.iter().map(TensorPlan::loaded_bytes).fold(0, u64::saturating_add);
+        let plans: Vec<&TensorPlan> = plans.into_iter().collect();
+        let total = plans.iter().map(|plan| plan.loaded_bytes()).fold(0, u64::saturating_add);
         let mut done = 0;
         report(progress, done, total)?;
-        let mut stored = Stored::open(plans)?;
+        let mut stored = Stored::open(&plans)?;
         let mut tensors = HashMap::new();
         for plan in plans {
             let tensor = transform(stored.assemble(plan)?, plan.transform)?.astype(dtype(plan.dtype))?;
@@ -54,6 +55,18 @@ impl Weights {
     /// Takes a tensor out.
     pub(super) fn tensor(&mut self, name: &str) -> Result<Array, LoadError> {
         Ok(self.tensors.remove(name).ok_or_else(|| CheckpointError::MissingTensor { name: name.into() })?)
+    }
+
+    /// A tensor that has not been taken out.
+    pub(super) fn get(&self, name: &str) -> Result<&Array, LoadError> {
+        Ok(self.tensors.get(name).ok_or_else(|| CheckpointError::MissingTensor { name: name.into() })?)
+    }
+
+    /// Puts packed weight, scales and biases, in this order, in the place of a module's matrix.
+    pub(super) fn set_quantized(&mut self, path: &str, spec: QuantSpec, parts: Vec<Array>) {
+        let names = ["weight", "scales", "biases"].map(|part| format!("{path}.{part}"));
+        self.tensors.extend(names.into_iter().zip(parts));
+        self.kinds.insert(path.to_owned(), WeightKind::Quantized(spec));
     }
 
     /// Takes the matrix of a module out, or the stack of its experts' matrices; a dense one if the layout does not say
@@ -118,7 +131,7 @@ struct Stored {
 }
 
 impl Stored {
-    fn open(plans: &[TensorPlan]) -> Result<Self, LoadError> {
+    fn open(plans: &[&TensorPlan]) -> Result<Self, LoadError> {
         let (mut files, mut uses) = (HashMap::new(), HashMap::new());
         for source in plans.iter().flat_map(|plan| &plan.sources) {
             if !files.contains_key(&source.file) {

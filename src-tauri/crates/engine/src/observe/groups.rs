@@ -1,0 +1,114 @@
+//! Groups of matrices that get bits together: those that read the same vectors, so that they can still be run as one
+//! product, and those that read what these have made.
+
+use crate::checkpoint::{Layout, QuantSpec, Weight};
+use crate::mlx::QuantMode;
+use crate::model::Part;
+
+/// The widths that a group can have, in bits a weight.
+pub const WIDTHS: [usize; 6] = [2, 3, 4, 5, 6, 8];
+
+/// Weights that share a scale: the first of these into which the rows of a group divide.
+const GROUP_SIZES: [usize; 2] = [64, 32];
+
+/// The groups of a layer, by the modules below it. Routers, the shared expert's gate and the inputs of the decay are in
+/// none: they are tiny, and what they decide is not to be coarse.
+const IN_LAYER: [&[&str]; 10] = [
+    &["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"],
+    &["self_attn.o_proj"],
+    &["linear_attn.in_proj_qkv", "linear_attn.in_proj_z"],
+    &["linear_attn.out_proj"],
+    &["mlp.gate_proj", "mlp.up_proj"],
+    &["mlp.down_proj"],
+    &["mlp.shared_expert.gate_proj", "mlp.shared_expert.up_proj"],
+    &["mlp.shared_expert.down_proj"],
+    &["mlp.switch_mlp.gate_proj", "mlp.switch_mlp.up_proj"],
+    &["mlp.switch_mlp.down_proj"],
+];
+
+/// What is in none of them but quantized too, and how.
+const SMALL: [&str; 4] =
+    ["linear_attn.in_proj_a", "linear_attn.in_proj_b", "mlp.gate", "mlp.shared_expert_gate"];
+const SMALL_SPEC: QuantSpec = QuantSpec { group_size: 64, bits: 8, mode: QuantMode::Affine };
+
+/// A matrix, or the stack of all experts' matrices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    /// Its path, as `layers.0.mlp.up_proj`.
+    pub path: String,
+    /// Its sizes.
+    pub weight: Weight,
+}
+
+impl Module {
+    /// Bytes that it takes when it is quantized, with scales and biases of `float_bytes` each.
+    fn bytes(&self, spec: QuantSpec, float_bytes: usize) -> u64 {
+        let Weight { experts, rows, columns, .. } = self.weight;
+        let row = columns * spec.bits / 8 + columns / spec.group_size * 2 * float_bytes;
+        (experts.unwrap_or(1) * rows * row) as u64
+    }
+}
+
+/// Matrices of one part of the network that get bits together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Where they are; the embedding where it is the output head too.
+    pub part: Part,
+    /// The matrices.
+    pub modules: Vec<Module>,
+    /// Weights that share a scale.
+    pub group_size: usize,
+}
+
+impl Group {
+    /// Of those of the modules that there are; `None` where there are none or their rows do not divide into groups.
+    fn of(layout: &Layout, part: Part, paths: impl Iterator<Item = String>) -> Option<Self> {
+        let module = |path: String| Some(Module { weight: *layout.weights.get(&path)?, path });
+        let modules: Vec<Module> = paths.filter_map(module).collect();
+        let divides = |size: &usize| modules.iter().all(|module| module.weight.columns.is_multiple_of(*size));
+        let group_size = GROUP_SIZES.into_iter().find(divides)?;
+        (!modules.is_empty()).then_some(Self { part, modules, group_size })
+    }
+
+    /// How its matrices are stored with this many bits.
+    pub fn spec(&self, bits: usize) -> QuantSpec {
+        QuantSpec { group_size: self.group_size, bits, mode: QuantMode::Affine }
+    }
+
+    /// Bytes that it takes with this many bits, and scales and biases of `float_bytes` each.
+    pub fn bytes(&self, bits: usize, float_bytes: usize) -> u64 {
+        self.modules.iter().map(|module| module.bytes(self.spec(bits), float_bytes)).sum()
+    }
+}
+
+/// The groups of a model's trunk, in its order.
+pub fn groups(layout: &Layout, layers: usize) -> Vec<Group> {
+    let whole = |part, path: &str| Group::of(layout, part, [path.to_owned()].into_iter());
+    let in_layer = (0..layers).flat_map(|index| {
+        IN_LAYER.iter().filter_map(move |modules| {
+            let paths = modules.iter().map(|module| format!("layers.{index}.{module}"));
+            Group::of(layout, Part::Layer(index), paths)
+        })
+    });
+    whole(Part::Embedding, "embed_tokens")
+        .into_iter()
+        .chain(in_layer)
+        .chain(whole(Part::OutputHead, "lm_head"))
+        .collect()
+}
+
+/// The matrices of a model's trunk that always have 8 bits, with their bytes.
+pub(super) fn small(layout: &Layout, float_bytes: usize) -> Vec<(Module, QuantSpec, u64)> {
+    let of_layers = layout.weights.iter().filter(|(path, weight)| {
+        let module = path.strip_prefix("layers.").and_then(|rest| rest.split_once('.'));
+        module.is_some_and(|(_, module)| SMALL.contains(&module))
+            && weight.columns.is_multiple_of(SMALL_SPEC.group_size)
+    });
+    of_layers
+        .map(|(path, weight)| {
+            let module = Module { path: path.clone(), weight: *weight };
+            let bytes = module.bytes(SMALL_SPEC, float_bytes);
+            (module, SMALL_SPEC, bytes)
+        })
+        .collect()
+}

@@ -1,0 +1,321 @@
+//! What each group of matrices costs when it alone is quantized: the KL divergence of the whole model's predictions. In
+//! one reading of the model, versions in which one group is quantized ride along with the float one: those of a layer
+//! begin there, as copies of what the float model has put out before it.
+
+use std::collections::BTreeMap;
+use std::iter;
+
+use super::divergence::{Comparison, compare, head_in_f32};
+use super::groups::{Group, WIDTHS, groups, small};
+use super::stream::{End, Stream, told};
+use super::{Choice, ObserveError, Point, Source};
+use crate::checkpoint::{QuantSpec, WeightKind};
+use crate::error::EngineError;
+use crate::mlx::{self, Array, Dtype};
+use crate::model::{LoadError, LoadProgress, Part, PartWeights};
+use crate::score::Figures;
+
+/// What a group costs at each width, alone.
+#[derive(Debug, Clone)]
+pub struct Sensitivity {
+    /// The matrices.
+    pub group: Group,
+    /// By bits, the mean KL divergence of each text in nats. Measured to the end at [`Probe::bits`], and at every width
+    /// for embedding and output head; at other widths in proportion to the error of the layer's output.
+    pub kl: BTreeMap<usize, Vec<f64>>,
+    /// By bits, the squared error of the layer's output relative to the output's square, mean over the tokens; of the
+    /// vectors that tokens go in with for an embedding, empty for an output head.
+    pub local: BTreeMap<usize, f64>,
+    /// How well the model predicts with the group at [`Probe::bits`].
+    pub figures: Figures,
+}
+
+/// What a probe has found.
+#[derive(Debug, Clone)]
+pub struct Probe {
+    /// Bits to which each group was quantized.
+    pub bits: usize,
+    /// How well the float model predicts the texts.
+    pub reference: Figures,
+    /// What each group costs, in the order of the network.
+    pub groups: Vec<Sensitivity>,
+    /// Matrices that have 8 bits in any case, with their bytes.
+    small: Vec<Choice>,
+    /// Bytes of a scale or bias.
+    float_bytes: usize,
+}
+
+impl Probe {
+    /// What can be chosen for each group, for [`super::allocate`]: every width, with its bytes.
+    pub fn choices(&self) -> Vec<Choice> {
+        let of_group = |found: &Sensitivity| Choice {
+            modules: found.group.modules.iter().map(|module| module.path.clone()).collect(),
+            points: found
+                .kl
+                .iter()
+                .map(|(&bits, kl)| Point {
+                    spec: found.group.spec(bits),
+                    bytes: found.group.bytes(bits, self.float_bytes),
+                    kl: kl.clone(),
+                })
+                .collect(),
+        };
+        self.groups.iter().map(of_group).chain(self.small.iter().cloned()).collect()
+    }
+}
+
+/// What is added up of a group.
+#[derive(Debug, Clone, Default)]
+struct Sums {
+    /// By bits.
+    compared: BTreeMap<usize, Comparison>,
+    /// By bits, the tokens' errors.
+    errors: BTreeMap<usize, f64>,
+    tokens: usize,
+}
+
+impl Sums {
+    fn append(&mut self, bits: usize, comparison: Comparison) {
+        self.compared.entry(bits).or_default().append(comparison);
+    }
+
+    /// What the group costs; widths that no version had follow those that one had by the errors.
+    fn sensitivity(&self, group: Group, bits: usize) -> Sensitivity {
+        let local: BTreeMap<usize, f64> =
+            self.errors.iter().map(|(&bits, sum)| (bits, sum / self.tokens.max(1) as f64)).collect();
+        let measured = self.compared.get(&bits).map(Comparison::kl).unwrap_or_default();
+        let at_bits = local.get(&bits).copied().unwrap_or_default();
+        let kl = WIDTHS.into_iter().map(|width| {
+            let in_proportion = || {
+                let error = local.get(&width).copied().unwrap_or_default();
+                let factor = if at_bits > 0.0 { error / at_bits } else { 0.0 };
+                measured.iter().map(|kl| kl * factor).collect()
+            };
+            (width, self.compared.get(&width).map_or_else(in_proportion, Comparison::kl))
+        });
+        let figures = self.compared.get(&bits).map(Comparison::model).unwrap_or_default();
+        Sensitivity { kl: kl.collect(), group, local, figures }
+    }
+}
+
+/// Measures what it costs to quantize each group of the trunk to `bits` alone. `memory`: bytes that the versions of the
+/// texts may take; texts are read in as many batches as that asks for, at least one by one, and each reads the model
+/// once. `progress` hears of layers in all batches.
+pub fn probe(
+    source: &Source,
+    texts: &[Vec<u32>],
+    bits: usize,
+    memory: u64,
+    progress: &mut LoadProgress<'_>,
+) -> Result<Probe, EngineError> {
+    source.check(texts)?;
+    if !WIDTHS.contains(&bits) {
+        return Err(ObserveError::NoSuchWidth { bits }.into());
+    }
+    let layers = source.config.layers.len();
+    let groups = groups(&source.layout, layers);
+    for module in groups.iter().flat_map(|group| &group.modules) {
+        if let WeightKind::Quantized(spec) = module.weight.kind {
+            return Err(ObserveError::Quantized { path: module.path.clone(), spec: spec.to_string() }.into());
+        }
+    }
+    let float_bytes = source.layout.compute.dtype().bitsize() / 8;
+    // One version of each group, the embedding at every width, the float model before and behind a layer.
+    let versions = groups.len() + WIDTHS.len() + 2;
+    let of_token =
+        versions * source.config.hidden_size * float_bytes * if source.layout.has_mtp() { 2 } else { 1 };
+    let batches = batches(texts, memory / of_token as u64);
+    let mut sums = vec![Sums::default(); groups.len()];
+    for (index, batch) in batches.iter().enumerate() {
+        let mut told_of =
+            |done: u64, all: u64| progress(index as u64 * all + done, batches.len() as u64 * all);
+        Pass { source, texts: batch, groups: &groups, bits }.run(&mut sums, &mut told_of)?;
+    }
+    let reference = sums.iter().find_map(|sums| sums.compared.get(&bits)).map(Comparison::reference);
+    let found = groups.into_iter().zip(&sums).map(|(group, sums)| sums.sensitivity(group, bits)).collect();
+    let small = small(&source.layout, float_bytes).into_iter().map(|(module, spec, bytes)| Choice {
+        modules: vec![module.path],
+        points: vec![Point { spec, bytes, kl: vec![0.0; texts.len()] }],
+    });
+    Ok(Probe {
+        bits,
+        reference: reference.unwrap_or_default(),
+        groups: found,
+        small: small.collect(),
+        float_bytes,
+    })
+}
+
+/// Texts that are read together: at least one, and no more than so many tokens.
+fn batches(texts: &[Vec<u32>], tokens: u64) -> Vec<&[Vec<u32>]> {
+    let (mut batches, mut start, mut held) = (Vec::new(), 0, 0);
+    for (index, text) in texts.iter().enumerate() {
+        if index > start && held + text.len() as u64 > tokens {
+            batches.push(&texts[start..index]);
+            (start, held) = (index, 0);
+        }
+        held += text.len() as u64;
+    }
+    batches.push(&texts[start..]);
+    batches
+}
+
+/// One reading of the model.
+struct Pass<'a> {
+    source: &'a Source,
+    texts: &'a [Vec<u32>],
+    groups: &'a [Group],
+    bits: usize,
+}
+
+/// A version of the model: a group, by its index, with these bits.
+struct Version {
+    group: usize,
+    bits: usize,
+    stream: Stream,
+}
+
+impl Pass<'_> {
+    /// Reads the texts and adds to `sums` what each group costs.
+    fn run(&self, sums: &mut [Sums], progress: &mut LoadProgress<'_>) -> Result<(), EngineError> {
+        let layers = self.source.config.layers.len();
+        let tokens: usize = self.texts.iter().map(Vec::len).sum();
+        sums.iter_mut().for_each(|sums| sums.tokens += tokens);
+        let weights = self.source.part(Part::Embedding)?;
+        let mut float = Stream::embed(&weights.clone().embedding()?, self.texts)?;
+        let mut versions = Vec::new();
+        for (group, bits) in self.versions(Part::Embedding) {
+            let weights = self.quantized(weights.clone(), group, bits)?;
+            let stream = Stream::embed(&weights.embedding()?, self.texts)?;
+            *sums[group].errors.entry(bits).or_default() += errors(&float.x, &stream.x)?;
+            versions.push(Version { group, bits, stream });
+        }
+        drop(weights);
+        for index in 0..layers {
+            told(progress, index, layers)?;
+            self.layer(index, &mut float, &mut versions, sums)?;
+        }
+        told(progress, layers, layers)?;
+        self.end(float, versions, sums)
+    }
+
+    /// Reads on through a layer, where the versions of its groups begin.
+    fn layer(
+        &self,
+        index: usize,
+        float: &mut Stream,
+        versions: &mut Vec<Version>,
+        sums: &mut [Sums],
+    ) -> Result<(), EngineError> {
+        let weights = self.source.part(Part::Layer(index))?;
+        let eps = self.source.config.rms_norm_eps;
+        let layer = weights.clone().layer(index)?;
+        let before = float.clone();
+        for stream in iter::once(&mut *float).chain(versions.iter_mut().map(|version| &mut version.stream)) {
+            stream.x = stream.through(&layer, eps)?;
+        }
+        drop(layer);
+        for (group, bits) in self.versions(Part::Layer(index)) {
+            let layer = self.quantized(weights.clone(), group, bits)?.layer(index)?;
+            let x = before.through(&layer, eps)?;
+            *sums[group].errors.entry(bits).or_default() += errors(&float.x, &x)?;
+            if bits == self.bits {
+                versions.push(Version { group, bits, stream: before.with(x) });
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares what all of them predict.
+    fn end(&self, float: Stream, versions: Vec<Version>, sums: &mut [Sums]) -> Result<(), EngineError> {
+        let end = End::read(self.source)?;
+        let float = end.finish(float)?;
+        let (mut own_head, mut float_head, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+        for Version { group, bits, stream } in versions {
+            let found = end.finish(stream)?;
+            if self.source.config.tied && self.groups[group].part == Part::Embedding {
+                own_head.push((group, bits, found));
+            } else {
+                float_head.push((group, bits));
+                outputs.push(found);
+            }
+        }
+        drop(end);
+        own_head.extend(self.versions(Part::OutputHead).map(|(group, bits)| (group, bits, float.clone())));
+
+        let weights = self.source.part(Part::OutputHead)?;
+        let head = head_in_f32(weights.clone())?;
+        let compared = compare((&head, &float), (&head, &outputs), self.texts)?;
+        for ((group, bits), comparison) in float_head.into_iter().zip(compared) {
+            sums[group].append(bits, comparison);
+        }
+        for (group, bits, found) in own_head {
+            let own = head_in_f32(self.quantized(weights.clone(), group, bits)?)?;
+            for comparison in compare((&head, &float), (&own, &[found]), self.texts)? {
+                sums[group].append(bits, comparison);
+            }
+        }
+        Ok(())
+    }
+
+    /// Groups of a part, by their indices, at each width.
+    fn versions(&self, part: Part) -> impl Iterator<Item = (usize, usize)> {
+        let of_part = self.groups.iter().enumerate().filter(move |(_, group)| group.part == part);
+        of_part.flat_map(|(index, _)| WIDTHS.map(|bits| (index, bits)))
+    }
+
+    /// The weights of a part with a group in so many bits.
+    fn quantized<'a>(
+        &self,
+        mut weights: PartWeights<'a>,
+        group: usize,
+        bits: usize,
+    ) -> Result<PartWeights<'a>, LoadError> {
+        let group = &self.groups[group];
+        for module in &group.modules {
+            let spec = group.spec(bits);
+            let parts = quantize(weights.weight(&module.path)?, spec)?;
+            weights.set_quantized(&module.path, spec, parts);
+        }
+        Ok(weights)
+    }
+}
+
+/// Packed weight, scales and biases of a matrix, or of a stack of them.
+fn quantize(weight: &Array, spec: QuantSpec) -> mlx::Result<Vec<Array>> {
+    let parts = mlx::quantize(weight, spec.group_size as i32, spec.bits as i32, spec.mode)?;
+    mlx::eval(&parts)?;
+    Ok(parts)
+}
+
+/// Sum over all tokens of the squared error of what is `found` in place of what was `expected`, relative to its square.
+fn errors(expected: &[Array], found: &[Array]) -> mlx::Result<f64> {
+    let mut sum = 0.0;
+    for (expected, found) in expected.iter().zip(found) {
+        let (expected, found) = (expected.astype(Dtype::Float32)?, found.astype(Dtype::Float32)?);
+        let squares = |x: &Array| x.multiply(x)?.sum(-1, false)?.to_vec::<f32>();
+        let wrong = squares(&found.subtract(&expected)?)?;
+        let relative = wrong.iter().zip(squares(&expected)?);
+        sum += relative
+            .filter(|(_, whole)| *whole > 0.0)
+            .map(|(wrong, whole)| f64::from(wrong / whole))
+            .sum::<f64>();
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_read_together_as_far_as_they_fit() {
+        let texts: Vec<Vec<u32>> = [3, 4, 5, 20, 1, 1].map(|len| vec![7; len]).into();
+        let lens = |tokens| -> Vec<Vec<usize>> {
+            batches(&texts, tokens).iter().map(|batch| batch.iter().map(Vec::len).collect()).collect()
+        };
+        assert_eq!(lens(7), [vec![3, 4], vec![5], vec![20], vec![1, 1]]);
+        assert_eq!(lens(0), [vec![3], vec![4], vec![5], vec![20], vec![1], vec![1]]);
+        assert_eq!(lens(1000), [vec![3, 4, 5, 20, 1, 1]]);
+    }
+}

@@ -10,10 +10,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use foretoken_engine::mlx::Dtype;
 use foretoken_engine::session::Session;
 use foretoken_protocol::{ChatMessage, ReplyStats, TokenLogprob};
 use foretoken_tests::bad_models::bad_models;
-use foretoken_tests::fixtures::{demo_model, edit_json, fixture, write_demo_with, write_demo_with_value};
+use foretoken_tests::fixtures::{
+    demo_model, edit_json, fixture, write_converted, write_demo_with, write_demo_with_value,
+};
 use foretoken_tests::programs::built;
 use safetensors::SafeTensors;
 use serde::Deserialize;
@@ -625,6 +628,32 @@ fn score_tells_what_keys_and_values_in_8_bits_cost() {
     let text = printed(&score);
     assert!(text.contains("with keys and values in 8 bits: 200 tokens, "), "{text}");
     assert!(text.contains(&format!("perplexity {eight:.3}")), "{text}");
+}
+
+#[test]
+fn score_tells_how_far_a_conversion_is_from_its_original() {
+    let folder = tempfile::tempdir().unwrap();
+    let (demo, converted) = (demo_model(), folder.path().join("converted"));
+    fs::create_dir(&converted).unwrap();
+    write_converted(&demo, &converted, 3, Dtype::Bfloat16);
+    let ids = json_file(&folder, "ids.json", &json!([known_text(60), known_text(40)]));
+    let (model, original) = (converted.to_str().unwrap(), demo.to_str().unwrap());
+    let score = ["score", "--model", model, "--against", original, "--ids", &ids];
+    let found = printed_json(&[&score[..], &["--json"]].concat());
+    assert_eq!((&found["tokens"], found["texts"].as_array().unwrap().len()), (&json!(100), 2));
+    let number = |value: &Value| value.as_f64().unwrap();
+    let [kl, same] = ["kl", "same_choice"].map(|name| number(&found[name]));
+    assert!(kl > 1e-4 && kl < 1.0 && same > 0.8 && same < 1.0, "{found}");
+    let text = printed(&score);
+    assert!(text.starts_with(&format!("100 tokens, KL divergence {kl:.5} ± ")), "{text}");
+    for (line, name) in [("before: perplexity ", "reference"), ("after: perplexity ", "model")] {
+        let perplexity = number(&found[name]["mean_nll"]).exp();
+        assert!(text.contains(&format!("{line}{perplexity:.3}, MTP acceptance ")), "{text}");
+    }
+    // One text may stand alone, as without a comparison.
+    let one = json_file(&folder, "one.json", &json!(known_text(20)));
+    let score = ["score", "--model", model, "--against", original, "--ids", &one, "--json"];
+    assert_eq!(printed_json(&score)["kl_error"], Value::Null);
 }
 
 #[test]

@@ -120,6 +120,8 @@ macro_rules! binary {
 unary! {
     /// eˣ.
     exp => mlx_exp;
+    /// eˣ − 1.
+    expm1 => mlx_expm1;
     /// Natural logarithm.
     log => mlx_log;
     /// ln(1 + x).

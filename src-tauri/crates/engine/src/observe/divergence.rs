@@ -147,11 +147,15 @@ pub(super) fn standard_error(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (variance / count).sqrt())
 }
 
-/// KL(p ‖ q) of each row in nats, from log-probabilities `[C, V]` in f32 → `[C]`. Summed so that no term is negative:
-/// what rounding does to the two normalisations cancels.
+/// KL(p ‖ q) of each row in nats, from log-probabilities `[C, V]` in f32 → `[C]`: Σ p (e^d − 1 − d) with d = ln q − ln p,
+/// of which no term is negative, so that little divergences are not lost in the rounding of large terms.
 pub fn kl_divergence(log_p: &Array, log_q: &Array) -> Result<Array> {
-    let (p, q) = (log_p.exp()?, log_q.exp()?);
-    p.multiply(&log_p.subtract(log_q)?)?.add(&q.subtract(&p)?)?.sum(-1, false)
+    let (p, d) = (log_p.exp()?, log_q.subtract(log_p)?);
+    let one = Array::scalar(1.0, Dtype::Float32)?;
+    let near = p.multiply(&d.expm1()?.subtract(&d)?)?;
+    // Where q is much larger, e^d may be no number.
+    let far = log_q.exp()?.subtract(&p.multiply(&d.add(&one)?)?)?;
+    mlx::where_(&d.less(&one)?, &near, &far)?.sum(-1, false)
 }
 
 /// Log-probabilities `[C, V]` in f32 of what the output head makes of `[C, H]`.

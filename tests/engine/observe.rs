@@ -1,0 +1,302 @@
+//! Models that are read part by part: what they put out is what the same model puts out in memory, evidence about a
+//! conversion is what both models' logits say, and a probe's cost of a group of matrices is that of the model in which
+//! this group alone is quantized.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use foretoken_engine::checkpoint::QuantSpec;
+use foretoken_engine::convert::{Conversion, Limits};
+use foretoken_engine::mlx::{self, Array, Dtype};
+use foretoken_engine::model::Qwen;
+use foretoken_engine::observe::{
+    Divergence, Group, ObserveError, Source, evidence, kl_divergence, outputs, probe,
+};
+use foretoken_engine::score::{CHUNK, Score, figures, score};
+use foretoken_protocol::{ConversionSettings, FloatFormat, HeadFormat, VisionFormat, WeightFormat};
+use foretoken_tests::fixtures::{demo_model, edit_json, fixture, load, write_converted, write_raw};
+use foretoken_tests::oracle::Cases;
+use serde_json::json;
+use tempfile::TempDir;
+
+const TENSORS: &str = "model.safetensors";
+
+/// Runs every group of every model instead of some.
+fn all_cases() -> bool {
+    std::env::var_os("FORETOKEN_CASES").is_some()
+}
+
+fn quietly(_: u64, _: u64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// Texts of these lengths that look random, of small ids.
+fn texts(lens: &[usize]) -> Vec<Vec<u32>> {
+    let text = |(index, len): (usize, &usize)| {
+        (0..*len).map(|i| ((i * i + 31 * i + 7 * index) % 249) as u32).collect()
+    };
+    lens.iter().enumerate().map(text).collect()
+}
+
+fn values(array: &Array) -> Vec<f32> {
+    array.astype(Dtype::Float32).unwrap().to_vec().unwrap()
+}
+
+/// The model in a folder in the layout of conversions, unquantized, in f32.
+fn in_f32(dir: &Path) -> TempDir {
+    let out = tempfile::tempdir().unwrap();
+    let settings = ConversionSettings {
+        weights: WeightFormat::Float,
+        mtp_head: HeadFormat::Same,
+        vision: VisionFormat::None,
+        dtype: Some(FloatFormat::Float32),
+    };
+    let conversion = Conversion::plan(dir, out.path(), &settings, None, Limits::default()).unwrap();
+    conversion.run(&mut |_| ControlFlow::Continue(())).unwrap();
+    out
+}
+
+#[test]
+fn parts_give_to_the_bit_what_the_whole_gives() {
+    let layouts = Cases::of("layouts");
+    let models = [
+        demo_model(),
+        fixture("tiny-dense-q4f32"),
+        layouts.checkpoint("tiny-moe-q36"),
+        layouts.checkpoint("tiny-next"),
+    ];
+    let texts = texts(&[CHUNK + 9, 1, 2]);
+    for dir in models {
+        let found = outputs(&Source::read(&dir).unwrap(), &texts, &mut quietly).unwrap();
+        let model = load(&dir);
+        for (index, text) in texts.iter().enumerate() {
+            let Score { hidden, mtp_logits, logits, .. } = score(&model, text, CHUNK).unwrap();
+            assert_eq!(values(&found.normed[index]), values(&hidden), "{dir:?}, text {index}");
+            let of_parts = |normed: &Array| -> Vec<f32> {
+                let cuts: Vec<i32> =
+                    (1..).map(|i| i * CHUNK as i32).take_while(|cut| *cut < normed.dim(0)).collect();
+                let pieces =
+                    if cuts.is_empty() { vec![normed.clone()] } else { normed.split(&cuts, 0).unwrap() };
+                pieces.iter().flat_map(|piece| values(&model.logits(piece).unwrap())).collect()
+            };
+            assert_eq!(of_parts(&found.normed[index]), values(&logits), "{dir:?}, text {index}");
+            let guessed = found.guessed[index].as_ref().map(of_parts);
+            assert_eq!(guessed, mtp_logits.as_ref().map(values), "{dir:?}, text {index}");
+            assert_eq!(guessed.is_some(), text.len() > 1 && model.mtp.is_some());
+        }
+    }
+}
+
+/// KL(p ‖ q) of each row of two sets of logits, in f64.
+fn kl_in_f64(p: &[f32], q: &[f32], vocab: usize) -> Vec<f64> {
+    let log_softmax = |row: &[f32]| -> Vec<f64> {
+        let most = row.iter().copied().fold(f32::MIN, f32::max);
+        let sum: f64 = row.iter().map(|x| f64::from(x - most).exp()).sum();
+        row.iter().map(|x| f64::from(x - most) - sum.ln()).collect()
+    };
+    let rows = p.chunks(vocab).zip(q.chunks(vocab));
+    rows.map(|(p, q)| {
+        let (p, q) = (log_softmax(p), log_softmax(q));
+        p.iter().zip(&q).map(|(p, q)| p.exp() * (p - q)).sum()
+    })
+    .collect()
+}
+
+#[test]
+fn small_divergences_are_exact_too() {
+    let vocab = 5000;
+    let p: Vec<f32> = (0..3 * vocab).map(|i| ((i * 7919 % 2003) as f32 / 2003.0 - 0.5) * 24.0).collect();
+    for size in [1.0, 1e-1, 1e-2, 1e-3] {
+        let q: Vec<f32> =
+            p.iter().enumerate().map(|(i, x)| x + size * ((i * 613 % 997) as f32 / 997.0 - 0.5)).collect();
+        let log_softmax = |x: &[f32]| {
+            let x = Array::from_slice(x, &[3, vocab as i32]).unwrap();
+            x.subtract(&mlx::logsumexp(&x, -1).unwrap()).unwrap()
+        };
+        let found = values(&kl_divergence(&log_softmax(&p), &log_softmax(&q)).unwrap());
+        for (found, expected) in found.iter().zip(kl_in_f64(&p, &q, vocab)) {
+            let off = (f64::from(*found) - expected).abs();
+            assert!(off < 1e-3 * expected + 1e-9, "{found} for {expected}");
+        }
+    }
+}
+
+/// What the logits of two models in memory say.
+fn by_hand(reference: &Qwen, model: &Qwen, texts: &[Vec<u32>]) -> (Vec<f64>, f64) {
+    let (mut means, mut same, mut tokens) = (Vec::new(), 0, 0);
+    for text in texts {
+        let [p, q] = [reference, model].map(|model| score(model, text, CHUNK).unwrap().logits);
+        let vocab = p.dim(1) as usize;
+        let kl = kl_in_f64(&values(&p), &values(&q), vocab);
+        means.push(kl.iter().sum::<f64>() / kl.len() as f64);
+        let [p, q] = [p, q].map(|logits| mlx::argmax_axis(&logits, 1).unwrap().to_vec::<u32>().unwrap());
+        same += p.iter().zip(&q).filter(|(p, q)| p == q).count();
+        tokens += text.len();
+    }
+    (means, same as f64 / tokens as f64)
+}
+
+fn close(found: f64, expected: f64) -> bool {
+    (found - expected).abs() <= 1e-6 + 1e-3 * expected.abs()
+}
+
+#[test]
+fn evidence_is_what_the_logits_of_both_models_say() {
+    let dirs = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    write_raw(&fixture("tiny-dense"), dirs[0].path(), Dtype::Float32);
+    write_converted(&fixture("tiny-dense"), dirs[1].path(), 3, Dtype::Float32);
+    let [reference, model] = dirs.each_ref().map(|dir| Source::read(dir.path()).unwrap());
+    let [in_memory, converted] = dirs.each_ref().map(|dir| load(dir.path()));
+    let texts = texts(&[40, 25, 35]);
+    let mut heard = Vec::new();
+    let found = evidence(&reference, &model, &texts, &mut |done, all| {
+        heard.push((done, all));
+        ControlFlow::Continue(())
+    });
+    let found = found.unwrap();
+    assert_eq!((heard.first(), heard.last()), (Some(&(0, 16)), Some(&(16, 16))));
+
+    let (means, same) = by_hand(&in_memory, &converted, &texts);
+    assert!(means.iter().all(|kl| *kl > 1e-4), "the models differ: {means:?}");
+    assert!(found.texts.iter().zip(&means).all(|(kl, mean)| close(*kl, *mean)), "{found:?}, {means:?}");
+    let weighted: f64 = means.iter().zip(&texts).map(|(mean, text)| mean * text.len() as f64).sum();
+    assert!(close(found.kl, weighted / 100.0) && found.tokens == 100, "{found:?}");
+    let mean = means.iter().sum::<f64>() / 3.0;
+    let variance = means.iter().map(|kl| (kl - mean).powi(2)).sum::<f64>() / 2.0;
+    assert!(close(found.kl_error.unwrap(), (variance / 3.0).sqrt()), "{found:?}");
+    assert!(found.kl_p99 > found.kl, "{found:?}");
+    assert!(close(found.same_choice, same) && same < 1.0, "{found:?}");
+    // Of one text, the figures are those of the model in memory.
+    let one = evidence(&reference, &model, &texts[..1], &mut quietly).unwrap();
+    assert_eq!(one.kl_error, None);
+    for (found, model) in [(&one.reference, &in_memory), (&one.model, &converted)] {
+        let expected = figures(model, &texts[0], CHUNK).unwrap();
+        assert!(close(found.mean_nll.unwrap(), expected.mean_nll.unwrap()), "{found:?}, {expected:?}");
+        assert_eq!(found.mtp_acceptance, expected.mtp_acceptance);
+    }
+    // A model is as itself.
+    let Divergence { kl, same_choice, .. } = evidence(&reference, &reference, &texts, &mut quietly).unwrap();
+    assert!(kl.abs() < 1e-7 && same_choice == 1.0, "{kl} {same_choice}");
+}
+
+/// Writes the model in a folder with these matrices quantized and no others.
+fn quantized(dir: &Path, modules: &BTreeMap<String, QuantSpec>) -> TempDir {
+    let out = tempfile::tempdir().unwrap();
+    let mut tensors: HashMap<String, Array> = mlx::load_safetensors(&dir.join(TENSORS)).unwrap();
+    let mut entries = serde_json::Map::new();
+    for (path, spec) in modules {
+        let path = match path.as_str() {
+            "lm_head" => "language_model.lm_head".to_owned(),
+            path => format!("language_model.model.{path}"),
+        };
+        let weight = tensors.remove(&format!("{path}.weight")).unwrap();
+        let parts = mlx::quantize(&weight, spec.group_size as i32, spec.bits as i32, spec.mode).unwrap();
+        let names = ["weight", "scales", "biases"].map(|part| format!("{path}.{part}"));
+        tensors.extend(names.into_iter().zip(parts));
+        entries.insert(path, json!({"group_size": spec.group_size, "bits": spec.bits, "mode": "affine"}));
+    }
+    let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
+    mlx::save_safetensors(&out.path().join(TENSORS), named).unwrap();
+    fs::copy(dir.join("config.json"), out.path().join("config.json")).unwrap();
+    entries.extend([
+        ("group_size".into(), json!(64)),
+        ("bits".into(), json!(4)),
+        ("mode".into(), json!("affine")),
+    ]);
+    edit_json(out.path(), "config.json", |config| config["quantization"] = entries.into());
+    out
+}
+
+fn specs(group: &Group, bits: usize) -> BTreeMap<String, QuantSpec> {
+    group.modules.iter().map(|module| (module.path.clone(), group.spec(bits))).collect()
+}
+
+/// A probe of texts of these lengths against the model with each group converted, every `step`th group.
+fn check_probe(dir: &Path, lens: &[usize], memory: u64, step: usize) {
+    let float = in_f32(dir);
+    let source = Source::read(float.path()).unwrap();
+    let texts = texts(lens);
+    let found = probe(&source, &texts, 3, memory, &mut quietly).unwrap();
+    let reference = load(float.path());
+    for (index, group) in found.groups.iter().enumerate().filter(|(index, _)| index % step == 0) {
+        let name = &group.group.modules[0].path;
+        let ends = ["embed_tokens", "lm_head"].contains(&name.as_str());
+        for bits in if ends { &[3, 8][..] } else { &[3][..] } {
+            let alone = quantized(float.path(), &specs(&group.group, *bits));
+            let model = load(alone.path());
+            let (means, _) = by_hand(&reference, &model, &texts);
+            for (kl, mean) in group.kl[bits].iter().zip(&means) {
+                let off = (kl - mean).abs();
+                assert!(off <= 0.01 * mean || off <= 1e-6, "{dir:?}, {name} in {bits} bits: {kl} for {mean}");
+            }
+            assert!(means.iter().any(|kl| *kl > 1e-6), "{dir:?}: {name} in {bits} bits is as the float one");
+            if *bits == 3 {
+                let by_parts =
+                    evidence(&source, &Source::read(alone.path()).unwrap(), &texts, &mut quietly).unwrap();
+                assert_eq!(group.figures.mtp_acceptance, by_parts.model.mtp_acceptance, "{name}");
+                assert_eq!(found.reference, by_parts.reference, "{name}");
+            }
+        }
+        // Of an output head there is no output but the logits. Where experts are chosen, errors need not fall evenly.
+        let errors = group.local.len();
+        assert_eq!(errors, if name == "lm_head" { 0 } else { 6 });
+        assert!(errors == 0 || group.local[&8] < 0.1 * group.local[&2], "{:?}", group.local);
+        // Costs that were not measured go with the errors.
+        if !ends {
+            let factor = group.local[&5] / group.local[&3];
+            assert!(close(group.kl[&5][0], group.kl[&3][0] * factor), "{index}");
+        }
+    }
+}
+
+#[test]
+fn a_probe_says_what_each_group_costs_alone() {
+    let step = |some| if all_cases() { 1 } else { some };
+    let layouts = Cases::of("layouts");
+    check_probe(&fixture("tiny-dense"), &[24, 17], 1 << 30, step(11));
+    // One text at a time.
+    check_probe(&layouts.checkpoint("tiny-moe-q36"), &[9, 12], 0, step(7));
+    check_probe(&layouts.checkpoint("tiny-next"), &[20], 1 << 30, step(9));
+    check_probe(&demo_model(), &[30], 1 << 30, step(17));
+}
+
+/// What a probe puts together covers each matrix of the trunk once.
+#[test]
+fn choices_cover_the_trunk() {
+    let float = in_f32(&Cases::of("layouts").checkpoint("tiny-moe-q36"));
+    let source = Source::read(float.path()).unwrap();
+    let found = probe(&source, &texts(&[12]), 3, 1 << 30, &mut quietly).unwrap();
+    let mut counted: BTreeMap<String, usize> = BTreeMap::new();
+    for choice in found.choices() {
+        choice.modules.into_iter().for_each(|module| *counted.entry(module).or_default() += 1);
+    }
+    assert!(counted.values().all(|count| *count == 1), "{counted:?}");
+    for (path, weight) in source.layout.weights.iter().filter(|(path, _)| !path.starts_with("mtp.")) {
+        let divides = weight.columns.is_multiple_of(32);
+        assert!(counted.contains_key(path) || !divides, "{path} {weight:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_observed_is_refused() {
+    let source = Source::read(&fixture("tiny-dense")).unwrap();
+    assert_eq!(source.check(&[]), Err(ObserveError::NoText));
+    assert_eq!(source.check(&[vec![1], vec![]]), Err(ObserveError::EmptyText { index: 1 }));
+    let vocab = source.config.vocab_size;
+    let unknown = vec![vec![1, vocab as u32]];
+    let refusal = ObserveError::UnknownToken { index: 0, id: vocab as u32, vocab };
+    assert_eq!(source.check(&unknown), Err(refusal.clone()));
+    let told = outputs(&source, &unknown, &mut quietly).unwrap_err();
+    assert_eq!(told.to_string(), refusal.to_string());
+    let quantized = Source::read(&fixture("tiny-dense-q4f32")).unwrap();
+    let told = probe(&quantized, &texts(&[3]), 3, 1 << 30, &mut quietly).unwrap_err().to_string();
+    assert_eq!(told, "embed_tokens is quantized already: 4-bit, group 64.");
+    let mut heard = 0;
+    let cancelled = outputs(&source, &texts(&[3]), &mut |_, _| {
+        heard += 1;
+        if heard == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert_eq!((cancelled.unwrap_err().to_string(), heard), ("It was cancelled.".to_owned(), 3));
+}

@@ -6,16 +6,17 @@ use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use foretoken_engine::EngineError;
 use foretoken_engine::checkpoint::{
-    CheckpointError, Config, Files, FloatType, Index, Layout, Metadata, WeightKind,
+    CheckpointError, Config, Files, FloatType, Index, Layout, Metadata, QuantSpec, WeightKind,
 };
-use foretoken_engine::convert::{Conversion, Limits};
+use foretoken_engine::convert::{Conversion, Importance, Limits, Method, Plan};
 use foretoken_engine::inspect::{Inspection, inspect_model};
-use foretoken_engine::mlx::{Array, Dtype, load_safetensors};
+use foretoken_engine::mlx::{Array, Dtype, QuantMode, argmax_axis, load_safetensors};
 use foretoken_engine::score::{Score, figures, score};
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{
@@ -63,6 +64,42 @@ fn try_convert(
 fn convert(source: &Path, out: &Path, settings: &ConversionSettings) -> ConversionReport {
     let mut go_on = |_: &ConversionProgress| ControlFlow::Continue(());
     try_convert(source, out, settings, Limits::default(), &mut go_on).unwrap()
+}
+
+fn fingerprint(source: &Path) -> u32 {
+    Metadata::read(source, Files::Whole).unwrap().fingerprint().unwrap()
+}
+
+/// A plan with every width, every size of groups that fits, and some matrices left as they are; `shift` makes another.
+fn mixed(source: &Path, method: Method, shift: usize) -> Plan {
+    let layout = Layout::plan(&Config::read(source).unwrap(), &index(source)).unwrap();
+    let spec = |number: usize, columns: usize| {
+        let bits = *[4, 2, 3, 5, 6, 8].get((number + shift) % 7)?;
+        let sizes = [[64, 32, 128], [32, 64, 128], [128, 64, 32]][number % 3];
+        let specs = sizes.map(|group_size| QuantSpec { group_size, bits, mode: QuantMode::Affine });
+        specs.into_iter().find(|spec| spec.divides(columns))
+    };
+    let modules = layout.weights.iter().enumerate();
+    let modules = modules.map(|(number, (path, weight))| (path.clone(), spec(number, weight.columns)));
+    Plan::new(fingerprint(source), modules.collect(), method, json!({ "seed": shift })).unwrap()
+}
+
+fn try_planned(
+    source: &Path,
+    out: &Path,
+    plan: &Plan,
+    importance: Option<Importance>,
+    limits: Limits,
+    observe: Observe<'_>,
+) -> Result<ConversionReport, ErrorReport> {
+    let report = |error: EngineError| ErrorReport::from(&error);
+    let plan = (Arc::new(plan.clone()), importance.map(Arc::new));
+    let planned = Conversion::planned(source, out, plan, &ConversionSettings::default(), None, limits);
+    planned.map_err(report)?.run(observe).map_err(report)
+}
+
+fn convert_planned(source: &Path, out: &Path, plan: &Plan, limits: Limits) -> ConversionReport {
+    try_planned(source, out, plan, None, limits, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn refusal(source: &Path, out: &Path, settings: &ConversionSettings) -> ErrorReport {
@@ -275,6 +312,139 @@ fn mlx_lm_gives_the_same_logits_for_what_is_written() {
 }
 
 #[test]
+fn mlx_lm_gives_the_same_logits_for_what_is_written_by_a_plan() {
+    let dir = tempfile::tempdir().unwrap();
+    let layouts = Cases::of("layouts");
+    let ids = Rng::new(7).prompt(64);
+    let mut written = Vec::new();
+    let names = ["tiny-dense", "tiny-dense-untied", "tiny-moe-q35", "tiny-next"];
+    for (name, (method, shift)) in
+        names.into_iter().flat_map(|name| [(name, (Method::Fit, 0)), (name, (Method::Rtn, 3))])
+    {
+        let (source, out) = (layouts.checkpoint(name), dir.path().join(format!("{name}-{shift}")));
+        let plan = mixed(&source, method, shift);
+        convert_planned(&source, &out, &plan, Limits::default());
+        // What the engine reads is what the plan says.
+        let (file, layout) =
+            (plan.to_json(), Layout::plan(&Config::read(&out).unwrap(), &index(&out)).unwrap());
+        let said = file["modules"].as_object().unwrap();
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for (path, weight) in &layout.weights {
+            let stored = match weight.kind {
+                WeightKind::Dense => json!(false),
+                WeightKind::Quantized(spec) => json!(spec),
+            };
+            assert_eq!(stored, said[path], "{name}: {path}");
+            *counts.entry(stored.to_string()).or_default() += usize::from(stored != false);
+        }
+        assert!(counts.len() >= 6, "{counts:?}");
+        let config = read_json(&out.join("config.json"));
+        let default = json!({
+            "bits": config["quantization"]["bits"],
+            "group_size": config["quantization"]["group_size"],
+            "mode": config["quantization"]["mode"],
+        });
+        let commonest = counts.values().max().unwrap();
+        let of_default = said.values().filter(|spec| **spec == default).count();
+        assert_eq!((of_default, &default), (*commonest, &file["default"]), "{counts:?}");
+        written.push((format!("{name}-{shift}"), out));
+    }
+    let expected = mlx_lm_logits(&ids, &written);
+    for (name, folder) in &written {
+        let model = load(folder);
+        assert!(model.mtp.is_some(), "{name} has lost its head");
+        let (got, expected) = (score(&model, &ids, 64).unwrap().logits, &expected[name]);
+        let off = off(&got, expected);
+        println!("{name}: {off:.1e}");
+        assert!(off < F32_BOUND, "{name}: {off:.1e}");
+        let top = |logits: &Array| argmax_axis(logits, -1).unwrap().to_vec::<u32>().unwrap();
+        assert_eq!(top(&got), top(expected), "{name}");
+    }
+}
+
+#[test]
+fn a_plan_gives_the_same_bytes_each_time_and_however_it_is_cut_up() {
+    let dir = TempDir::new().unwrap();
+    let source = Cases::of("layouts").checkpoint("tiny-moe-q35");
+    let plan = mixed(&source, Method::Fit, 0);
+    let [whole, again, cut] = ["whole", "again", "cut"].map(|name| dir.path().join(name));
+    convert_planned(&source, &whole, &plan, Limits::default());
+    convert_planned(&source, &again, &Plan::parse(&plan.to_json().to_string()).unwrap(), Limits::default());
+    assert!(contents(&whole) == contents(&again));
+    assert!(convert_planned(&source, &cut, &plan, SMALL).shards > 5);
+    same_tensors(&whole, &cut);
+    let record = read_json(&whole.join("foretoken.json"));
+    assert_eq!(record["quality"]["plan"], plan.hash());
+    assert_eq!(
+        (&record["quality"]["method"], &record["quality"]["measured"]["seed"]),
+        (&json!("fit"), &json!(0))
+    );
+    assert_eq!(record["quality"]["modules"], plan.to_json()["modules"]);
+    assert!(record["settings"].get("weights").is_none(), "{record}");
+
+    let rounded = dir.path().join("rounded");
+    convert_planned(&source, &rounded, &mixed(&source, Method::Rtn, 0), Limits::default());
+    assert!(tensors(&rounded) != tensors(&whole));
+}
+
+#[test]
+fn importance_moves_the_matrices_that_it_names_however_they_are_cut_up() {
+    let dir = TempDir::new().unwrap();
+    let source = Cases::of("layouts").checkpoint("tiny-moe-q35");
+    let layout = Layout::plan(&Config::read(&source).unwrap(), &index(&source)).unwrap();
+    let plan = mixed(&source, Method::Fit, 0);
+    let quantized = |path: &str| plan.to_json()["modules"][path] != false;
+    let (path, weight) = layout
+        .weights
+        .iter()
+        .find(|(path, weight)| weight.experts.is_some() && quantized(path))
+        .expect("experts that are quantized");
+    let values = weight.experts.unwrap() * weight.columns;
+    let mut importance = Importance::default();
+    importance.insert(path, (0..values).map(|value| (value * 31 % 17) as f32).collect());
+    let convert = |name: &str, importance: Option<Importance>, limits: Limits| {
+        let out = dir.path().join(name);
+        let mut go_on = |_: &ConversionProgress| ControlFlow::Continue(());
+        try_planned(&source, &out, &plan, importance, limits, &mut go_on).map(|_| tensors(&out))
+    };
+    let even = convert("even", None, Limits::default()).unwrap();
+    let whole = convert("whole", Some(importance.clone()), Limits::default()).unwrap();
+    assert!(whole == convert("cut", Some(importance.clone()), SMALL).unwrap());
+    let moved: Vec<&String> =
+        whole.iter().filter(|(name, tensor)| even[*name] != **tensor).map(|(name, _)| name).collect();
+    assert!(!moved.is_empty() && moved.iter().all(|name| name.contains(path.as_str())), "{path}: {moved:?}");
+    importance.insert(path, vec![1.0; 3]);
+    let refused = convert("refused", Some(importance), Limits::default()).unwrap_err();
+    assert_eq!(refused.code, "invalid_importance");
+    assert!(!dir.path().join("refused").exists());
+}
+
+#[test]
+fn a_plan_for_other_weights_is_refused_before_anything_is_written() {
+    let dir = TempDir::new().unwrap();
+    let (other, out) = (dir.path().join("other"), dir.path().join("out"));
+    copy_demo_model(&other);
+    // As if it was trained further.
+    let tensors = other.join("model.safetensors");
+    let mut bytes = fs::read(&tensors).unwrap();
+    let half = bytes.len() / 2;
+    bytes[half..].iter_mut().for_each(|byte| *byte ^= 1);
+    fs::write(&tensors, bytes).unwrap();
+    let plan = mixed(&demo_model(), Method::Fit, 0);
+    let mut go_on = |_: &ConversionProgress| ControlFlow::Continue(());
+    for source in [fixture("tiny-dense"), other] {
+        let refused = try_planned(&source, &out, &plan, None, Limits::default(), &mut go_on).unwrap_err();
+        assert_eq!(refused.code, "plan_of_another_source", "{refused}");
+    }
+    let mut less = plan.to_json();
+    less["modules"].as_object_mut().unwrap().remove("embed_tokens").unwrap();
+    let less = Plan::parse(&less.to_string()).unwrap();
+    let refused = try_planned(&demo_model(), &out, &less, None, Limits::default(), &mut go_on).unwrap_err();
+    assert!(refused.code == "plan_does_not_fit" && refused.message.contains("embed_tokens"), "{refused}");
+    assert!(!out.exists() && !work_folder(&out).exists());
+}
+
+#[test]
 fn quantized_logits_come_closer_to_the_source_with_every_bit() {
     let dir = TempDir::new().unwrap();
     let ids: Vec<u32> = (3..90).collect();
@@ -362,7 +532,8 @@ fn how_it_is_cut_up_changes_no_tensor() {
 #[test]
 fn killed_conversion() {
     let Ok(job) = std::env::var(KILLED) else { return };
-    let (source, out, at): (PathBuf, PathBuf, u64) = serde_json::from_str(&job).unwrap();
+    let (source, out, at, plan): (PathBuf, PathBuf, u64, Option<String>) =
+        serde_json::from_str(&job).unwrap();
     let mut observe = |progress: &ConversionProgress| {
         if progress.done >= at {
             let own = std::process::id().to_string();
@@ -370,14 +541,19 @@ fn killed_conversion() {
         }
         ControlFlow::Continue(())
     };
-    try_convert(&source, &out, &settings(affine(4)), SMALL, &mut observe).unwrap();
+    match plan {
+        None => try_convert(&source, &out, &settings(affine(4)), SMALL, &mut observe),
+        Some(plan) => try_planned(&source, &out, &Plan::parse(&plan).unwrap(), None, SMALL, &mut observe),
+    }
+    .unwrap();
     panic!("nothing killed it");
 }
 
-fn kill_at(source: &Path, out: &Path, at: u64) {
+fn kill_at(source: &Path, out: &Path, at: u64, plan: Option<&Plan>) {
+    let plan = plan.map(|plan| plan.to_json().to_string());
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "killed_conversion", "--nocapture"])
-        .env(KILLED, serde_json::to_string(&(source, out, at)).unwrap())
+        .env(KILLED, serde_json::to_string(&(source, out, at, plan)).unwrap())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
@@ -401,9 +577,9 @@ fn a_conversion_that_was_killed_goes_on_to_the_same_result() {
     let expected = contents(&whole);
     for percent in [0, 20, 45, 70, 80, 99] {
         let out = dir.path().join(format!("out-{percent}"));
-        kill_at(&source, &out, total * percent / 100);
+        kill_at(&source, &out, total * percent / 100, None);
         if percent == 70 {
-            kill_at(&source, &out, total * 85 / 100);
+            kill_at(&source, &out, total * 85 / 100, None);
         }
         let mut first = None;
         let mut observe = |progress: &ConversionProgress| {
@@ -421,6 +597,29 @@ fn a_conversion_that_was_killed_goes_on_to_the_same_result() {
         assert!(percent < 20 || begun_at + 15 >= percent.min(75), "{percent} %: went on at {begun_at} %");
         assert!(!work_folder(&out).exists());
     }
+}
+
+#[test]
+fn a_killed_conversion_by_a_plan_goes_on_and_another_plan_begins_anew() {
+    let dir = TempDir::new().unwrap();
+    let (source, whole) = (fixture("tiny-dense"), dir.path().join("whole"));
+    let [plan, other] = [0, 1].map(|shift| mixed(&source, Method::Fit, shift));
+    let mut total = 0;
+    let mut count = |progress: &ConversionProgress| {
+        total = progress.total;
+        ControlFlow::Continue(())
+    };
+    try_planned(&source, &whole, &plan, None, SMALL, &mut count).unwrap();
+    for percent in [30, 60, 90] {
+        let out = dir.path().join(format!("out-{percent}"));
+        kill_at(&source, &out, total * percent / 100, Some(&plan));
+        assert!(convert_planned(&source, &out, &plan, SMALL).resumed);
+        assert!(contents(&out) == contents(&whole), "{percent} %");
+    }
+    let out = dir.path().join("other");
+    kill_at(&source, &out, total / 2, Some(&other));
+    assert!(!convert_planned(&source, &out, &plan, SMALL).resumed);
+    assert!(contents(&out) == contents(&whole));
 }
 
 #[test]
@@ -754,6 +953,33 @@ fn the_command_measures_before_and_after_and_tells_what_it_does() {
     let output = engine(&["--source", &source, "--out", &path("wrong"), "--mode", "mxfp8", "--bits", "4"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("8 bits"));
     assert!(!Path::new(&path("wrong")).exists());
+}
+
+#[test]
+fn the_command_follows_a_plan() {
+    let dir = TempDir::new().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let plan = mixed(&demo_model(), Method::Rtn, 0);
+    fs::write(path("plan.json"), format!("{:#}", plan.to_json())).unwrap();
+    let source = demo_model().to_str().unwrap().to_owned();
+    let arguments = ["--source", &source, "--out", &path("out"), "--plan", &path("plan.json")];
+    let output = engine(&arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    convert_planned(&demo_model(), &dir.path().join("direct"), &plan, Limits::default());
+    assert!(contents(&dir.path().join("out")) == contents(&dir.path().join("direct")));
+
+    fs::write(path("wrong.json"), plan.to_json().to_string().replace("rtn", "best")).unwrap();
+    for (arguments, said) in [
+        (&["--plan", &path("wrong.json")][..], "method is \"best\""),
+        (&["--plan", &path("none.json")], "none.json"),
+        (&["--plan", &path("plan.json"), "--bits", "4"], "--bits"),
+        (&["--plan", &path("plan.json"), "--mtp-bits", "8"], "--mtp-bits"),
+    ] {
+        let output = engine(&[&["--source", &source, "--out", &path("refused")], arguments].concat());
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && message.contains(said), "{arguments:?}: {message}");
+    }
+    assert!(!Path::new(&path("refused")).exists());
 }
 
 /// A limit on the size of files fails as a full disk does: in the middle of a write.

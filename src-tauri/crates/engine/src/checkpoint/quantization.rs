@@ -48,6 +48,17 @@ impl QuantSpec {
         inputs.is_multiple_of(self.group_size).then(|| inputs / self.group_size)
     }
 
+    /// Whether rows of `inputs` weights divide into groups and fill words.
+    pub fn divides(&self, inputs: usize) -> bool {
+        self.groups(inputs).is_some() && self.packed_columns(inputs).is_some()
+    }
+
+    /// Whether the mode has these bits and this group size.
+    pub fn is_valid(&self) -> bool {
+        let (group_sizes, bits) = variants(self.mode);
+        group_sizes.contains(&(self.group_size as u64)) && bits.contains(&(self.bits as u64))
+    }
+
     fn parse(path: &str, object: &Object) -> Result<Self, CheckpointError> {
         let get = |key: &str| object.get(key).filter(|value| !value.is_null());
         let refuse = |key: &str, expected: &str| invalid(&format!("{path}.{key}"), get(key), expected);

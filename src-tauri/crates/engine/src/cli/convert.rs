@@ -5,10 +5,11 @@
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use foretoken_engine::convert::{Conversion, Limits};
+use foretoken_engine::convert::{Conversion, ConvertError, Limits, Plan};
 use foretoken_engine::score::{self, Figures};
 use foretoken_engine::session::Session;
 use foretoken_protocol::{
@@ -27,7 +28,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Every matrix is quantized as --bits, --group-size and --mode say, with these exceptions: routers of experts
 /// (mlp.gate, shared_expert_gate) get 8 bits in groups of 64; the MTP head gets what --mtp-bits says, and its mtp.fc,
 /// which is tiny and which every draft passes through, stays unquantized, as does a matrix whose rows do not divide
-/// into groups. Norms, convolutions and the parameters of the recurrence are never quantized.
+/// into groups. With --plan a file says so for each matrix. Norms, convolutions and the parameters of the recurrence are
+/// never quantized.
 ///
 /// The folder appears when it is complete and checked. An interrupted conversion goes on where it was when it is
 /// started again with the same source and settings; until then its work lies in OUT.partial, which can be removed.
@@ -51,6 +53,9 @@ pub(super) struct Convert {
     /// Bits of the MTP head's weights. More bits make the head guess better on some models, at little cost.
     #[arg(long, default_value = "same")]
     mtp_bits: MtpBits,
+    /// A JSON file that says for each matrix of this checkpoint how it is quantized.
+    #[arg(long, conflicts_with_all = ["bits", "group_size", "mode", "mtp_bits"])]
+    plan: Option<PathBuf>,
     /// Bits of the vision tower's weights, float to quantize none of them, or none to leave the tower out. With --bits
     /// none they are not quantized.
     #[arg(long, default_value = "8", value_parser = vision)]
@@ -123,9 +128,15 @@ enum FloatName {
 impl Convert {
     pub(super) fn run(self) -> Result<(), CliError> {
         let settings = self.settings()?;
-        let plan =
-            Conversion::plan(&self.source, &self.out, &settings, self.revision.as_deref(), Limits::default());
-        let conversion = plan.map_err(engine)?;
+        let (source, out, revision) = (&self.source, &self.out, self.revision.as_deref());
+        let planned = match &self.plan {
+            None => Conversion::plan(source, out, &settings, revision, Limits::default()),
+            Some(file) => {
+                let plan = (Arc::new(read_plan(file)?), None);
+                Conversion::planned(source, out, plan, &settings, revision, Limits::default())
+            }
+        };
+        let conversion = planned.map_err(engine)?;
         for note in conversion.notes() {
             self.say(&json!({ "type": "note", "text": note }), &format!("note: {note}"))?;
         }
@@ -210,13 +221,24 @@ impl Convert {
     }
 }
 
-/// Token ids from a file of text or of ids.
-fn read_ids(file: &Path, session: &Session) -> Result<Vec<u32>, CliError> {
-    let text = std::fs::read_to_string(file).map_err(|error| CliError::Input {
+/// The text of a file. The hint says what it must hold.
+fn read_text(file: &Path, hint: &'static str) -> Result<String, CliError> {
+    let failed = |error: io::Error| CliError::Input {
         path: file.display().to_string(),
         problem: error.to_string(),
-        hint: "It must hold text, or a JSON array of token ids.",
-    })?;
+        hint,
+    };
+    std::fs::read_to_string(file).map_err(failed)
+}
+
+fn read_plan(file: &Path) -> Result<Plan, CliError> {
+    let text = read_text(file, "It must hold the plan of a conversion, as JSON.")?;
+    Plan::parse(&text).map_err(|error| engine(ConvertError::Plan(error)))
+}
+
+/// Token ids from a file of text or of ids.
+fn read_ids(file: &Path, session: &Session) -> Result<Vec<u32>, CliError> {
+    let text = read_text(file, "It must hold text, or a JSON array of token ids.")?;
     match serde_json::from_str(&text) {
         Ok(ids) => Ok(ids),
         Err(_) => session.tokenizer().encode(&text).map_err(engine),

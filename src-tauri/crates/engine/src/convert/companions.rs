@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use foretoken_protocol::ConversionSettings;
 use serde_json::{Value, json};
 
-use super::Output;
-use super::source::Origin;
-use crate::checkpoint::{CheckpointError, FloatType};
+use super::Conversion;
+use super::importance::Importance;
+use crate::checkpoint::CheckpointError;
 use crate::error::EngineError;
 
 /// The index that tools look for beside the tensor files.
@@ -60,24 +59,31 @@ pub(super) fn belongs(name: &str) -> bool {
 }
 
 /// [`RECORD`]: what the result was made of, by what, and how.
-pub(super) fn record(
-    origin: &Origin,
-    settings: &ConversionSettings,
-    float: FloatType,
-    output: &Output,
-) -> Value {
+pub(super) fn record(conversion: &Conversion) -> Value {
+    let Conversion { source, recipe, output, settings, float, .. } = conversion;
     let (bits, mtp_bits) = output.bits_per_weight();
-    json!({
-        "source": origin,
+    let mut record = json!({
+        "source": source.origin,
         "tool": { "name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION") },
-        "settings": {
-            "weights": settings.weights,
-            "mtp_head": settings.mtp_head,
-            "vision": settings.vision,
-            "dtype": float.name(),
-        },
+        "settings": { "vision": settings.vision, "dtype": float.name() },
         "sizes": { "bytes": output.bytes(), "bits_per_weight": bits, "mtp_bits_per_weight": mtp_bits },
-    })
+    });
+    match recipe.plan() {
+        None => {
+            record["settings"]["weights"] = json!(settings.weights);
+            record["settings"]["mtp_head"] = json!(settings.mtp_head);
+        }
+        Some((plan, importance)) => {
+            let mut quality = plan.to_json();
+            if let Some(quality) = quality.as_object_mut() {
+                quality.retain(|key, _| ["measured", "method", "modules"].contains(&key.as_str()));
+            }
+            quality["plan"] = json!(plan.hash());
+            quality["importance"] = json!(importance.map(Importance::hash));
+            record["quality"] = quality;
+        }
+    }
+    record
 }
 
 #[cfg(test)]

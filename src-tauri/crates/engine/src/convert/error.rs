@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use foretoken_protocol::ErrorReport;
 
+use super::plan::PlanError;
 use crate::checkpoint::FloatType;
 
 /// Why a conversion did not come to its end. The message says what is wrong; [`ConvertError::hint`] what to do.
@@ -89,6 +90,9 @@ pub enum ConvertError {
     /// The engine would load the result as another model than was meant.
     #[error("The result would not load as it was meant.")]
     Unfaithful,
+    /// The plan of a mixed conversion cannot be followed.
+    #[error(transparent)]
+    Plan(PlanError),
     /// Whoever observed it ended it.
     #[error("The conversion was cancelled.")]
     Cancelled,
@@ -122,6 +126,7 @@ impl ConvertError {
             Self::Overflow { .. } => "overflow",
             Self::Damaged { .. } => "damaged",
             Self::Unfaithful => "unfaithful_conversion",
+            Self::Plan(error) => error.code(),
             Self::Cancelled => "cancelled",
             Self::Write { source, .. } if is_full(source) => "disk_full",
             Self::Write { .. } => "io",
@@ -145,6 +150,7 @@ impl ConvertError {
                 "Start the conversion again, which repeats the damaged part; if that does not help, check the disk."
             }
             Self::Unfaithful => "Choose other settings, and report this as a fault of the program.",
+            Self::Plan(error) => error.hint(),
             Self::Cancelled => "Start it again to go on from there.",
             Self::Write { source, .. } if is_full(source) => {
                 "Free some space and start the conversion again; it goes on from there."

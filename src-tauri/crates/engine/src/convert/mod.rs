@@ -9,8 +9,12 @@
 mod companions;
 mod config;
 mod error;
+mod fit;
+mod importance;
 mod journal;
 mod output;
+mod packing;
+mod plan;
 mod recipe;
 mod run;
 mod slabs;
@@ -19,6 +23,7 @@ mod work;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use foretoken_protocol::{ConversionProgress, ConversionReport, ConversionSettings, VisionFormat};
 use serde_json::{Map, Value};
@@ -30,6 +35,9 @@ use output::Output;
 use source::Source;
 
 pub use error::ConvertError;
+pub use fit::fit;
+pub use importance::Importance;
+pub use plan::{Method, Plan, PlanError};
 pub use recipe::Recipe;
 
 /// How a conversion is cut up. No byte of a tensor depends on it.
@@ -53,6 +61,7 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Conversion {
     source: Source,
+    recipe: Recipe,
     output: Output,
     config: Map<String, Value>,
     settings: ConversionSettings,
@@ -72,9 +81,34 @@ impl Conversion {
         revision: Option<&str>,
         limits: Limits,
     ) -> Result<Self, EngineError> {
-        let recipe = Recipe::new(settings)?;
+        Self::with(Recipe::new(settings)?, source, out, settings, revision, limits)
+    }
+
+    /// [`Self::plan`] of a mixed conversion: `plan` says how each matrix of the text is quantized, `importance` what
+    /// its columns count where it is fitted. Of the settings only those of the vision tower and the data type hold.
+    pub fn planned(
+        source: &Path,
+        out: &Path,
+        (plan, importance): (Arc<Plan>, Option<Arc<Importance>>),
+        settings: &ConversionSettings,
+        revision: Option<&str>,
+        limits: Limits,
+    ) -> Result<Self, EngineError> {
+        let recipe = Recipe::planned(plan, importance, settings.vision)?;
+        Self::with(recipe, source, out, settings, revision, limits)
+    }
+
+    fn with(
+        recipe: Recipe,
+        source: &Path,
+        out: &Path,
+        settings: &ConversionSettings,
+        revision: Option<&str>,
+        limits: Limits,
+    ) -> Result<Self, EngineError> {
         work::check_target(out)?;
         let mut source = Source::read(source, revision)?;
+        recipe.check(&source)?;
         let mut notes = std::mem::take(&mut source.layout.notes);
         match (&source.layout.vision, settings.vision) {
             (VisionPlan::Present(_), VisionFormat::None) => {
@@ -97,8 +131,17 @@ impl Conversion {
         };
         let output = Output::plan(&source.layout, &recipe, float, limits.shard_bytes)?;
         let config = config::rewrite(&source, &recipe, &output, float);
-        let conversion =
-            Self { source, output, config, settings: *settings, float, limits, out: out.to_owned(), notes };
+        let conversion = Self {
+            source,
+            recipe,
+            output,
+            config,
+            settings: *settings,
+            float,
+            limits,
+            out: out.to_owned(),
+            notes,
+        };
         conversion
             .check_result(&Layout::plan(&conversion.result_config()?, &conversion.output.index(out))?)?;
         Ok(conversion)

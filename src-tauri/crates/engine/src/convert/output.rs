@@ -7,6 +7,7 @@ use std::path::Path;
 use safetensors::Dtype;
 use serde_json::{Map, Value, json};
 
+use super::plan::Method;
 use super::recipe::Recipe;
 use crate::checkpoint::{
     CheckpointError, FloatType, Index, Layout, QuantSpec, TensorFile, TensorInfo, TensorPlan, Transform,
@@ -39,6 +40,8 @@ pub(super) struct Module {
     pub(super) float: FloatType,
     /// How it is quantized after that.
     pub(super) quantized: Option<QuantSpec>,
+    /// How its scales are found.
+    pub(super) method: Method,
     /// The tensor, or packed weights, scales and biases.
     pub(super) parts: Vec<OutputTensor>,
 }
@@ -176,6 +179,7 @@ fn module(
     };
     let matrix = tensor.name.strip_suffix(".weight").and_then(|path| weights.get_key_value(path));
     let quantized = matrix.and_then(|(path, weight)| recipe.spec(path, weight.columns));
+    let method = matrix.map_or(Method::Rtn, |(path, _)| recipe.method(path));
     let shape = tensor.loaded_shape();
     let part = |name: String, dtype: Dtype, shape: Vec<usize>| {
         let elements = shape.iter().map(|size| *size as u64).product::<u64>();
@@ -202,7 +206,7 @@ fn module(
         }
         _ => vec![part(tensor.name.clone(), float.dtype(), shape)],
     };
-    Ok(Module { matrix: matrix.map(|(path, _)| path.clone()), tensor, float, quantized, parts })
+    Ok(Module { matrix: matrix.map(|(path, _)| path.clone()), tensor, float, quantized, method, parts })
 }
 
 /// Fills files in order, each until the next tensor would make it too large.

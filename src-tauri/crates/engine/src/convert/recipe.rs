@@ -1,12 +1,19 @@
 //! Decides how a conversion quantizes each matrix: in which mode, with how many bits, in groups of how many weights.
-//! The trunk and the MTP head follow the settings. Where these quantize, routers of experts get 8 bits in groups of 64,
-//! and `mtp.fc` and matrices whose rows do not divide into groups stay unquantized.
+//! The trunk and the MTP head follow the settings, or a plan. Where settings quantize, routers of experts get 8 bits in
+//! groups of 64, and `mtp.fc` and matrices whose rows do not divide into groups stay unquantized.
+
+use std::ops::Range;
+use std::sync::Arc;
 
 use foretoken_protocol::{ConversionSettings, FloatFormat, HeadFormat, VisionFormat, WeightFormat};
 
 use super::ConvertError;
+use super::importance::Importance;
+use super::plan::{FUSION, Method, Plan};
+use super::source::Source;
 use crate::checkpoint::{FloatType, QuantSpec, is_mtp};
-use crate::mlx::QuantMode;
+use crate::error::EngineError;
+use crate::mlx::{self, Array, QuantMode};
 
 const BITS: [u8; 6] = [2, 3, 4, 5, 6, 8];
 const GROUP_SIZES: [u32; 3] = [32, 64, 128];
@@ -18,16 +25,22 @@ const ROUTERS: [&str; 2] = [".mlp.gate", ".shared_expert_gate"];
 const VISION: &str = "visual.";
 const POSITIONS: &str = "visual.pos_embed";
 const VISION_GROUPS: [usize; 2] = [64, 32];
-/// Tiny too, and every draft passes through it.
-const FUSION: &str = "mtp.fc";
 
 /// Which matrices are quantized, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Recipe {
-    trunk: Option<QuantSpec>,
-    head: Option<QuantSpec>,
+    text: Text,
     /// Bits of the vision tower's matrices, where they are quantized.
     vision: Option<u8>,
+}
+
+/// How the matrices of the text are quantized.
+#[derive(Debug, Clone, PartialEq)]
+enum Text {
+    /// All of the trunk alike, and all of the head.
+    Uniform { trunk: Option<QuantSpec>, head: Option<QuantSpec> },
+    /// Each as the plan says, fitted with what its columns count where that is known.
+    Planned { plan: Arc<Plan>, importance: Option<Arc<Importance>> },
 }
 
 impl Recipe {
@@ -48,14 +61,26 @@ impl Recipe {
             }
             (HeadFormat::Affine { bits }, _) => Some(affine(bits, 64)?),
         };
-        let vision = match settings.vision {
-            // Whoever quantizes nothing of the text wants the model as it is.
-            VisionFormat::Affine { bits } if trunk.is_some() => {
-                Some(affine(bits, VISION_GROUPS[0] as u32).map(|_| bits)?)
-            }
-            VisionFormat::Affine { .. } | VisionFormat::Float | VisionFormat::None => None,
-        };
-        Ok(Self { trunk, head, vision })
+        let vision = vision_bits(settings.vision, trunk.is_some())?;
+        Ok(Self { text: Text::Uniform { trunk, head }, vision })
+    }
+
+    /// Follows a plan; the vision tower, which is no part of it, follows its own setting.
+    pub fn planned(
+        plan: Arc<Plan>,
+        importance: Option<Arc<Importance>>,
+        vision: VisionFormat,
+    ) -> Result<Self, ConvertError> {
+        let vision = vision_bits(vision, plan.quantizes())?;
+        Ok(Self { text: Text::Planned { plan, importance }, vision })
+    }
+
+    /// Compares a plan, if this follows one, with the checkpoint that is to be converted.
+    pub(super) fn check(&self, source: &Source) -> Result<(), EngineError> {
+        let Text::Planned { plan, importance } = &self.text else { return Ok(()) };
+        let checked = plan.check(&source.layout.weights, source.fingerprint()?);
+        let importance = || importance.as_ref().map_or(Ok(()), |known| known.check(&source.layout.weights));
+        Ok(checked.and_then(|()| importance()).map_err(ConvertError::Plan)?)
     }
 
     /// How the matrix of a module is stored; `None` leaves it as it is. Rows that do not divide into groups stay too.
@@ -63,22 +88,69 @@ impl Recipe {
         if path.starts_with(VISION) {
             let bits = usize::from(self.vision?);
             let spec = |group_size| QuantSpec { group_size, bits, mode: QuantMode::Affine };
-            let fits =
-                |spec: &QuantSpec| spec.groups(columns).is_some() && spec.packed_columns(columns).is_some();
+            let fits = |spec: &QuantSpec| spec.divides(columns);
             return VISION_GROUPS.map(spec).into_iter().find(fits).filter(|_| path != POSITIONS);
         }
-        let uniform = if is_mtp(path) { self.head } else { self.trunk }?;
+        let (trunk, head) = match &self.text {
+            Text::Uniform { trunk, head } => (trunk, head),
+            Text::Planned { plan, .. } => return plan.spec(path, columns),
+        };
+        let uniform = if is_mtp(path) { *head } else { *trunk }?;
         let spec = match path {
             FUSION => return None,
             _ if ROUTERS.iter().any(|router| path.ends_with(router)) => ROUTER,
             _ => uniform,
         };
-        (spec.groups(columns).is_some() && spec.packed_columns(columns).is_some()).then_some(spec)
+        spec.divides(columns).then_some(spec)
+    }
+
+    /// How the scales of a module's matrix are found.
+    pub(super) fn method(&self, path: &str) -> Method {
+        match &self.text {
+            Text::Planned { plan, .. } if !path.starts_with(VISION) => plan.method_of(path),
+            _ => Method::Rtn,
+        }
+    }
+
+    /// What the `columns` of a module's matrix count in some of its rows, of `all` together, where that is known: f32
+    /// `[columns]` or `[rows, columns]`.
+    pub(super) fn importance(
+        &self,
+        path: &str,
+        columns: usize,
+        rows: Range<usize>,
+        all: usize,
+    ) -> mlx::Result<Option<Array>> {
+        match &self.text {
+            Text::Planned { importance: Some(importance), .. } => importance.rows(path, columns, rows, all),
+            _ => Ok(None),
+        }
+    }
+
+    /// The plan, and what columns count.
+    pub(super) fn plan(&self) -> Option<(&Plan, Option<&Importance>)> {
+        match &self.text {
+            Text::Uniform { .. } => None,
+            Text::Planned { plan, importance } => Some((plan, importance.as_deref())),
+        }
     }
 
     /// What holds for every module that has no entry of its own in the config.
     pub fn default_spec(&self) -> Option<QuantSpec> {
-        self.trunk.or(self.head)
+        match &self.text {
+            Text::Uniform { trunk, head } => trunk.or(*head),
+            Text::Planned { plan, .. } => plan.default_spec(),
+        }
+    }
+}
+
+/// Bits of the tower's matrices. Whoever quantizes nothing of the text wants the model as it is.
+fn vision_bits(format: VisionFormat, text_is_quantized: bool) -> Result<Option<u8>, ConvertError> {
+    match format {
+        VisionFormat::Affine { bits } if text_is_quantized => {
+            affine(bits, VISION_GROUPS[0] as u32).map(|_| Some(bits))
+        }
+        VisionFormat::Affine { .. } | VisionFormat::Float | VisionFormat::None => Ok(None),
     }
 }
 
@@ -110,7 +182,7 @@ mod tests {
         Recipe::new(&ConversionSettings { weights, mtp_head, ..ConversionSettings::default() }).unwrap()
     }
 
-    fn bits(recipe: Recipe, path: &str) -> Option<(usize, usize)> {
+    fn bits(recipe: &Recipe, path: &str) -> Option<(usize, usize)> {
         recipe.spec(path, 128).map(|spec| (spec.bits, spec.group_size))
     }
 
@@ -129,12 +201,12 @@ mod tests {
             "layers.0.mlp.gate_proj",
             "layers.1.mlp.shared_expert.up_proj",
         ] {
-            assert_eq!(bits(four, path), Some((4, 32)), "{path}");
+            assert_eq!(bits(&four, path), Some((4, 32)), "{path}");
         }
         for path in ["layers.0.mlp.gate", "mtp.layers.0.mlp.gate", "layers.3.mlp.shared_expert_gate"] {
-            assert_eq!(bits(four, path), Some((8, 64)), "{path}");
+            assert_eq!(bits(&four, path), Some((8, 64)), "{path}");
         }
-        assert_eq!(bits(four, "mtp.fc"), None);
+        assert_eq!(bits(&four, "mtp.fc"), None);
     }
 
     #[test]
@@ -161,14 +233,14 @@ mod tests {
             (HeadFormat::Float, None),
         ] {
             let recipe = recipe(FOUR, head);
-            assert_eq!((bits(recipe, UP), bits(recipe, HEAD_UP)), (Some((4, 32)), expected));
-            let router = bits(recipe, "mtp.layers.0.mlp.gate");
+            assert_eq!((bits(&recipe, UP), bits(&recipe, HEAD_UP)), (Some((4, 32)), expected));
+            let router = bits(&recipe, "mtp.layers.0.mlp.gate");
             assert_eq!(router, expected.map(|_| (8, 64)), "{head:?}");
         }
         let mixed = recipe(WeightFormat::Mxfp4, HeadFormat::Affine { bits: 8 });
-        assert_eq!(bits(mixed, HEAD_UP), Some((8, 64)));
+        assert_eq!(bits(&mixed, HEAD_UP), Some((8, 64)));
         let float = recipe(WeightFormat::Float, HeadFormat::Same);
-        assert_eq!((bits(float, UP), bits(float, HEAD_UP), float.default_spec()), (None, None, None));
+        assert_eq!((bits(&float, UP), bits(&float, HEAD_UP), float.default_spec()), (None, None, None));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crc32fast::Hasher;
 use foretoken_protocol::{ConversionProgress, ConversionReport};
 use serde_json::{Value, json};
 
+use super::importance::Importance;
 use super::output::{Module, OutputTensor};
 use super::slabs::{self, Slabs, SourceFiles};
 use super::work::{ShardFiles, Work, check_target};
@@ -37,7 +38,7 @@ pub(super) fn run(conversion: &Conversion, observe: Observe<'_>) -> Result<Conve
         work.write(&name, &bytes)?;
     }
     work.write(companions::INDEX, &pretty(&output.index_file()))?;
-    let record = companions::record(&source.origin, &conversion.settings, conversion.float, output);
+    let record = companions::record(conversion);
     work.write(companions::RECORD, &pretty(&record))?;
     let config = conversion.result_config()?;
     conversion.check_result(&Layout::plan(&config, &Index::read(&work.path, &config)?)?)?;
@@ -59,15 +60,20 @@ pub(super) fn run(conversion: &Conversion, observe: Observe<'_>) -> Result<Conve
     })
 }
 
-/// What must be the same for a conversion to go on: the program, the source, the settings, how it is cut up.
+/// What must be the same for a conversion to go on: the program, the source, the settings or the plan, how it is cut up.
 fn fingerprint(conversion: &Conversion) -> Value {
-    json!({
+    let mut fingerprint = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "source": conversion.source.identity,
         "settings": conversion.settings,
         "dtype": conversion.float.name(),
         "shard_bytes": conversion.limits.shard_bytes,
-    })
+    });
+    if let Some((plan, importance)) = conversion.recipe.plan() {
+        fingerprint["plan"] = json!(plan.hash());
+        fingerprint["importance"] = json!(importance.map(Importance::hash));
+    }
+    fingerprint
 }
 
 /// Converts what the journal does not list. What is finished when an error or a person ends it is kept.
@@ -97,7 +103,7 @@ fn convert_missing(
             meter.skip(source_bytes(module));
             continue;
         }
-        let sums = convert_module(module, conversion.limits.slab_bytes, &mut sources, files, meter)?;
+        let sums = convert_module(conversion, module, &mut sources, files, meter)?;
         work.journal.add(&module.tensor.name, sums);
         meter.tensor_done();
         uncommitted += module.parts.iter().map(|part| part.bytes).sum::<u64>();
@@ -113,20 +119,24 @@ fn convert_missing(
 
 /// Converts one tensor; returns the checksums of what it became.
 fn convert_module(
+    conversion: &Conversion,
     module: &Module,
-    slab_bytes: u64,
     sources: &mut SourceFiles,
     files: &mut ShardFiles,
     meter: &mut Meter<'_>,
 ) -> Result<Vec<u32>, EngineError> {
-    let slabs = Slabs::new(&module.tensor, slab_bytes);
-    let rows = slabs.rows() as u64;
+    let slabs = Slabs::new(&module.tensor, conversion.limits.slab_bytes);
+    let rows = slabs.rows();
     let mut sums = vec![Hasher::new(); module.parts.len()];
     slabs.read(sources, &mut |start, slab| {
-        let pieces = slabs::convert(module, slab)?;
+        let end = start + slab.dim(0) as usize;
+        let of_rows =
+            |path: &String| conversion.recipe.importance(path, slab.dim(-1) as usize, start..end, rows);
+        let importance = module.matrix.as_ref().map(of_rows).transpose()?.flatten();
+        let pieces = slabs::convert(module, slab, importance.as_ref())?;
         for ((part, piece), sum) in module.parts.iter().zip(&pieces).zip(&mut sums) {
             sum.update(piece);
-            files.write(part, part.bytes / rows * start as u64, piece)?;
+            files.write(part, part.bytes / rows as u64 * start as u64, piece)?;
         }
         Ok(meter.advance(slab.nbytes() as u64, &module.parts[0])?)
     })?;

@@ -6,7 +6,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::ConvertError;
+use super::fit::fit;
 use super::output::Module;
+use super::plan::Method;
 use crate::checkpoint::{CheckpointError, Run, TensorPlan, Transform};
 use crate::error::EngineError;
 use crate::mlx::{self, Array, Dtype};
@@ -101,8 +103,13 @@ impl<'a, I: Iterator<Item = Run<'a>>> Stretch<'a, I> {
     }
 }
 
-/// Makes of a slab what the result holds of it, as bytes: the slab, or packed weights, scales and biases.
-pub(super) fn convert(module: &Module, slab: &Array) -> Result<Vec<Vec<u8>>, EngineError> {
+/// Makes of a slab what the result holds of it, as bytes: the slab, or packed weights, scales and biases. `importance`
+/// is what its columns count where it is fitted, f32 `[columns]` or `[rows, columns]`.
+pub(super) fn convert(
+    module: &Module,
+    slab: &Array,
+    importance: Option<&Array>,
+) -> Result<Vec<Vec<u8>>, EngineError> {
     let tensor = &module.tensor;
     let overflow = || ConvertError::Overflow { name: tensor.name.clone(), float: module.float };
     let loaded = transform(slab.astype(dtype(tensor.dtype))?, tensor.transform)?;
@@ -114,7 +121,10 @@ pub(super) fn convert(module: &Module, slab: &Array) -> Result<Vec<Vec<u8>>, Eng
         });
     }
     let Some(spec) = module.quantized else { return Ok(vec![value.to_bytes()?]) };
-    let parts = mlx::quantize(&value, spec.group_size as i32, spec.bits as i32, spec.mode)?;
+    let parts = match module.method {
+        Method::Rtn => mlx::quantize(&value, spec.group_size as i32, spec.bits as i32, spec.mode)?,
+        Method::Fit => fit(&value, spec, importance)?,
+    };
     mlx::eval(&parts)?;
     for part in parts.iter().filter(|part| !matches!(part.dtype(), Dtype::Uint32 | Dtype::Uint8)) {
         if !is_finite(part)? {
@@ -217,17 +227,26 @@ mod tests {
             let quantized = Some(QuantSpec { group_size, bits, mode });
             let tensor = plan(Vec::new(), &[12, 128], Transform::None);
             let float = FloatType::Bfloat16;
-            let module = Module { tensor, matrix: Some("w".into()), float, quantized, parts: Vec::new() };
             let bf16 = matrix.astype(Dtype::Bfloat16).unwrap();
-            let whole = mlx::quantize(&bf16, group_size as i32, bits as i32, mode).unwrap();
-            let mut joined = vec![Vec::new(); whole.len()];
-            for (start, end) in [(0, 1), (1, 6), (6, 12)] {
-                let pieces = convert(&module, &matrix.slice_axis(0, start, end).unwrap()).unwrap();
-                assert_eq!(pieces.len(), whole.len());
-                joined.iter_mut().zip(pieces).for_each(|(all, piece)| all.extend(piece));
-            }
-            for (joined, whole) in joined.iter().zip(&whole) {
-                assert_eq!(joined, &whole.to_bytes().unwrap(), "{mode:?}, {bits} bits");
+            for method in [Method::Rtn, Method::Fit] {
+                let whole = match (method, mode) {
+                    (Method::Fit, QuantMode::Affine) => fit(&bf16, quantized.unwrap(), None).unwrap(),
+                    (Method::Fit, _) => continue,
+                    _ => mlx::quantize(&bf16, group_size as i32, bits as i32, mode).unwrap(),
+                };
+                let (tensor, matrix_path) = (tensor.clone(), Some("w".into()));
+                let parts = Vec::new();
+                let module = Module { tensor, matrix: matrix_path, float, quantized, method, parts };
+                let mut joined = vec![Vec::new(); whole.len()];
+                for (start, end) in [(0, 1), (1, 6), (6, 12)] {
+                    let slab = matrix.slice_axis(0, start, end).unwrap();
+                    let pieces = convert(&module, &slab, None).unwrap();
+                    assert_eq!(pieces.len(), whole.len());
+                    joined.iter_mut().zip(pieces).for_each(|(all, piece)| all.extend(piece));
+                }
+                for (joined, whole) in joined.iter().zip(&whole) {
+                    assert_eq!(joined, &whole.to_bytes().unwrap(), "{method:?}, {mode:?}, {bits} bits");
+                }
             }
         }
     }

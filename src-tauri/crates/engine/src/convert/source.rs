@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::ConvertError;
-use crate::checkpoint::{CheckpointError, Config, Index, Layout, TensorPlan, WeightKind};
+use crate::checkpoint::{CheckpointError, Config, Files, Index, Layout, Metadata, TensorPlan, WeightKind};
 use crate::error::EngineError;
 
 /// The checkpoint to convert: everything but its weights.
@@ -73,6 +73,11 @@ impl Source {
         }
         let identity = Identity { config_crc32: crc32fast::hash(&text), files: identities(&layout)? };
         Ok(Self { dir: dir.to_owned(), object, config, layout, origin: origin(dir, revision), identity })
+    }
+
+    /// What plans call it by.
+    pub(super) fn fingerprint(&self) -> Result<u32, CheckpointError> {
+        Metadata::read(&self.dir, Files::Whole)?.fingerprint()
     }
 
     /// Bytes that are read to convert it.

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use mlx_sys::{mlx_array, mlx_optional_dtype, mlx_optional_float, mlx_optional_int};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::array::{Handles, vector_of};
 use super::for_metal::is_for_metal;
@@ -17,7 +17,7 @@ const MAX_AXES: usize = 8;
 const STRIDES: [i32; MAX_AXES] = [1; MAX_AXES];
 
 /// How a quantized matrix stores its groups. Written as configs write it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuantMode {
     /// Integers with a scale and a bias per group.
@@ -159,6 +159,8 @@ binary! {
     equal => mlx_equal;
     /// The smaller of the two.
     minimum => mlx_minimum;
+    /// The larger of the two.
+    maximum => mlx_maximum;
     /// Quotient rounded down; of integers an integer.
     floor_divide => mlx_floor_divide;
     /// Bitwise exclusive or.
@@ -181,6 +183,11 @@ impl Array {
     /// The same bits as elements of another type of the same size.
     pub fn view(&self, dtype: Dtype) -> Result<Self> {
         Self::build("view", |res, s| unsafe { mlx_sys::mlx_view(res, self.raw(), dtype.into(), s) })
+    }
+
+    /// The nearest whole number, the even one of two.
+    pub fn round(&self) -> Result<Self> {
+        Self::build("round", |res, s| unsafe { mlx_sys::mlx_round(res, self.raw(), 0, s) })
     }
 
     /// x · sigmoid(x).

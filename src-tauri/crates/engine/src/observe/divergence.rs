@@ -1,7 +1,7 @@
 //! How far a model's predictions are from those of a reference on the same texts: KL divergence token by token, the same
 //! first choice, perplexity and acceptance of both.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::stream::{Outputs, outputs};
 use super::{ObserveError, Source};
@@ -64,21 +64,51 @@ impl Predictions {
     }
 }
 
-/// How well a model predicts texts. The head guesses the token two behind its pair: what the model itself chooses one
-/// token later.
-fn figures<'a>(texts: impl Iterator<Item = &'a Predictions>) -> Figures {
-    let (mut nll, mut predicted, mut same, mut guesses) = (0.0, 0, 0, 0);
-    for text in texts {
-        nll += sum(&text.nll);
-        predicted += text.nll.len();
+/// What is counted of a model that predicts texts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Counts {
+    /// Sum of −ln p of the tokens that were predicted.
+    nll: f64,
+    predicted: usize,
+    /// Guesses of the MTP head, and how many of them are what the model itself chooses one token later: the head
+    /// guesses the token two behind its pair.
+    guesses: usize,
+    right: usize,
+}
+
+impl Counts {
+    fn of(text: &Predictions) -> Self {
         let compared = text.guesses.iter().zip(text.choices.iter().skip(1));
-        same += compared.filter(|(guess, choice)| guess == choice).count();
-        guesses += text.guesses.len();
+        Self {
+            nll: sum(&text.nll),
+            predicted: text.nll.len(),
+            guesses: text.guesses.len(),
+            right: compared.filter(|(guess, choice)| guess == choice).count(),
+        }
     }
-    Figures {
-        mean_nll: (predicted > 0).then(|| nll / predicted as f64),
-        mtp_acceptance: (guesses > 0).then(|| same as f64 / guesses as f64),
+
+    /// How well the model predicts the texts.
+    pub(super) fn figures(texts: impl IntoIterator<Item = Self>) -> Figures {
+        let all = texts.into_iter().fold(Self::default(), |all, text| Self {
+            nll: all.nll + text.nll,
+            predicted: all.predicted + text.predicted,
+            guesses: all.guesses + text.guesses,
+            right: all.right + text.right,
+        });
+        Figures {
+            mean_nll: (all.predicted > 0).then(|| all.nll / all.predicted as f64),
+            mtp_acceptance: (all.guesses > 0).then(|| all.right as f64 / all.guesses as f64),
+        }
     }
+}
+
+/// What is kept of a text that a model and its reference have read.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct TextFigures {
+    /// Mean KL divergence, in nats.
+    pub(super) kl: f64,
+    pub(super) reference: Counts,
+    pub(super) model: Counts,
 }
 
 /// One text, read by a model and by its reference.
@@ -95,24 +125,14 @@ struct Compared {
 pub(super) struct Comparison(Vec<Compared>);
 
 impl Comparison {
-    /// Adds the texts of another one behind these.
-    pub(super) fn append(&mut self, other: Self) {
-        self.0.extend(other.0);
-    }
-
-    /// Mean KL of each text, in nats.
-    pub(super) fn kl(&self) -> Vec<f64> {
-        self.0.iter().map(|text| sum(&text.kl) / text.kl.len() as f64).collect()
-    }
-
-    /// How well the reference predicts them.
-    pub(super) fn reference(&self) -> Figures {
-        figures(self.0.iter().map(|text| &text.reference))
-    }
-
-    /// How well the model does.
-    pub(super) fn model(&self) -> Figures {
-        figures(self.0.iter().map(|text| &text.model))
+    /// What is kept of each text.
+    pub(super) fn texts(&self) -> Vec<TextFigures> {
+        let figures = |text: &Compared| TextFigures {
+            kl: sum(&text.kl) / text.kl.len() as f64,
+            reference: Counts::of(&text.reference),
+            model: Counts::of(&text.model),
+        };
+        self.0.iter().map(figures).collect()
     }
 
     /// All of it in few numbers; there is at least one token.
@@ -120,7 +140,8 @@ impl Comparison {
         let mut kl: Vec<f32> = self.0.iter().flat_map(|text| text.kl.iter().copied()).collect();
         kl.sort_by(f32::total_cmp);
         let choices = self.0.iter().flat_map(|text| text.reference.choices.iter().zip(&text.model.choices));
-        let (tokens, texts) = (kl.len(), self.kl());
+        let (tokens, figures) = (kl.len(), self.texts());
+        let texts: Vec<f64> = figures.iter().map(|text| text.kl).collect();
         Divergence {
             tokens,
             kl: sum(&kl) / tokens as f64,
@@ -129,8 +150,8 @@ impl Comparison {
             same_choice: choices.filter(|(reference, model)| reference == model).count() as f64
                 / tokens as f64,
             texts,
-            reference: self.reference(),
-            model: self.model(),
+            reference: Counts::figures(figures.iter().map(|text| text.reference)),
+            model: Counts::figures(figures.iter().map(|text| text.model)),
         }
     }
 }

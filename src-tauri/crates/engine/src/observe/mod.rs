@@ -14,6 +14,6 @@ pub use allocate::{Allocation, Choice, Point, allocate};
 pub use divergence::{Divergence, evidence, kl_divergence};
 pub use error::ObserveError;
 pub use groups::{Group, Module, WIDTHS, groups};
-pub use probe::{Probe, Sensitivity, probe};
+pub use probe::{Batch, Probe, Probing, Sensitivity, probe};
 pub use source::Source;
 pub use stream::{Outputs, outputs};

@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::iter;
 
-use super::divergence::{Comparison, compare, head_in_f32};
+use serde::{Deserialize, Serialize};
+
+use super::divergence::{Counts, TextFigures, compare, head_in_f32};
 use super::groups::{Group, WIDTHS, groups, small};
 use super::stream::{End, Stream, told};
 use super::{Choice, ObserveError, Point, Source};
@@ -64,43 +66,138 @@ impl Probe {
     }
 }
 
+/// What readings of some of the texts have found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Batch(Vec<Sums>);
+
 /// What is added up of a group.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Sums {
-    /// By bits.
-    compared: BTreeMap<usize, Comparison>,
+    /// By bits, text by text.
+    compared: BTreeMap<usize, Vec<TextFigures>>,
     /// By bits, the tokens' errors.
     errors: BTreeMap<usize, f64>,
     tokens: usize,
 }
 
 impl Sums {
-    fn append(&mut self, bits: usize, comparison: Comparison) {
-        self.compared.entry(bits).or_default().append(comparison);
+    fn append(&mut self, bits: usize, texts: Vec<TextFigures>) {
+        self.compared.entry(bits).or_default().extend(texts);
+    }
+
+    /// Adds what was found of further texts.
+    fn merge(&mut self, other: Self) {
+        other.compared.into_iter().for_each(|(bits, texts)| self.append(bits, texts));
+        for (bits, errors) in other.errors {
+            *self.errors.entry(bits).or_default() += errors;
+        }
+        self.tokens += other.tokens;
     }
 
     /// What the group costs; widths that no version had follow those that one had by the errors.
     fn sensitivity(&self, group: Group, bits: usize) -> Sensitivity {
         let local: BTreeMap<usize, f64> =
             self.errors.iter().map(|(&bits, sum)| (bits, sum / self.tokens.max(1) as f64)).collect();
-        let measured = self.compared.get(&bits).map(Comparison::kl).unwrap_or_default();
+        let kl = |texts: &Vec<TextFigures>| texts.iter().map(|text| text.kl).collect::<Vec<f64>>();
+        let measured = self.compared.get(&bits).map(kl).unwrap_or_default();
         let at_bits = local.get(&bits).copied().unwrap_or_default();
-        let kl = WIDTHS.into_iter().map(|width| {
+        let costs = WIDTHS.into_iter().map(|width| {
             let in_proportion = || {
                 let error = local.get(&width).copied().unwrap_or_default();
                 let factor = if at_bits > 0.0 { error / at_bits } else { 0.0 };
                 measured.iter().map(|kl| kl * factor).collect()
             };
-            (width, self.compared.get(&width).map_or_else(in_proportion, Comparison::kl))
+            (width, self.compared.get(&width).map_or_else(in_proportion, kl))
         });
-        let figures = self.compared.get(&bits).map(Comparison::model).unwrap_or_default();
-        Sensitivity { kl: kl.collect(), group, local, figures }
+        let texts = self.compared.get(&bits).into_iter().flatten();
+        let figures = Counts::figures(texts.map(|text| text.model));
+        Sensitivity { kl: costs.collect(), group, local, figures }
     }
 }
 
-/// Measures what it costs to quantize each group of the trunk to `bits` alone. `memory`: bytes that the versions of the
-/// texts may take; texts are read in as many batches as that asks for, at least one by one, and each reads the model
-/// once. `progress` hears of layers in all batches.
+/// A probe in parts, each of which can be kept and need not be measured again.
+#[derive(Debug)]
+pub struct Probing<'a> {
+    source: &'a Source,
+    groups: Vec<Group>,
+    bits: usize,
+    /// Texts that are read together; each batch reads the model once.
+    batches: Vec<&'a [Vec<u32>]>,
+    /// Bytes of a scale or bias.
+    float_bytes: usize,
+}
+
+impl<'a> Probing<'a> {
+    /// Prepares to measure what it costs to quantize each group of the trunk to `bits` alone. `memory`: bytes that the
+    /// versions of the texts may take; texts are read in as many batches as that asks for, at least one by one.
+    pub fn new(
+        source: &'a Source,
+        texts: &'a [Vec<u32>],
+        bits: usize,
+        memory: u64,
+    ) -> Result<Self, EngineError> {
+        source.check(texts)?;
+        if !WIDTHS.contains(&bits) {
+            return Err(ObserveError::NoSuchWidth { bits }.into());
+        }
+        let groups = groups(&source.layout, source.config.layers.len());
+        for module in groups.iter().flat_map(|group| &group.modules) {
+            if let WeightKind::Quantized(spec) = module.weight.kind {
+                let (path, spec) = (module.path.clone(), spec.to_string());
+                return Err(ObserveError::Quantized { path, spec }.into());
+            }
+        }
+        let float_bytes = source.layout.compute.dtype().bitsize() / 8;
+        // One version of each group, the embedding at every width, the float model before and behind a layer.
+        let versions = groups.len() + WIDTHS.len() + 2;
+        let of_token =
+            versions * source.config.hidden_size * float_bytes * if source.layout.has_mtp() { 2 } else { 1 };
+        let batches = batches(texts, memory / of_token as u64);
+        Ok(Self { source, groups, bits, batches, float_bytes })
+    }
+
+    /// How many there are.
+    pub fn batches(&self) -> usize {
+        self.batches.len()
+    }
+
+    /// Measures one of them. `progress` hears of the layers in all batches.
+    pub fn measure(&self, batch: usize, progress: &mut LoadProgress<'_>) -> Result<Batch, EngineError> {
+        let (index, all) = (batch as u64, self.batches.len() as u64);
+        let mut told_of = |done: u64, layers: u64| progress(index * layers + done, all * layers);
+        let mut sums = vec![Sums::default(); self.groups.len()];
+        let texts = self.batches[batch];
+        Pass { source: self.source, texts, groups: &self.groups, bits: self.bits }
+            .run(&mut sums, &mut told_of)?;
+        Ok(Batch(sums))
+    }
+
+    /// What all of them together have found, in their order.
+    pub fn finish(self, batches: impl IntoIterator<Item = Batch>) -> Probe {
+        let mut sums = vec![Sums::default(); self.groups.len()];
+        for Batch(found) in batches {
+            sums.iter_mut().zip(found).for_each(|(sums, found)| sums.merge(found));
+        }
+        let reference = sums.iter().find_map(|sums| sums.compared.get(&self.bits)).into_iter().flatten();
+        let reference = Counts::figures(reference.map(|text| text.reference));
+        let groups = self.groups.into_iter().zip(&sums);
+        let texts = self.batches.iter().map(|batch| batch.len()).sum();
+        let small = small(&self.source.layout, self.float_bytes).into_iter();
+        let small = small.map(|(module, spec, bytes)| Choice {
+            modules: vec![module.path],
+            points: vec![Point { spec, bytes, kl: vec![0.0; texts] }],
+        });
+        Probe {
+            bits: self.bits,
+            reference,
+            groups: groups.map(|(group, sums)| sums.sensitivity(group, self.bits)).collect(),
+            small: small.collect(),
+            float_bytes: self.float_bytes,
+        }
+    }
+}
+
+/// A probe at once, see [`Probing`].
 pub fn probe(
     source: &Source,
     texts: &[Vec<u32>],
@@ -108,42 +205,10 @@ pub fn probe(
     memory: u64,
     progress: &mut LoadProgress<'_>,
 ) -> Result<Probe, EngineError> {
-    source.check(texts)?;
-    if !WIDTHS.contains(&bits) {
-        return Err(ObserveError::NoSuchWidth { bits }.into());
-    }
-    let layers = source.config.layers.len();
-    let groups = groups(&source.layout, layers);
-    for module in groups.iter().flat_map(|group| &group.modules) {
-        if let WeightKind::Quantized(spec) = module.weight.kind {
-            return Err(ObserveError::Quantized { path: module.path.clone(), spec: spec.to_string() }.into());
-        }
-    }
-    let float_bytes = source.layout.compute.dtype().bitsize() / 8;
-    // One version of each group, the embedding at every width, the float model before and behind a layer.
-    let versions = groups.len() + WIDTHS.len() + 2;
-    let of_token =
-        versions * source.config.hidden_size * float_bytes * if source.layout.has_mtp() { 2 } else { 1 };
-    let batches = batches(texts, memory / of_token as u64);
-    let mut sums = vec![Sums::default(); groups.len()];
-    for (index, batch) in batches.iter().enumerate() {
-        let mut told_of =
-            |done: u64, all: u64| progress(index as u64 * all + done, batches.len() as u64 * all);
-        Pass { source, texts: batch, groups: &groups, bits }.run(&mut sums, &mut told_of)?;
-    }
-    let reference = sums.iter().find_map(|sums| sums.compared.get(&bits)).map(Comparison::reference);
-    let found = groups.into_iter().zip(&sums).map(|(group, sums)| sums.sensitivity(group, bits)).collect();
-    let small = small(&source.layout, float_bytes).into_iter().map(|(module, spec, bytes)| Choice {
-        modules: vec![module.path],
-        points: vec![Point { spec, bytes, kl: vec![0.0; texts.len()] }],
-    });
-    Ok(Probe {
-        bits,
-        reference: reference.unwrap_or_default(),
-        groups: found,
-        small: small.collect(),
-        float_bytes,
-    })
+    let probing = Probing::new(source, texts, bits, memory)?;
+    let found = (0..probing.batches()).map(|batch| probing.measure(batch, progress));
+    let found: Vec<Batch> = found.collect::<Result<_, _>>()?;
+    Ok(probing.finish(found))
 }
 
 /// Texts that are read together: at least one, and no more than so many tokens.
@@ -247,12 +312,12 @@ impl Pass<'_> {
         let head = head_in_f32(weights.clone())?;
         let compared = compare((&head, &float), (&head, &outputs), self.texts)?;
         for ((group, bits), comparison) in float_head.into_iter().zip(compared) {
-            sums[group].append(bits, comparison);
+            sums[group].append(bits, comparison.texts());
         }
         for (group, bits, found) in own_head {
             let own = head_in_f32(self.quantized(weights.clone(), group, bits)?)?;
             for comparison in compare((&head, &float), (&own, &[found]), self.texts)? {
-                sums[group].append(bits, comparison);
+                sums[group].append(bits, comparison.texts());
             }
         }
         Ok(())

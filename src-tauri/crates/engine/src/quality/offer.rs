@@ -1,0 +1,152 @@
+//! What a model can be converted to, by what its groups of matrices were measured to cost.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use foretoken_protocol::ConversionSettings;
+use serde_json::{Value, json};
+
+use super::QualityError;
+use super::aim::{Aim, Closeness};
+use crate::checkpoint::{Files, Metadata, QuantSpec, Weight, is_mtp};
+use crate::convert::{Conversion, FUSION, Limits, Method, Plan};
+use crate::error::EngineError;
+use crate::mlx::QuantMode;
+use crate::observe::{Allocation, Choice, ObserveError, Probe, Source, allocate};
+
+/// How the MTP head is quantized, where its rows divide into these groups or into smaller ones.
+const HEAD: QuantSpec = QuantSpec { group_size: 64, bits: 4, mode: QuantMode::Affine };
+/// Groups that are quantized together cost up to twice what they cost each alone.
+const TOGETHER: f64 = 2.0;
+/// Halvings of a range of bytes, after which it is one byte.
+const HALVINGS: u32 = 48;
+
+/// Every plan that can be made for a model.
+#[derive(Debug)]
+pub struct Offer {
+    /// The model's fingerprint.
+    source: u32,
+    /// What can be chosen, and what is fixed.
+    choices: Vec<Choice>,
+    /// Matrices that are in none of the choices: those of the head, and those that stay as they are.
+    others: BTreeMap<String, Option<QuantSpec>>,
+    /// Bytes of everything but the choices.
+    rest: u64,
+    parameters: u64,
+}
+
+/// One way to convert a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Offered {
+    /// All tensors of the result.
+    pub bytes: u64,
+    /// The same for each parameter.
+    pub bits_per_weight: f64,
+    /// KL divergence from the original in nats a token, as the sum of what each group costs alone: good for choosing
+    /// only, and rather too small.
+    pub kl: f64,
+}
+
+impl Offer {
+    /// What can be made of the model in `source`, of which `probe` has found what its groups cost.
+    pub fn new(source: &Path, settings: &ConversionSettings, probe: &Probe) -> Result<Self, EngineError> {
+        let fingerprint = Metadata::read(source, Files::Whole)?.fingerprint()?;
+        let weights = Source::read(source)?.layout.weights;
+        let choices = probe.choices();
+        let chosen = |path: &String| choices.iter().any(|choice| choice.modules.contains(path));
+        let others = weights.iter().filter(|(path, _)| !chosen(path));
+        let others = others.map(|(path, weight)| (path.clone(), head_spec(path, weight))).collect();
+        let mut offer = Self { source: fingerprint, choices, others, rest: 0, parameters: 0 };
+        // Where the result would lie does not matter to its size.
+        let least = allocate(&offer.choices, offer.least())?;
+        let plan = offer.of(&least, Value::Null)?;
+        let sized = Conversion::sized(source, Arc::new(plan), settings, Limits::default())?;
+        (offer.rest, offer.parameters) = (sized.bytes - least.bytes, sized.parameters);
+        Ok(offer)
+    }
+
+    /// The plan that comes to what is wanted, and what is expected of it.
+    pub fn plan(&self, aim: Aim) -> Result<(Plan, Offered), EngineError> {
+        let allocation = match aim {
+            Aim::Bits(bits) => self.within((bits * self.parameters as f64 / 8.0) as u64)?,
+            Aim::Bytes(bytes) => self.within(bytes)?,
+            Aim::Closeness(closeness) => self.as_close_as(closeness)?,
+        };
+        let offered = self.offered(&allocation);
+        let measured = json!({ "bytes": offered.bytes, "bits_per_weight": offered.bits_per_weight, "kl": offered.kl });
+        Ok((self.of(&allocation, measured)?, offered))
+    }
+
+    /// Ways from the smallest to the closest, `points` of them at most, at even distances of bytes.
+    pub fn curve(&self, points: u64) -> Result<Vec<Offered>, EngineError> {
+        let (least, most) = (self.least(), self.most());
+        let budgets = (0..points).map(|point| least + (most - least) * point / (points - 1).max(1));
+        let mut offered: Vec<Offered> = budgets
+            .map(|budget| Ok(self.offered(&allocate(&self.choices, budget)?)))
+            .collect::<Result<_, EngineError>>()?;
+        offered.dedup();
+        Ok(offered)
+    }
+
+    fn offered(&self, allocation: &Allocation) -> Offered {
+        let bytes = self.rest + allocation.bytes;
+        Offered { bytes, bits_per_weight: 8.0 * bytes as f64 / self.parameters as f64, kl: allocation.kl }
+    }
+
+    /// The closest of no more than so many bytes.
+    fn within(&self, bytes: u64) -> Result<Allocation, EngineError> {
+        let least = self.rest + self.least();
+        let found = allocate(&self.choices, bytes.saturating_sub(self.rest));
+        found.map_err(|error| match error {
+            ObserveError::BudgetTooSmall { .. } => {
+                let bits = |bytes: u64| 8.0 * bytes as f64 / self.parameters as f64;
+                QualityError::TooSmall { bytes, least, bits: bits(bytes), least_bits: bits(least) }.into()
+            }
+            error => error.into(),
+        })
+    }
+
+    /// The smallest that is likely to be as close as this; the closest of all where none is.
+    fn as_close_as(&self, closeness: Closeness) -> Result<Allocation, EngineError> {
+        let wanted = closeness.most_kl() / TOGETHER;
+        let (mut least, mut most) = (self.least(), self.most());
+        // The larger a budget, the closer.
+        for _ in 0..HALVINGS {
+            let middle = least.midpoint(most);
+            match allocate(&self.choices, middle)?.kl <= wanted {
+                true => most = middle,
+                false => least = middle + 1,
+            }
+            if least >= most {
+                break;
+            }
+        }
+        Ok(allocate(&self.choices, most)?)
+    }
+
+    fn of(&self, allocation: &Allocation, measured: Value) -> Result<Plan, EngineError> {
+        let chosen = allocation.modules.iter().map(|(path, spec)| (path.clone(), Some(*spec)));
+        let modules = self.others.clone().into_iter().chain(chosen).collect();
+        Ok(Plan::new(self.source, modules, Method::Fit, measured)?)
+    }
+
+    fn least(&self) -> u64 {
+        self.sum(|bytes| bytes.min())
+    }
+
+    fn most(&self) -> u64 {
+        self.sum(|bytes| bytes.max())
+    }
+
+    fn sum(&self, of: impl Fn(&mut dyn Iterator<Item = u64>) -> Option<u64>) -> u64 {
+        let of_choice = |choice: &Choice| of(&mut choice.points.iter().map(|point| point.bytes)).unwrap_or(0);
+        self.choices.iter().map(of_choice).sum()
+    }
+}
+
+/// How a matrix is stored that nothing was measured of: as it is, but for those of the head.
+fn head_spec(path: &str, weight: &Weight) -> Option<QuantSpec> {
+    let specs = [HEAD, QuantSpec { group_size: 32, ..HEAD }];
+    specs.into_iter().find(|spec| is_mtp(path) && path != FUSION && spec.divides(weight.columns))
+}

@@ -16,7 +16,7 @@ const GROUP: i32 = 64;
 /// Tokens per forward pass.
 const CHUNK: usize = 256;
 /// Divergence of fitted models at most, as a share of that of rounded ones with as many bits.
-const BOUNDS: [(usize, f64); 4] = [(2, 0.6), (3, 0.85), (4, 0.95), (8, 0.7)];
+const BOUNDS: [(usize, f64); 4] = [(2, 0.6), (3, 0.75), (4, 0.95), (8, 0.7)];
 
 /// Questions and the demo model's replies to them, other ones for each seed, at least `tokens` together.
 fn texts(seed: u64, tokens: usize) -> Vec<Vec<u32>> {

@@ -16,6 +16,7 @@ pub mod memory;
 pub mod mlx;
 pub mod model;
 pub mod observe;
+pub mod quality;
 pub mod sample;
 pub mod score;
 pub mod serve;

@@ -73,6 +73,7 @@ const LAYERS: Layers = Layers {
                 ("learned", &["decode", "machine", "mlx"]),
                 ("score", &["cache", "error", "mlx", "model"]),
                 ("observe", &["cache", "checkpoint", "error", "mlx", "model", "score"]),
+                ("quality", &["checkpoint", "convert", "error", "mlx", "observe"]),
                 (
                     "session",
                     &[

@@ -13,7 +13,7 @@ use crate::error::EngineError;
 /// The index that tools look for beside the tensor files.
 pub(super) const INDEX: &str = "model.safetensors.index.json";
 /// The record of how the result was made.
-pub(super) const RECORD: &str = "foretoken.json";
+pub const RECORD: &str = "foretoken.json";
 /// How pictures and films are prepared for the model.
 const PREPROCESSORS: [&str; 2] = ["preprocessor_config.json", "video_preprocessor_config.json"];
 const NAMES: [&str; 13] = [

@@ -27,7 +27,7 @@ const CLEARLY: f32 = 0.9999;
 /// `[rows, columns]` with the rows counted over all axes but the last, weights the columns; without it all are equal.
 pub fn fit(value: &Array, spec: QuantSpec, importance: Option<&Array>) -> Result<Vec<Array>> {
     let columns = value.dim(-1);
-    let rows = value.size() as i32 / columns.max(1);
+    let rows = (value.size() / columns.max(1) as usize) as i32;
     let flat = value.reshape(&[rows, columns])?;
     let importance = importance.map(|importance| importance.reshape(&[-1, columns])).transpose()?;
     let step = (PIECE as i32 / columns.max(1)).max(1);

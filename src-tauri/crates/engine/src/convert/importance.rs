@@ -8,7 +8,7 @@ use crate::checkpoint::Weight;
 use crate::mlx::{Array, Result};
 
 /// Mean squares of the inputs of matrices, by canonical path. Matrices that it does not hold are fitted with equal
-/// columns.
+/// columns; a tied embedding, which is looked up as well as multiplied by, is best one of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Importance(BTreeMap<String, Vec<f32>>);
 

@@ -34,10 +34,11 @@ use crate::machine;
 use output::Output;
 use source::Source;
 
+pub use companions::RECORD;
 pub use error::ConvertError;
 pub use fit::fit;
 pub use importance::Importance;
-pub use plan::{Method, Plan, PlanError};
+pub use plan::{FUSION, Method, Plan, PlanError};
 pub use recipe::Recipe;
 
 /// How a conversion is cut up. No byte of a tensor depends on it.
@@ -154,6 +155,16 @@ impl Conversion {
         observe: &mut dyn FnMut(&ConversionProgress) -> ControlFlow<()>,
     ) -> Result<ConversionReport, EngineError> {
         run::run(self, observe)
+    }
+
+    /// Bytes of all tensors of the result.
+    pub fn bytes(&self) -> u64 {
+        self.output.bytes()
+    }
+
+    /// Parameters of the result, its vision tower included.
+    pub fn parameters(&self) -> u64 {
+        self.output.parameters
     }
 
     /// What a person should know before it begins, a sentence each.

@@ -26,7 +26,7 @@ pub(super) struct Output {
     /// The files.
     pub(super) shards: Vec<Shard>,
     /// Parameters of the model, its vision tower included.
-    parameters: u64,
+    pub(super) parameters: u64,
 }
 
 /// A tensor of the source and the one or three that it becomes.

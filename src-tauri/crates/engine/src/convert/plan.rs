@@ -19,7 +19,7 @@ const SMALL: [&str; 4] = [".mlp.gate", ".shared_expert_gate", ".in_proj_a", ".in
 /// How they are quantized then.
 const OF_SMALL: QuantSpec = QuantSpec { group_size: 64, bits: 8, mode: QuantMode::Affine };
 /// The first layer of the MTP head, which every draft passes through: not quantized unless a plan names it.
-pub(super) const FUSION: &str = "mtp.fc";
+pub const FUSION: &str = "mtp.fc";
 /// Characters of a wrong value that a message shows.
 const SHOWN: usize = 60;
 

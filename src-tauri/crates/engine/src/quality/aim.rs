@@ -1,7 +1,10 @@
 //! What a conversion is to come to.
 
+use serde::{Deserialize, Serialize};
+
 /// How large or how close to the original a result is to be.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Aim {
     /// So many bits a weight at most, over all tensors of the result.
     Bits(f64),
@@ -12,7 +15,8 @@ pub enum Aim {
 }
 
 /// How close to the original, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Closeness {
     /// A small model, whose words differ now and then.
     Small,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::QualityError;
 use super::aim::{Aim, Closeness};
 use crate::checkpoint::{Files, Metadata, QuantSpec, Weight, is_mtp};
-use crate::convert::{Conversion, FUSION, Limits, Method, Plan};
+use crate::convert::{Conversion, ConvertError, FUSION, Limits, Method, Plan};
 use crate::error::EngineError;
 use crate::mlx::QuantMode;
 use crate::observe::{Allocation, Choice, ObserveError, Probe, Source, allocate};
@@ -49,8 +49,13 @@ pub struct Offered {
 }
 
 impl Offer {
-    /// What can be made of the model in `source`, of which `probe` has found what its groups cost.
-    pub fn new(source: &Path, settings: &ConversionSettings, probe: &Probe) -> Result<Self, EngineError> {
+    /// What can be made in `out` of the model in `source`, of which `probe` has found what its groups cost.
+    pub fn new(
+        source: &Path,
+        out: &Path,
+        settings: &ConversionSettings,
+        probe: &Probe,
+    ) -> Result<Self, EngineError> {
         let fingerprint = Metadata::read(source, Files::Whole)?.fingerprint()?;
         let weights = Source::read(source)?.layout.weights;
         let choices = probe.choices();
@@ -58,11 +63,11 @@ impl Offer {
         let others = weights.iter().filter(|(path, _)| !chosen(path));
         let others = others.map(|(path, weight)| (path.clone(), head_spec(path, weight))).collect();
         let mut offer = Self { source: fingerprint, choices, others, rest: 0, parameters: 0 };
-        // Where the result would lie does not matter to its size.
         let least = allocate(&offer.choices, offer.least())?;
-        let plan = offer.of(&least, Value::Null)?;
-        let sized = Conversion::sized(source, Arc::new(plan), settings, Limits::default())?;
-        (offer.rest, offer.parameters) = (sized.bytes - least.bytes, sized.parameters);
+        let plan = (Arc::new(offer.of(&least, Value::Null)?), None);
+        let smallest = Conversion::planned(source, out, plan, settings, None, Limits::default())?;
+        offer.rest = smallest.bytes().saturating_sub(least.bytes);
+        offer.parameters = smallest.parameters();
         Ok(offer)
     }
 
@@ -74,7 +79,8 @@ impl Offer {
             Aim::Closeness(closeness) => self.as_close_as(closeness)?,
         };
         let offered = self.offered(&allocation);
-        let measured = json!({ "bytes": offered.bytes, "bits_per_weight": offered.bits_per_weight, "kl": offered.kl });
+        let measured =
+            json!({ "bytes": offered.bytes, "bits_per_weight": offered.bits_per_weight, "kl": offered.kl });
         Ok((self.of(&allocation, measured)?, offered))
     }
 
@@ -128,7 +134,7 @@ impl Offer {
     fn of(&self, allocation: &Allocation, measured: Value) -> Result<Plan, EngineError> {
         let chosen = allocation.modules.iter().map(|(path, spec)| (path.clone(), Some(*spec)));
         let modules = self.others.clone().into_iter().chain(chosen).collect();
-        Ok(Plan::new(self.source, modules, Method::Fit, measured)?)
+        Ok(Plan::new(self.source, modules, Method::Fit, measured).map_err(ConvertError::Plan)?)
     }
 
     fn least(&self) -> u64 {

@@ -1,0 +1,59 @@
+//! Why no plan comes to what was wanted, and why what was measured cannot be kept.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::error::EngineError;
+
+/// What can be wrong with an aim, and with the file that keeps what was measured.
+#[derive(Debug, Error)]
+pub enum QualityError {
+    /// Not even the fewest bits come to so little.
+    #[error(
+        "The model cannot come to {bytes} bytes ({bits:.2} bits per weight): with the fewest bits it takes {least} \
+         ({least_bits:.2})."
+    )]
+    TooSmall {
+        /// Bytes that were allowed.
+        bytes: u64,
+        /// The fewest.
+        least: u64,
+        /// The same for each parameter, in bits.
+        bits: f64,
+        /// The same of the fewest.
+        least_bits: f64,
+    },
+    /// What was measured cannot be kept or read.
+    #[error("{} cannot be used: {source}.", path.display())]
+    Kept {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Something else is where it is to be kept.
+    #[error("{} is in the way: it is not what a conversion has measured.", path.display())]
+    InTheWay {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl From<QualityError> for EngineError {
+    fn from(error: QualityError) -> Self {
+        let (code, hint) = match &error {
+            QualityError::TooSmall { .. } => {
+                ("target_too_small", "Allow it more, or choose a smaller model.")
+            }
+            QualityError::Kept { .. } => {
+                ("not_written", "Check that the folder can be written to and that the disk is not full.")
+            }
+            QualityError::InTheWay { .. } => {
+                ("not_written", "Move it away, or choose another place for the result.")
+            }
+        };
+        Self::Request { code, message: error.to_string(), hint }
+    }
+}

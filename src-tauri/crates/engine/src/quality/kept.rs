@@ -1,0 +1,134 @@
+//! What a conversion has measured before it begins to write, kept in a file beside the place of its result: a mark, what
+//! was measured on what, and then a line for each batch of texts. One that was interrupted goes on behind the last whole
+//! line.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::QualityError;
+
+/// The first line of every such file, by which it is told from others of that name.
+const MARK: &str = r#"{"tool":"foretoken-engine","file":"measured for a conversion"}"#;
+
+/// The file.
+#[derive(Debug)]
+pub(super) struct Kept {
+    path: PathBuf,
+    file: File,
+    /// Whole lines behind the first two.
+    lines: Vec<String>,
+}
+
+impl Kept {
+    /// Opens the file beside the place of a result, or begins it anew where it is about something else.
+    pub(super) fn open(out: &Path, about: &Value) -> Result<Self, QualityError> {
+        let mut name = out.file_name().unwrap_or_default().to_owned();
+        name.push(".measured");
+        let path = out.with_file_name(name);
+        let failed = |source| QualityError::Kept { path: path.clone(), source };
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            read => read.map_err(failed)?,
+        };
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let mut lines = whole.lines();
+        match lines.next() {
+            // One that broke off in its mark holds nothing.
+            None if MARK.starts_with(text.trim_end()) => {}
+            Some(MARK) => {}
+            _ => return Err(QualityError::InTheWay { path }),
+        }
+        let about = about.to_string();
+        let mut kept: Vec<String> = match lines.next() {
+            Some(line) if line == about => lines.map(str::to_owned).collect(),
+            _ => Vec::new(),
+        };
+        // What is no JSON was written while the machine went down.
+        let end = kept.iter().position(|line| serde_json::from_str::<Value>(line).is_err());
+        kept.truncate(end.unwrap_or(kept.len()));
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let begin = [&[MARK.to_owned(), about], kept.as_slice()].concat().join("\n") + "\n";
+        let file = replace(&path, begin.as_bytes()).map_err(failed)?;
+        Ok(Self { path, file, lines: kept })
+    }
+
+    /// The line with this number, from 0; `None` where it is still to be measured.
+    pub(super) fn get<T: DeserializeOwned>(&self, line: usize) -> Option<T> {
+        serde_json::from_str(self.lines.get(line)?).ok()
+    }
+
+    /// Whether this is one of the lines.
+    pub(super) fn holds<T: DeserializeOwned + PartialEq>(&self, value: &T) -> bool {
+        self.lines.iter().any(|line| serde_json::from_str::<T>(line).is_ok_and(|line| line == *value))
+    }
+
+    /// Adds a line, which is on the disk then, and returns it as it will be read: a number may lose its last bit, and
+    /// whoever goes on must not come to something else than who never stopped.
+    pub(super) fn add<T: Serialize + DeserializeOwned>(&mut self, value: &T) -> Result<T, QualityError> {
+        let failed = |source| QualityError::Kept { path: self.path.clone(), source };
+        let line = serde_json::to_string(value).map_err(|error| failed(error.into()))?;
+        let written = writeln!(self.file, "{line}").and_then(|()| self.file.sync_data());
+        written.map_err(failed)?;
+        let read = serde_json::from_str(&line).map_err(|error| failed(error.into()));
+        self.lines.push(line);
+        read
+    }
+
+    /// Removes the file, once the result says all that it has come to.
+    pub(super) fn remove(self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!(%error, path = %self.path.display(), "what a finished conversion has measured stays");
+        }
+    }
+}
+
+/// Puts these bytes in the place of a file, and opens it to add to it.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<File> {
+    let mut next = path.as_os_str().to_owned();
+    next.push(".next");
+    fs::write(&next, bytes)?;
+    fs::rename(&next, path)?;
+    OpenOptions::new().append(true).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_was_measured_is_there_again_up_to_wherever_it_broke_off() {
+        let dir = tempfile::tempdir().unwrap();
+        let (out, about) = (dir.path().join("new/out"), json!({ "texts": 7 }));
+        let mut kept = Kept::open(&out, &about).unwrap();
+        let values = [0.1 + 0.2, 1e-300, 7.0];
+        let added = values.map(|value| kept.add(&value).unwrap());
+        let path = kept.path.clone();
+        let whole = fs::read(&path).unwrap();
+        for end in 0..=whole.len() {
+            fs::write(&path, &whole[..end]).unwrap();
+            let again = Kept::open(&out, &about).unwrap();
+            let count = (0..3).take_while(|line| again.get::<f64>(*line).is_some()).count();
+            assert_eq!(count, again.lines.len());
+            for (line, value) in added.iter().enumerate().take(count) {
+                assert_eq!(again.get::<f64>(line), Some(*value));
+            }
+            assert!(end < whole.len() || count == 3);
+        }
+        assert_eq!(Kept::open(&out, &json!({ "texts": 8 })).unwrap().get::<f64>(0), None);
+        Kept::open(&out, &about).unwrap().remove();
+        assert!(!path.exists());
+        fs::write(&path, "my own notes\n").unwrap();
+        let error = Kept::open(&out, &about).unwrap_err();
+        assert!(matches!(error, QualityError::InTheWay { .. }), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "my own notes\n");
+    }
+}

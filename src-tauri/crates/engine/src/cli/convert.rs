@@ -28,8 +28,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Every matrix is quantized as --bits, --group-size and --mode say, with these exceptions: routers of experts
 /// (mlp.gate, shared_expert_gate) get 8 bits in groups of 64; the MTP head gets what --mtp-bits says, and its mtp.fc,
 /// which is tiny and which every draft passes through, stays unquantized, as does a matrix whose rows do not divide
-/// into groups. With --plan a file says so for each matrix. Norms, convolutions and the parameters of the recurrence are
-/// never quantized.
+/// into groups. With --plan a file says so for each matrix. Norms, convolutions and the parameters of the recurrence
+/// are never quantized.
 ///
 /// The folder appears when it is complete and checked. An interrupted conversion goes on where it was when it is
 /// started again with the same source and settings; until then its work lies in OUT.partial, which can be removed.

@@ -371,7 +371,7 @@ mod tests {
 
     fn weights(columns: usize) -> BTreeMap<String, Weight> {
         let weight = Weight { rows: 8, columns, kind: WeightKind::Dense, experts: None };
-        modules().into_keys().map(|path| (path, weight.clone())).collect()
+        modules().into_keys().map(|path| (path, weight)).collect()
     }
 
     fn refused(pointer: &str, value: Value) -> PlanError {
@@ -434,10 +434,10 @@ mod tests {
         assert!(fails(less).contains("names embed_tokens"));
         let mut more = weights(128);
         for small in ["layers.0.linear_attn.in_proj_a", "layers.0.mlp.gate", FUSION] {
-            more.insert(small.into(), more["embed_tokens"].clone());
+            more.insert(small.into(), more["embed_tokens"]);
         }
         plan.check(&more, 0x1234).unwrap();
-        more.insert("lm_head".into(), more["embed_tokens"].clone());
+        more.insert("lm_head".into(), more["embed_tokens"]);
         assert!(fails(more).contains("does not name lm_head"));
         assert!(fails(weights(96)).contains("groups of 64 weights, which its rows of 96"));
     }

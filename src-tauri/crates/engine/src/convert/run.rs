@@ -60,7 +60,7 @@ pub(super) fn run(conversion: &Conversion, observe: Observe<'_>) -> Result<Conve
     })
 }
 
-/// What must be the same for a conversion to go on: the program, the source, the settings or the plan, how it is cut up.
+/// What must be the same for a conversion to go on: the program, the source, settings or plan, how it is cut up.
 fn fingerprint(conversion: &Conversion) -> Value {
     let mut fingerprint = json!({
         "version": env!("CARGO_PKG_VERSION"),

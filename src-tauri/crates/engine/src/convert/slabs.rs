@@ -224,13 +224,14 @@ mod tests {
             (QuantMode::Mxfp8, 32, 8),
             (QuantMode::Nvfp4, 16, 4),
         ] {
-            let quantized = Some(QuantSpec { group_size, bits, mode });
+            let spec = QuantSpec { group_size, bits, mode };
+            let quantized = Some(spec);
             let tensor = plan(Vec::new(), &[12, 128], Transform::None);
             let float = FloatType::Bfloat16;
             let bf16 = matrix.astype(Dtype::Bfloat16).unwrap();
             for method in [Method::Rtn, Method::Fit] {
                 let whole = match (method, mode) {
-                    (Method::Fit, QuantMode::Affine) => fit(&bf16, quantized.unwrap(), None).unwrap(),
+                    (Method::Fit, QuantMode::Affine) => fit(&bf16, spec, None).unwrap(),
                     (Method::Fit, _) => continue,
                     _ => mlx::quantize(&bf16, group_size as i32, bits as i32, mode).unwrap(),
                 };

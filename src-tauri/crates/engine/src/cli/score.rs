@@ -28,7 +28,7 @@ pub(super) struct Score {
     #[arg(long)]
     ids: Option<PathBuf>,
     /// The folder of the model that it was made from, as before a conversion: tell the KL divergence from it, how often
-    /// both find the same token most likely, and perplexity and MTP acceptance of both. Neither is in memory as a whole.
+    /// both find the same token most likely, and perplexity and MTP acceptance of both. Neither is in memory whole.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["messages", "dump", "kv_bits"])]
     against: Option<PathBuf>,
     /// A JSON file: an array of {role, content}, read as the model's chat template writes it. A part {type: "image",

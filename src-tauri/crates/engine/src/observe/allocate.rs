@@ -183,13 +183,16 @@ mod tests {
         }
 
         #[test]
-        fn more_bytes_never_cost_more(choices in random_choices(8), budgets in proptest::collection::vec(0.0..1.0f64, 2)) {
+        fn more_bytes_never_cost_more(
+            choices in random_choices(8), budgets in proptest::collection::vec(0.0..1.0f64, 2),
+        ) {
             let largest: u64 = choices.iter().map(|choice| choice.points[3].bytes).sum();
-            let mut budgets: Vec<u64> = budgets.iter().map(|share| (largest as f64 * (0.4 + 0.6 * share)) as u64).collect();
+            let budget = |share: &f64| (largest as f64 * (0.4 + 0.6 * share)) as u64;
+            let mut budgets: Vec<u64> = budgets.iter().map(budget).collect();
             budgets.sort_unstable();
             let found: Vec<_> = budgets.iter().map(|&budget| allocate(&choices, budget)).collect();
             if let [Ok(less), Ok(more)] = &found[..] {
-                prop_assert!(more.kl <= less.kl + 1e-9, "{} bytes cost {}, {} cost {}", budgets[0], less.kl, budgets[1], more.kl);
+                prop_assert!(more.kl <= less.kl + 1e-9, "{budgets:?}: {} after {}", more.kl, less.kl);
             }
         }
 

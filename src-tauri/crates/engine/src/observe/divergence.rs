@@ -1,5 +1,5 @@
-//! How far a model's predictions are from those of a reference on the same texts: KL divergence token by token, the same
-//! first choice, perplexity and acceptance of both.
+//! How far a model's predictions are from those of a reference on the same texts: KL divergence token by token, how
+//! often the first choice is the same, perplexity and acceptance of both.
 
 use serde::{Deserialize, Serialize};
 
@@ -168,8 +168,8 @@ pub(super) fn standard_error(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (variance / count).sqrt())
 }
 
-/// KL(p ‖ q) of each row in nats, from log-probabilities `[C, V]` in f32 → `[C]`: Σ p (e^d − 1 − d) with d = ln q − ln p,
-/// of which no term is negative, so that little divergences are not lost in the rounding of large terms.
+/// KL(p ‖ q) of each row in nats, from log-probabilities `[C, V]` in f32 → `[C]`: Σ p (e^d − 1 − d) with d = ln q −
+/// ln p, of which no term is negative, so that little divergences are not lost in the rounding of large terms.
 pub fn kl_divergence(log_p: &Array, log_q: &Array) -> Result<Array> {
     let (p, d) = (log_p.exp()?, log_q.subtract(log_p)?);
     let one = Array::scalar(1.0, Dtype::Float32)?;

@@ -22,8 +22,8 @@ pub(super) struct Stream {
 pub struct Outputs {
     /// After the final norm, `[T, H]`.
     pub normed: Vec<Array>,
-    /// Of the MTP head, `[T − 1, H]`: row t from hidden state t and token t + 1. `None` without a head and for a text of
-    /// one token.
+    /// Of the MTP head, `[T − 1, H]`: row t from hidden state t and token t + 1. `None` without a head and for a text
+    /// of one token.
     pub guessed: Vec<Option<Array>>,
 }
 

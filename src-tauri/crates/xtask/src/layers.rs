@@ -88,6 +88,7 @@ const LAYERS: Layers = Layers {
                         "text",
                     ],
                 ),
+                ("calibration", &["error", "session", "text"]),
                 ("bench", &["decode", "error", "learned", "mlx", "model", "session"]),
                 ("draft_vocabulary", &["checkpoint", "decode", "error", "mlx", "session"]),
                 (

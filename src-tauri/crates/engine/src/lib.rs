@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod cache;
+pub mod calibration;
 pub mod checkpoint;
 pub mod constrain;
 pub mod convert;

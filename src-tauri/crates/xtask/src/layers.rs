@@ -90,6 +90,7 @@ const LAYERS: Layers = Layers {
                         "text",
                     ],
                 ),
+                ("calibration", &["error", "session", "text"]),
                 ("bench", &["decode", "error", "learned", "mlx", "model", "session"]),
                 ("draft_vocabulary", &["checkpoint", "decode", "error", "mlx", "session"]),
                 (
@@ -100,6 +101,7 @@ const LAYERS: Layers = Layers {
                     "cli",
                     &[
                         "bench",
+                        "calibration",
                         "checkpoint",
                         "convert",
                         "device_check",
@@ -108,6 +110,7 @@ const LAYERS: Layers = Layers {
                         "inspect",
                         "mlx",
                         "observe",
+                        "quality",
                         "score",
                         "serve",
                         "session",

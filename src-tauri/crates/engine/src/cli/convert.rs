@@ -2,6 +2,8 @@
 //! most every 100 ms, as one changing line on standard error or as JSON lines on standard output. With `--measure` it
 //! also prints the perplexity and the MTP acceptance of the model before and after the conversion.
 
+mod chosen;
+
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,8 @@ use serde_json::json;
 
 use super::{CliError, engine, load};
 
+/// What says how all matrices are quantized, or each.
+const UNIFORM: [&str; 5] = ["bits", "group_size", "mode", "mtp_bits", "plan"];
 /// How often progress is shown.
 const INTERVAL: Duration = Duration::from_millis(100);
 
@@ -28,7 +32,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Every matrix is quantized as --bits, --group-size and --mode say, with these exceptions: routers of experts
 /// (mlp.gate, shared_expert_gate) get 8 bits in groups of 64; the MTP head gets what --mtp-bits says, and its mtp.fc,
 /// which is tiny and which every draft passes through, stays unquantized, as does a matrix whose rows do not divide
-/// into groups. With --plan a file says so for each matrix. Norms, convolutions and the parameters of the recurrence
+/// into groups. With --plan a file says so for each matrix; with --target-bits, --target-size or --quality a text does,
+/// and it is told how far the result is from the original. Norms, convolutions and the parameters of the recurrence
 /// are never quantized.
 ///
 /// The folder appears when it is complete and checked. An interrupted conversion goes on where it was when it is
@@ -71,6 +76,8 @@ pub(super) struct Convert {
     /// ids. The unquantized model must fit in memory for it.
     #[arg(long)]
     measure: Option<PathBuf>,
+    #[command(flatten)]
+    target: chosen::Target,
     /// Print JSON lines.
     #[arg(long)]
     json: bool,
@@ -127,6 +134,9 @@ enum FloatName {
 
 impl Convert {
     pub(super) fn run(self) -> Result<(), CliError> {
+        if let Some(aim) = self.target.aim()? {
+            return self.choose(aim);
+        }
         let settings = self.settings()?;
         let (source, out, revision) = (&self.source, &self.out, self.revision.as_deref());
         let planned = match &self.plan {

@@ -1,0 +1,192 @@
+//! `convert` with bits that a text chooses: what it is to come to, which text, and what is told of it.
+
+use std::io::IsTerminal;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{ArgGroup, Args, ValueEnum};
+use foretoken_engine::calibration::{self, Record, Renderer, Split};
+use foretoken_engine::observe::Divergence;
+use foretoken_engine::quality::{self, Aim, Closeness, Made, Offered, Progress, Request, Texts};
+use serde_json::json;
+
+use super::{Convert, INTERVAL, Shown, summary, with_type};
+use crate::cli::{CliError, engine};
+
+/// Bytes that versions of the texts take while it is measured what groups of matrices cost.
+const PROBE_MEMORY: u64 = 1 << 30;
+
+/// What a conversion is to come to whose bits a text chooses.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("aim").args(["target_bits", "target_size", "quality"])))]
+pub(super) struct Target {
+    /// Choose the bits of each group of matrices by what it costs on a text, so that the result has so many bits per
+    /// weight at most, as 3.6.
+    #[arg(long, value_name = "B", conflicts_with_all = super::UNIFORM)]
+    target_bits: Option<f64>,
+    /// The same for a result of so many GB at most, as 15.5.
+    #[arg(long, value_name = "GB", conflicts_with_all = super::UNIFORM)]
+    target_size: Option<f64>,
+    /// The same for the smallest result that is about so close to the original.
+    #[arg(long, conflicts_with_all = super::UNIFORM)]
+    quality: Option<CloseName>,
+    /// What it is measured on: a text (.txt, .md) or lines of JSON (.jsonl) with messages or text. Nothing of it is kept
+    /// or sent. Without one, texts of the program are read.
+    #[arg(long, value_name = "FILE", requires = "aim")]
+    calibrate: Option<PathBuf>,
+    /// Write the plan to this file instead of converting, to be looked at and used with --plan.
+    #[arg(long, value_name = "FILE", requires = "aim")]
+    plan_only: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CloseName {
+    Small,
+    Balanced,
+    Close,
+}
+
+impl Target {
+    /// What was asked for, if a text is to choose.
+    pub(super) fn aim(&self) -> Result<Option<Aim>, CliError> {
+        let positive = |value: f64, option: &str| match value.is_finite() && value > 0.0 {
+            true => Ok(value),
+            false => Err(CliError::Usage(format!("{option} must be more than nothing, not {value}."))),
+        };
+        let closeness = |name| match name {
+            CloseName::Small => Closeness::Small,
+            CloseName::Balanced => Closeness::Balanced,
+            CloseName::Close => Closeness::Close,
+        };
+        Ok(match (self.target_bits, self.target_size) {
+            (Some(bits), _) => Some(Aim::Bits(positive(bits, "--target-bits")?)),
+            (_, Some(size)) => Some(Aim::Bytes((1e9 * positive(size, "--target-size")?) as u64)),
+            _ => self.quality.map(|name| Aim::Closeness(closeness(name))),
+        })
+    }
+
+    /// The texts, as the model in `source` reads them.
+    fn texts(&self, source: &Path) -> Result<Texts, CliError> {
+        let renderer = Renderer::load(source).map_err(engine)?;
+        let texts = match &self.calibrate {
+            Some(file) => calibration::from_file(file, &renderer),
+            None => calibration::built_in(&renderer),
+        };
+        let texts = texts.map_err(engine)?;
+        let split = Split::of(&texts.documents).map_err(engine)?;
+        let record = json!(Record::of(&texts, 0, &split));
+        Ok(Texts { calibrate: split.calibrate, report: split.report, record })
+    }
+}
+
+impl Convert {
+    /// Converts, or plans, to what was asked for.
+    pub(super) fn choose(&self, aim: Aim) -> Result<(), CliError> {
+        let texts = self.target.texts(&self.source)?;
+        let request = Request {
+            source: &self.source,
+            out: &self.out,
+            settings: self.settings()?,
+            revision: self.revision.as_deref(),
+            aim,
+            texts: &texts,
+            memory: PROBE_MEMORY,
+        };
+        let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
+        let mut observe = |progress: Progress| self.show(&mut shown, progress);
+        let Some(file) = &self.target.plan_only else {
+            let made = quality::convert(&request, &mut observe);
+            shown.end()?;
+            return self.tell(&made.map_err(engine)?);
+        };
+        let planned = quality::plan(&request, &mut observe);
+        shown.end()?;
+        let (plan, offered) = planned.map_err(engine)?;
+        let written = std::fs::write(file, format!("{:#}\n", plan.to_json()));
+        written
+            .map_err(|error| CliError::Usage(format!("{} cannot be written: {error}.", file.display())))?;
+        self.say(&json!({ "type": "planned", "plan": file, "hash": plan.hash() }), &of(&offered))
+    }
+
+    fn show(&self, shown: &mut Shown, progress: Progress) -> ControlFlow<()> {
+        match progress {
+            Progress::Writing(progress) => shown.show(&progress),
+            Progress::Probing { done, total } => {
+                shown.part("probing", "measuring what each part costs", done, total)
+            }
+            Progress::Comparing { done, total } => {
+                shown.part("comparing", "measuring what has come of it", done, total)
+            }
+            Progress::Planned(offered) => {
+                let Offered { bytes, bits_per_weight, kl } = offered;
+                let line = json!({
+                    "type": "planned", "bytes": bytes, "bits_per_weight": bits_per_weight, "expected_kl": kl
+                });
+                match self.say(&line, &of(&offered)) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                }
+            }
+        }
+    }
+
+    fn tell(&self, Made { report, evidence }: &Made) -> Result<(), CliError> {
+        if let Some(report) = report {
+            self.say(&with_type("converted", report)?, &summary(report))?;
+        }
+        self.say(&with_type("evidence", evidence)?, &words(evidence))
+    }
+}
+
+fn of(offered: &Offered) -> String {
+    let Offered { bytes, bits_per_weight, kl } = offered;
+    format!(
+        "plan: {}, {bits_per_weight:.2} bits per weight, KL divergence of {kl:.4} or more expected",
+        super::size(*bytes)
+    )
+}
+
+/// How close a result is, on texts that took no part in choosing.
+fn words(found: &Divergence) -> String {
+    let error = found.kl_error.map_or_else(String::new, |error| format!(" ± {error:.4}"));
+    let accepted = |share: Option<f64>| share.map(|share| format!("{:.1} %", 100.0 * share));
+    let accepted = match (accepted(found.reference.mtp_acceptance), accepted(found.model.mtp_acceptance)) {
+        (Some(before), Some(after)) => format!(", drafts accepted {after} (before {before})"),
+        _ => String::new(),
+    };
+    format!(
+        "measured on {} tokens that took no part in choosing: KL divergence {:.4}{error}, the same token most likely \
+         after {:.1} %{accepted}",
+        found.tokens,
+        found.kl,
+        100.0 * found.same_choice
+    )
+}
+
+impl Shown {
+    /// How far a part of the work is.
+    fn part(&mut self, name: &str, words: &str, done: u64, total: u64) -> ControlFlow<()> {
+        let due = self.last.is_none_or(|at| at.elapsed() >= INTERVAL) || done == total;
+        if due {
+            self.last = Some(Instant::now());
+            self.outcome = self.print_part(name, words, done, total);
+        }
+        if self.outcome.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn print_part(&self, name: &str, words: &str, done: u64, total: u64) -> io::Result<()> {
+        if self.json {
+            let mut out = io::stdout().lock();
+            writeln!(out, "{}", json!({ "type": name, "done": done, "total": total }))?;
+            return out.flush();
+        }
+        let mut out = io::stderr().lock();
+        if !out.is_terminal() {
+            return Ok(());
+        }
+        write!(out, "\r\x1b[K{:3.0} %, {words}", 100.0 * done as f64 / total.max(1) as f64)?;
+        out.flush()
+    }
+}

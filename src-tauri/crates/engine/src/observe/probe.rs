@@ -17,6 +17,10 @@ use crate::mlx::{self, Array, Dtype};
 use crate::model::{LoadError, LoadProgress, Part, PartWeights};
 use crate::score::Figures;
 
+/// Tokens, in whole texts, on which the errors of a layer at the widths are compared: these take a pass through the layer
+/// for every group and width.
+const SAMPLED: usize = 512;
+
 /// What a group costs at each width, alone.
 #[derive(Debug, Clone)]
 pub struct Sensitivity {
@@ -25,7 +29,7 @@ pub struct Sensitivity {
     /// By bits, the mean KL divergence of each text in nats. Measured to the end at [`Probe::bits`], and at every width
     /// for embedding and output head; at other widths in proportion to the error of the layer's output.
     pub kl: BTreeMap<usize, Vec<f64>>,
-    /// By bits, the squared error of the layer's output relative to the output's square, mean over the tokens; of the
+    /// By bits, the squared error of the layer's output relative to the output's square, mean over some of the tokens; of the
     /// vectors that tokens go in with for an embedding, empty for an output head.
     pub local: BTreeMap<usize, f64>,
     /// How well the model predicts with the group at [`Probe::bits`].
@@ -75,7 +79,7 @@ pub struct Batch(Vec<Sums>);
 struct Sums {
     /// By bits, text by text.
     compared: BTreeMap<usize, Vec<TextFigures>>,
-    /// By bits, the tokens' errors.
+    /// By bits, the errors of the sampled tokens, and how many these are.
     errors: BTreeMap<usize, f64>,
     tokens: usize,
 }
@@ -241,10 +245,19 @@ struct Version {
 }
 
 impl Pass<'_> {
+    /// How many of the first texts it takes to have [`SAMPLED`] tokens, or all.
+    fn sampled(&self) -> usize {
+        let sums = self.texts.iter().scan(0, |tokens, text| {
+            *tokens += text.len();
+            Some(*tokens)
+        });
+        self.texts.len().min(1 + sums.take_while(|tokens| *tokens < SAMPLED).count())
+    }
+
     /// Reads the texts and adds to `sums` what each group costs.
     fn run(&self, sums: &mut [Sums], progress: &mut LoadProgress<'_>) -> Result<(), EngineError> {
         let layers = self.source.config.layers.len();
-        let tokens: usize = self.texts.iter().map(Vec::len).sum();
+        let tokens: usize = self.texts.iter().take(self.sampled()).map(Vec::len).sum();
         sums.iter_mut().for_each(|sums| sums.tokens += tokens);
         let weights = self.source.part(Part::Embedding)?;
         let mut float = Stream::embed(&weights.clone().embedding()?, self.texts)?;
@@ -252,7 +265,7 @@ impl Pass<'_> {
         for (group, bits) in self.versions(Part::Embedding) {
             let weights = self.quantized(weights.clone(), group, bits)?;
             let stream = Stream::embed(&weights.embedding()?, self.texts)?;
-            *sums[group].errors.entry(bits).or_default() += errors(&float.x, &stream.x)?;
+            *sums[group].errors.entry(bits).or_default() += errors(&float.x[..self.sampled()], &stream.x)?;
             versions.push(Version { group, bits, stream });
         }
         drop(weights);
@@ -276,14 +289,15 @@ impl Pass<'_> {
         let eps = self.source.config.rms_norm_eps;
         let layer = weights.clone().layer(index)?;
         let before = float.clone();
+        let sample = before.with(before.x[..self.sampled()].to_vec());
         for stream in iter::once(&mut *float).chain(versions.iter_mut().map(|version| &mut version.stream)) {
             stream.x = stream.through(&layer, eps)?;
         }
         drop(layer);
         for (group, bits) in self.versions(Part::Layer(index)) {
             let layer = self.quantized(weights.clone(), group, bits)?.layer(index)?;
-            let x = before.through(&layer, eps)?;
-            *sums[group].errors.entry(bits).or_default() += errors(&float.x, &x)?;
+            let x = if bits == self.bits { before.through(&layer, eps)? } else { sample.through(&layer, eps)? };
+            *sums[group].errors.entry(bits).or_default() += errors(&float.x[..self.sampled()], &x)?;
             if bits == self.bits {
                 versions.push(Version { group, bits, stream: before.with(x) });
             }
@@ -353,7 +367,8 @@ fn quantize(weight: &Array, spec: QuantSpec) -> mlx::Result<Vec<Array>> {
     Ok(parts)
 }
 
-/// Sum over all tokens of the squared error of what is `found` in place of what was `expected`, relative to its square.
+/// Sum over the tokens of the squared error of what is `found` in place of what was `expected`, relative to its square.
+/// Texts that are expected and not found, or found and not expected, do not count.
 fn errors(expected: &[Array], found: &[Array]) -> mlx::Result<f64> {
     let mut sum = 0.0;
     for (expected, found) in expected.iter().zip(found) {

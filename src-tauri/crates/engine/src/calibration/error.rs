@@ -106,7 +106,7 @@ pub enum CalibrationError {
 }
 
 impl CalibrationError {
-    /// Stable name of the kind of error, for programs; `None` where the text's own error has one.
+    /// Stable name of the kind of error, for programs, and what to do; `None` where the error within has both.
     fn code_and_hint(&self) -> Option<(&'static str, &'static str)> {
         Some(match self {
             Self::Unreadable { .. } => ("io", "Check that the file is there and may be read."),

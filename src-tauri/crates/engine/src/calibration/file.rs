@@ -241,7 +241,9 @@ mod tests {
 
     #[test]
     fn a_heading_begins_a_document_but_not_in_code_and_not_behind_a_heading_alone() {
-        let text = "\n# One\n## Part\nText.\n\n```sh\n# no heading\n\nls\n```\n#tag\n~~~\n## none\n~~~\n###### Two\nEnd.";
+        let code = "```sh\n# no heading\n\nls\n```\n#tag\n~~~\n## none\n~~~\n";
+        let text = format!("\n# One\n## Part\nText.\n\n{code}###### Two\nEnd.");
+        let text = text.as_str();
         let found = paragraphs(text, true);
         let heads: Vec<(&str, bool)> =
             found.iter().map(|part| (part.text.lines().next().unwrap(), part.is_heading)).collect();

@@ -296,7 +296,8 @@ impl Pass<'_> {
         drop(layer);
         for (group, bits) in self.versions(Part::Layer(index)) {
             let layer = self.quantized(weights.clone(), group, bits)?.layer(index)?;
-            let x = if bits == self.bits { before.through(&layer, eps)? } else { sample.through(&layer, eps)? };
+            let x =
+                if bits == self.bits { before.through(&layer, eps)? } else { sample.through(&layer, eps)? };
             *sums[group].errors.entry(bits).or_default() += errors(&float.x[..self.sampled()], &x)?;
             if bits == self.bits {
                 versions.push(Version { group, bits, stream: before.with(x) });

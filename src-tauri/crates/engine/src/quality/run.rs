@@ -21,6 +21,8 @@ use crate::observe::{Batch, Divergence, Probe, Probing, Source, evidence};
 
 /// Where the record of a result says how far it is from the original.
 const EVIDENCE: &str = "evidence";
+/// Tokens of the first texts that it is measured on: more take longer and say little more.
+const PROBED_TOKENS: usize = 8192;
 /// Bits to which each group is quantized to see what that costs.
 const PROBED_BITS: usize = 3;
 
@@ -135,7 +137,13 @@ fn write(
 /// What each group of matrices costs, measured as far as it was not before.
 fn probe(request: &Request<'_>, kept: &mut Kept, observe: Observe<'_>) -> Result<Probe, EngineError> {
     let source = Source::read(request.source)?;
-    let probing = Probing::new(&source, &request.texts.calibrate, PROBED_BITS, request.memory)?;
+    let texts = &request.texts.calibrate;
+    let sums = texts.iter().scan(0, |tokens, text| {
+        *tokens += text.len();
+        Some(*tokens)
+    });
+    let probed = sums.take_while(|tokens| *tokens <= PROBED_TOKENS).count().max(1);
+    let probing = Probing::new(&source, &texts[..probed.min(texts.len())], PROBED_BITS, request.memory)?;
     let mut found: Vec<Batch> = Vec::new();
     for batch in 0..probing.batches() {
         found.push(match kept.get(batch) {

@@ -1,0 +1,150 @@
+//! Conversions whose bits a text chooses: they keep to what was asked for, are closer to the original than uniform ones of
+//! the same size, come to the same bytes wherever they were interrupted, and keep nothing of the text.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use foretoken_engine::convert::{Conversion, Limits};
+use foretoken_engine::observe::{Source, evidence};
+use foretoken_engine::quality::{self, Aim, Closeness, Made, Progress, Request, Texts};
+use foretoken_protocol::{ConversionSettings, ErrorReport, HeadFormat, VisionFormat, WeightFormat};
+use foretoken_tests::fixtures::fixture;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Texts that look random, of small ids.
+fn texts() -> Texts {
+    let text = |number: usize| (0..24).map(|i| ((i * i + 31 * i + 7 * number) % 249) as u32).collect();
+    let part = |from: usize, to: usize| (from..to).map(text).collect();
+    Texts { calibrate: part(0, 3), report: part(3, 6), record: json!({ "documents": 6 }) }
+}
+
+fn request<'a>(source: &'a Path, out: &'a Path, texts: &'a Texts, aim: Aim) -> Request<'a> {
+    let settings = ConversionSettings { vision: VisionFormat::None, ..ConversionSettings::default() };
+    // One text at a time, so that there are batches to go on with.
+    Request { source, out, settings, revision: None, aim, texts, memory: 0 }
+}
+
+fn made(source: &Path, out: &Path, texts: &Texts, aim: Aim) -> Made {
+    quality::convert(&request(source, out, texts, aim), &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap()))
+        .collect()
+}
+
+fn record(out: &Path) -> Value {
+    serde_json::from_slice(&fs::read(out.join("foretoken.json")).unwrap()).unwrap()
+}
+
+/// What lies beside a result of this name.
+fn beside(dir: &TempDir) -> Vec<String> {
+    let mut names: Vec<String> = files_of(dir.path());
+    names.sort();
+    names
+}
+
+fn files_of(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    entries.map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn a_result_keeps_to_its_aim_and_is_closer_than_a_uniform_one_of_its_size() {
+    let (source, texts, dir) = (fixture("tiny-dense"), texts(), tempfile::tempdir().unwrap());
+    let uniform = dir.path().join("uniform");
+    let settings = ConversionSettings {
+        weights: WeightFormat::Affine { bits: 3, group_size: 64 },
+        mtp_head: HeadFormat::Affine { bits: 4 },
+        vision: VisionFormat::None,
+        dtype: None,
+    };
+    let conversion = Conversion::plan(&source, &uniform, &settings, None, Limits::default()).unwrap();
+    let bytes = conversion.run(&mut |_| ControlFlow::Continue(())).unwrap().bytes;
+
+    let out = dir.path().join("chosen");
+    let Made { report, evidence: found } = made(&source, &out, &texts, Aim::Bytes(bytes));
+    let report = report.unwrap();
+    assert!(report.bytes <= bytes && report.bytes * 10 > bytes * 9, "{} of {bytes}", report.bytes);
+    let [original, uniform] = [&source, &uniform].map(|dir| Source::read(dir).unwrap());
+    let than = evidence(&original, &uniform, &texts.report, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    assert!(found.kl < 0.8 * than.kl, "{} for {} of a uniform one", found.kl, than.kl);
+
+    let record = record(&out);
+    let quality = &record["quality"];
+    assert_eq!(quality["evidence"]["kl"].as_f64().map(|kl| (kl - found.kl).abs() < 1e-12), Some(true));
+    assert_eq!(quality["texts"], json!({ "documents": 6 }));
+    assert_eq!(beside(&dir), ["chosen", "uniform"], "nothing else is left");
+
+    // The same by bits, and a plan that a person can use: both come to the same bytes.
+    let by_bits = dir.path().join("by-bits");
+    let plan =
+        quality::plan(&request(&source, &by_bits, &texts, Aim::Bits(report.bits_per_weight)), &mut |_| {
+            ControlFlow::Continue(())
+        });
+    let (plan, offered) = plan.unwrap();
+    assert_eq!((plan.hash(), offered.bytes), (quality["plan"].as_str().unwrap().to_owned(), report.bytes));
+}
+
+#[test]
+fn the_smallest_that_is_close_enough_is_taken_and_what_cannot_be_is_refused() {
+    let (source, texts, dir) = (fixture("tiny-dense"), texts(), tempfile::tempdir().unwrap());
+    let out = dir.path().join("out");
+    let offered = |aim| {
+        quality::plan(&request(&source, &out, &texts, aim), &mut |_| ControlFlow::Continue(()))
+            .map(|(_, offered)| offered)
+    };
+    let [small, balanced, close] = [Closeness::Small, Closeness::Balanced, Closeness::Close]
+        .map(|closeness| offered(Aim::Closeness(closeness)).unwrap());
+    assert!(small.bytes <= balanced.bytes && balanced.bytes <= close.bytes);
+    assert!(close.kl <= Closeness::Close.most_kl() / 2.0, "{close:?}");
+    assert!(small.bytes < close.bytes && small.kl > close.kl, "{small:?}, {close:?}");
+    let refused = offered(Aim::Bits(0.5)).unwrap_err();
+    assert!(refused.to_string().contains("cannot come to"), "{refused}");
+    assert_eq!(ErrorReport::from(&refused).code, "target_too_small");
+}
+
+/// Wherever it is stopped, going on comes to the same bytes as never stopping.
+#[test]
+fn an_interrupted_conversion_comes_to_the_same_bytes() {
+    let (source, texts) = (fixture("tiny-dense"), texts());
+    let whole = tempfile::tempdir().unwrap();
+    let out = whole.path().join("out");
+    let (mut steps, aim) = (0, Aim::Bits(4.0));
+    quality::convert(&request(&source, &out, &texts, aim), &mut |_| {
+        steps += 1;
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let expected = files(&out);
+
+    let all = std::env::var_os("FORETOKEN_CASES").is_some();
+    let stops = if all { (1..steps).collect() } else { vec![steps / 3, steps * 5 / 6] };
+    for stop in stops {
+        let dir = tempfile::tempdir().unwrap();
+        let out = dir.path().join("out");
+        let mut heard = 0;
+        let stopped = quality::convert(&request(&source, &out, &texts, aim), &mut |_| {
+            heard += 1;
+            if heard == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        stopped.unwrap_err();
+        let mut first = None;
+        let again = quality::convert(&request(&source, &out, &texts, aim), &mut |progress| {
+            first.get_or_insert(progress);
+            ControlFlow::Continue(())
+        });
+        again.unwrap();
+        // What was measured of a text before is not measured again.
+        if let Some(Progress::Probing { done, total }) = first {
+            assert!((stop as u64 * 3) < total + 9 || done > 0, "{done} of {total} after {stop} steps");
+        }
+        assert!(files(&out) == expected, "stopped at {stop} of {steps}");
+        assert_eq!(beside(&dir), ["out"]);
+    }
+}

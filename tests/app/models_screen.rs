@@ -15,6 +15,7 @@ use crate::support::models_screen::{
     begin_conversion, cancel_job, download, is_measured, job_says, large_model, open_models, row,
     sandbox_with, skip_measurement,
 };
+use crate::support::notifications::Notifications;
 use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::ESCAPE;
@@ -126,7 +127,13 @@ fn models_that_are_here_look_right_and_are_measured() {
     window.wait_until("the menu is open", || window.is_popover_shown());
     visual.check("models-22-menu");
     close_popover(&window);
+    let notifications = Notifications::on(&sandbox);
     a_speed_is_filled_once_it_is_measured_and_hollow_while_it_is_expected(&window);
+    assert!(
+        notifications.told().is_empty(),
+        "what somebody sees is not told again: {:?}",
+        notifications.told()
+    );
     visual.check("models-50-speeds");
     window.click("end-search");
     window.choose_in_menu("model-more", "Broken", "Delete");

@@ -1,5 +1,5 @@
-//! Conversions whose bits a text chooses: they keep to what was asked for, are closer to the original than uniform ones of
-//! the same size, come to the same bytes wherever they were interrupted, and keep nothing of the text.
+//! Conversions whose bits a text chooses: they keep to what was asked for, are closer to the original than uniform ones
+//! of the same size, come to the same bytes wherever they were interrupted, and keep nothing of the text.
 
 use std::collections::BTreeMap;
 use std::fs;

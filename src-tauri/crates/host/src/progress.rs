@@ -23,8 +23,8 @@ pub enum ReplyProgress {
     /// The engine was asked for it. Comes first, unless it never comes to that.
     Begun(Box<Begun>),
     /// What the engine says of it: [`Event::Prepared`], [`Event::Waiting`], [`Event::Reading`], [`Event::Looking`],
-    /// [`Event::Tokens`] and [`Event::Live`], then [`Event::Finished`] or [`Event::Failed`], which end it. The supervisor says these two
-    /// itself of a reply that it does not ask the engine for.
+    /// [`Event::Tokens`] and [`Event::Live`], then [`Event::Finished`] or [`Event::Failed`], which end it. The
+    /// supervisor says these two itself of a reply that it does not ask the engine for.
     Event(Event),
     /// The engine stopped in the middle, which ends it.
     Interrupted(ErrorReport),

@@ -30,7 +30,7 @@ pub enum Method {
     /// From the extremes of a group, each weight rounded to the nearest code: what `mlx.quantize` does.
     #[default]
     Rtn,
-    /// By least squares ([`super::fit`]).
+    /// By least squares ([`super::fit()`]).
     Fit,
 }
 

@@ -17,8 +17,8 @@ use crate::mlx::{self, Array, Dtype};
 use crate::model::{LoadError, LoadProgress, Part, PartWeights};
 use crate::score::Figures;
 
-/// Tokens, in whole texts, on which the errors of a layer at the widths are compared: these take a pass through the layer
-/// for every group and width.
+/// Tokens, in whole texts, on which the errors of a layer at the widths are compared: these take a pass through the
+/// layer for every group and width.
 const SAMPLED: usize = 512;
 
 /// What a group costs at each width, alone.
@@ -29,8 +29,8 @@ pub struct Sensitivity {
     /// By bits, the mean KL divergence of each text in nats. Measured to the end at [`Probe::bits`], and at every width
     /// for embedding and output head; at other widths in proportion to the error of the layer's output.
     pub kl: BTreeMap<usize, Vec<f64>>,
-    /// By bits, the squared error of the layer's output relative to the output's square, mean over some of the tokens; of the
-    /// vectors that tokens go in with for an embedding, empty for an output head.
+    /// By bits, the squared error of the layer's output relative to the output's square, mean over some of the tokens;
+    /// of the vectors that tokens go in with for an embedding, empty for an output head.
     pub local: BTreeMap<usize, f64>,
     /// How well the model predicts with the group at [`Probe::bits`].
     pub figures: Figures,
@@ -52,7 +52,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// What can be chosen for each group, for [`super::allocate`]: every width, with its bytes.
+    /// What can be chosen for each group, for [`super::allocate()`]: every width, with its bytes.
     pub fn choices(&self) -> Vec<Choice> {
         let of_group = |found: &Sensitivity| Choice {
             modules: found.group.modules.iter().map(|module| module.path.clone()).collect(),

@@ -1,6 +1,6 @@
-//! What a conversion has measured before it begins to write, kept in a file beside the place of its result: a mark, what
-//! was measured on what, and then a line for each batch of texts. One that was interrupted goes on behind the last whole
-//! line.
+//! What a conversion has measured before it begins to write, kept in a file beside the place of its result: a mark,
+//! what was measured on what, and then a line for each batch of texts. One that was interrupted goes on behind the last
+//! whole line.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

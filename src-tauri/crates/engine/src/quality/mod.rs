@@ -1,5 +1,5 @@
-//! Conversions whose bits a text has chosen: what each group of matrices costs is measured on some texts, a plan spends a
-//! budget of bytes where it saves most, and what has come of it is measured on texts that took no part in choosing.
+//! Conversions whose bits a text has chosen: what each group of matrices costs is measured on some texts, a plan spends
+//! a budget of bytes where it saves most, and what has come of it is measured on texts that took no part in choosing.
 
 mod aim;
 mod error;

@@ -90,7 +90,8 @@ pub struct Made {
 
 type Observe<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
 
-/// Measures, plans, writes and measures again. What an interruption leaves is gone on with by whoever asks for the same.
+/// Measures, plans, writes and measures again. What an interruption leaves is gone on with by whoever asks for the
+/// same.
 pub fn convert(request: &Request<'_>, observe: Observe<'_>) -> Result<Made, EngineError> {
     let about = about(request)?;
     let mut kept = Kept::open(request.out, &about)?;

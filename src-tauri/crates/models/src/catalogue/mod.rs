@@ -16,7 +16,8 @@ pub use source::CatalogueSource;
 /// takes in memory is computed from the published dimensions of the text model: 4.5 bits a parameter after the
 /// conversion, three bytes for each score. What seeing takes is computed from the published dimensions of the vision
 /// tower: 8 bits a parameter where its rows divide into groups, and a picture of 512 × 512 on its way through it. Of
-/// models that others have converted all are estimates from rounded figures, and it is not known whether they see. Of draft models, downloads are two bytes a parameter of the published dimensions.
+/// models that others have converted all are estimates from rounded figures, and it is not known whether they see. Of
+/// draft models, downloads are two bytes a parameter of the published dimensions.
 const EMBEDDED: &str = include_str!("catalogue.json");
 /// A list of suggested models, each better than the one before it for those whose computer it fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -32,8 +32,8 @@ pub(super) struct Target {
     /// The same for the smallest result that is about so close to the original.
     #[arg(long, conflicts_with_all = super::UNIFORM)]
     quality: Option<CloseName>,
-    /// What it is measured on: a text (.txt, .md) or lines of JSON (.jsonl) with messages or text. Nothing of it is kept
-    /// or sent. Without one, texts of the program are read.
+    /// What it is measured on: a text (.txt, .md) or lines of JSON (.jsonl) with messages or text. Nothing of it is
+    /// kept or sent. Without one, texts of the program are read.
     #[arg(long, value_name = "FILE", requires = "aim")]
     calibrate: Option<PathBuf>,
     /// Write the plan to this file instead of converting, to be looked at and used with --plan.

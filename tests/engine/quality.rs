@@ -104,6 +104,17 @@ fn the_smallest_that_is_close_enough_is_taken_and_what_cannot_be_is_refused() {
     assert!(small.bytes <= balanced.bytes && balanced.bytes <= close.bytes);
     assert!(close.kl <= Closeness::Close.most_kl() / 2.0, "{close:?}");
     assert!(small.bytes < close.bytes && small.kl > close.kl, "{small:?}, {close:?}");
+    let there = dir.path().join("there");
+    fs::create_dir(&there).unwrap();
+    fs::write(there.join("notes.txt"), "mine").unwrap();
+    let mut heard = 0;
+    let taken = quality::convert(&request(&source, &there, &texts, Aim::Bits(4.0)), &mut |_| {
+        heard += 1;
+        ControlFlow::Continue(())
+    });
+    let taken = ErrorReport::from(&taken.unwrap_err());
+    assert_eq!((taken.code.as_str(), heard), ("target_exists", 0), "before anything is measured");
+    assert!(!dir.path().join("there.measured").exists());
     let refused = offered(Aim::Bits(0.5)).unwrap_err();
     assert!(refused.to_string().contains("cannot come to"), "{refused}");
     assert_eq!(ErrorReport::from(&refused).code, "target_too_small");

@@ -98,7 +98,7 @@ export function unseenLabel({ unseen }: ReplyStats): string | null {
     [unseen.no_sight, "this model reads text alone"],
     [unseen.no_room, "no room in the context"],
     [unseen.missing, "file gone"],
-    [unseen.undecoded, "file damaged"],
+    [unseen.undecoded, "file cannot be read"],
   ];
   const given = reasons.filter(([pictures]) => pictures > 0);
   // A number where there is more than one reason.

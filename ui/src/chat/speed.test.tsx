@@ -149,7 +149,7 @@ describe("the numbers of a reply", () => {
       renderToStaticMarkup(<FinishedLine message={2} stats={replyStats({ unseen: { ...none, ...more } })} />);
     expect(line({ no_sight: 1 })).toContain("1 picture not seen: this model reads text alone<");
     expect(line({ no_room: 2, undecoded: 1 })).toContain(
-      "3 pictures not seen: no room in the context (2), file damaged (1)<",
+      "3 pictures not seen: no room in the context (2), file cannot be read (1)<",
     );
     expect(line({})).not.toContain("not seen");
   });

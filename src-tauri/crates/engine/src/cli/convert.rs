@@ -74,7 +74,7 @@ pub(super) struct Convert {
     revision: Option<String>,
     /// Measure perplexity and MTP acceptance on a text, before and after. The file holds text, or a JSON array of token
     /// ids. The unquantized model must fit in memory for it.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "aim")]
     measure: Option<PathBuf>,
     #[command(flatten)]
     target: chosen::Target,

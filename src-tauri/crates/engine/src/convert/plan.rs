@@ -320,7 +320,8 @@ impl Plan {
     }
 }
 
-fn is_small(path: &str) -> bool {
+/// Whether a matrix is one of those that have 8 bits where a plan does not name them.
+pub fn is_small(path: &str) -> bool {
     SMALL.iter().any(|end| path.ends_with(end))
 }
 

@@ -33,6 +33,11 @@ pub enum QualityError {
         /// Why.
         source: io::Error,
     },
+    /// The numbers overflow.
+    #[error(
+        "What was measured is not finite: the model's numbers are too large for the type that it computes in."
+    )]
+    NotFinite,
     /// Something else is where it is to be kept.
     #[error("{} is in the way: it is not what a conversion has measured.", path.display())]
     InTheWay {
@@ -50,6 +55,7 @@ impl From<QualityError> for EngineError {
             QualityError::Kept { .. } => {
                 ("not_written", "Check that the folder can be written to and that the disk is not full.")
             }
+            QualityError::NotFinite => ("not_finite", "Convert it to float32 first, or with --bits."),
             QualityError::InTheWay { .. } => {
                 ("not_written", "Move it away, or choose another place for the result.")
             }

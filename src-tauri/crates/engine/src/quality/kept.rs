@@ -27,6 +27,8 @@ pub(super) struct Kept {
 impl Kept {
     /// Opens the file beside the place of a result, or begins it anew where it is about something else.
     pub(super) fn open(out: &Path, about: &Value) -> Result<Self, QualityError> {
+        let absolute = std::path::absolute(out);
+        let out = absolute.map_err(|source| QualityError::Kept { path: out.to_owned(), source })?;
         let mut name = out.file_name().unwrap_or_default().to_owned();
         name.push(".measured");
         let path = out.with_file_name(name);
@@ -74,11 +76,11 @@ impl Kept {
     pub(super) fn add<T: Serialize + DeserializeOwned>(&mut self, value: &T) -> Result<T, QualityError> {
         let failed = |source| QualityError::Kept { path: self.path.clone(), source };
         let line = serde_json::to_string(value).map_err(|error| failed(error.into()))?;
-        let written = writeln!(self.file, "{line}").and_then(|()| self.file.sync_data());
-        written.map_err(failed)?;
-        let read = serde_json::from_str(&line).map_err(|error| failed(error.into()));
+        // What is not finite is written as nothing, and would not be read.
+        let read = serde_json::from_str(&line).map_err(|_| QualityError::NotFinite)?;
+        writeln!(self.file, "{line}").and_then(|()| self.file.sync_data()).map_err(failed)?;
         self.lines.push(line);
-        read
+        Ok(read)
     }
 
     /// Removes the file, once the result says all that it has come to.
@@ -89,11 +91,13 @@ impl Kept {
     }
 }
 
-/// Puts these bytes in the place of a file, and opens it to add to it.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<File> {
+/// Puts these bytes in the place of a file, and opens it to add to it. They are on the disk then.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<File> {
     let mut next = path.as_os_str().to_owned();
     next.push(".next");
-    fs::write(&next, bytes)?;
+    let mut file = File::create(&next)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
     fs::rename(&next, path)?;
     OpenOptions::new().append(true).open(path)
 }

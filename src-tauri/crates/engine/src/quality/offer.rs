@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::QualityError;
 use super::aim::{Aim, Closeness};
 use crate::checkpoint::{Files, Metadata, QuantSpec, Weight, is_mtp};
-use crate::convert::{Conversion, ConvertError, FUSION, Limits, Method, Plan};
+use crate::convert::{Conversion, ConvertError, FUSION, Limits, Method, Plan, is_small};
 use crate::error::EngineError;
 use crate::mlx::QuantMode;
 use crate::observe::{Allocation, Choice, ObserveError, Probe, Source, allocate};
@@ -60,7 +60,8 @@ impl Offer {
         let weights = Source::read(source)?.layout.weights;
         let choices = probe.choices();
         let chosen = |path: &String| choices.iter().any(|choice| choice.modules.contains(path));
-        let others = weights.iter().filter(|(path, _)| !chosen(path));
+        // Of the head's routers the plan has a rule of its own.
+        let others = weights.iter().filter(|(path, _)| !chosen(path) && !(is_mtp(path) && is_small(path)));
         let others = others.map(|(path, weight)| (path.clone(), head_spec(path, weight))).collect();
         let mut offer = Self { source: fingerprint, choices, others, rest: 0, parameters: 0 };
         let least = allocate(&offer.choices, offer.least())?;

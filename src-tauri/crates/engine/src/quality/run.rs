@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::QualityError;
 use super::aim::Aim;
-use super::kept::Kept;
+use super::kept::{Kept, replace};
 use super::offer::{Offer, Offered};
 use crate::checkpoint::{Files, Metadata};
 use crate::convert::{Conversion, Limits, Plan, RECORD};
@@ -93,11 +93,16 @@ type Observe<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
 /// Measures, plans, writes and measures again. What an interruption leaves is gone on with by whoever asks for the
 /// same.
 pub fn convert(request: &Request<'_>, observe: Observe<'_>) -> Result<Made, EngineError> {
-    let about = about(request)?;
-    let mut kept = Kept::open(request.out, &about)?;
+    if !lacks_evidence(request.out) {
+        check(request)?;
+    }
+    let mut kept = Kept::open(request.out, &about(request)?)?;
     let report = match is_written(request, &kept) {
         true => None,
-        false => Some(write(request, &mut kept, observe)?),
+        false => {
+            check(request)?;
+            Some(write(request, &mut kept, observe)?)
+        }
     };
     let [original, result] = [request.source, request.out].map(Source::read);
     let found = evidence(&original?, &result?, &request.texts.report, &mut |done, total| {
@@ -110,9 +115,16 @@ pub fn convert(request: &Request<'_>, observe: Observe<'_>) -> Result<Made, Engi
 
 /// The plan of such a conversion alone, and what is expected of it.
 pub fn plan(request: &Request<'_>, observe: Observe<'_>) -> Result<(Plan, Offered), EngineError> {
+    check(request)?;
     let mut kept = Kept::open(request.out, &about(request)?)?;
     let probe = probe(request, &mut kept, observe)?;
     Offer::new(request.source, request.out, &request.settings, &probe)?.plan(request.aim)
+}
+
+/// Refuses what could not be written, before anything is measured for it.
+fn check(request: &Request<'_>) -> Result<(), EngineError> {
+    let Request { source, out, ref settings, revision, .. } = *request;
+    Conversion::plan(source, out, settings, revision, Limits::default()).map(drop)
 }
 
 fn write(
@@ -126,7 +138,7 @@ fn write(
     if observe(Progress::Planned(offered)).is_break() {
         return Err(EngineError::Cancelled);
     }
-    let chosen = Chosen { aim: request.aim, plan: plan.hash() };
+    let chosen = Chosen::of(request, plan.hash());
     if !kept.holds(&chosen) {
         kept.add(&chosen)?;
     }
@@ -158,23 +170,40 @@ fn probe(request: &Request<'_>, kept: &mut Kept, observe: Observe<'_>) -> Result
     Ok(probing.finish(found))
 }
 
-/// What was chosen for an aim.
+/// What was chosen for a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Chosen {
     aim: Aim,
+    settings: ConversionSettings,
+    revision: Option<String>,
     /// The plan's hash.
     plan: String,
 }
 
+impl Chosen {
+    fn of(request: &Request<'_>, plan: String) -> Self {
+        let Request { aim, settings, revision, .. } = *request;
+        Self { aim, settings, revision: revision.map(str::to_owned), plan }
+    }
+}
+
+/// The plan's hash, of a whole model whose record has one but no evidence.
+fn unproved(out: &Path) -> Option<String> {
+    let record = fs::read(out.join(RECORD)).ok()?;
+    let record: Value = serde_json::from_slice(&record).ok()?;
+    let quality = record.get("quality").filter(|quality| quality.get(EVIDENCE).is_none())?;
+    // What has no config yet is still to be finished.
+    let plan = out.join("config.json").exists().then(|| quality["plan"].as_str())?;
+    plan.map(str::to_owned)
+}
+
+fn lacks_evidence(out: &Path) -> bool {
+    unproved(out).is_some()
+}
+
 /// Whether the result is there already as this request would have it, and only its evidence is missing.
 fn is_written(request: &Request<'_>, kept: &Kept) -> bool {
-    let record = fs::read(request.out.join(RECORD)).ok();
-    let record: Option<Value> = record.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let quality = record.as_ref().map(|record| &record["quality"]);
-    quality.is_some_and(|quality| {
-        let plan = quality["plan"].as_str().unwrap_or_default().to_owned();
-        quality.get(EVIDENCE).is_none() && kept.holds(&Chosen { aim: request.aim, plan })
-    })
+    unproved(request.out).is_some_and(|plan| kept.holds(&Chosen::of(request, plan)))
 }
 
 /// Adds to the record of a result how far it is from the original.
@@ -185,9 +214,7 @@ fn note(request: &Request<'_>, found: &Divergence) -> Result<(), EngineError> {
     let mut record: Value = serde_json::from_slice(&bytes).map_err(|error| failed(error.into()))?;
     record["quality"][EVIDENCE] = json!(found);
     record["quality"]["texts"] = request.texts.record.clone();
-    let text = format!("{record:#}\n");
-    let next = path.with_extension("json.next");
-    fs::write(&next, text).and_then(|()| fs::rename(&next, &path)).map_err(failed)?;
+    replace(&path, format!("{record:#}\n").as_bytes()).map_err(failed)?;
     Ok(())
 }
 

@@ -133,6 +133,9 @@ impl Convert {
     }
 
     fn tell(&self, Made { report, evidence }: &Made) -> Result<(), CliError> {
+        for note in report.iter().flat_map(|report| &report.notes) {
+            self.say(&json!({ "type": "note", "text": note }), &format!("note: {note}"))?;
+        }
         if let Some(report) = report {
             self.say(&with_type("converted", report)?, &summary(report))?;
         }

@@ -61,7 +61,7 @@ impl Offer {
         let choices = probe.choices();
         let chosen = |path: &String| choices.iter().any(|choice| choice.modules.contains(path));
         // Of the head's routers the plan has a rule of its own.
-        let others = weights.iter().filter(|(path, _)| !chosen(path) && !(is_mtp(path) && is_small(path)));
+        let others = weights.iter().filter(|(path, _)| !chosen(path) && (!is_mtp(path) || !is_small(path)));
         let others = others.map(|(path, weight)| (path.clone(), head_spec(path, weight))).collect();
         let mut offer = Self { source: fingerprint, choices, others, rest: 0, parameters: 0 };
         let least = allocate(&offer.choices, offer.least())?;

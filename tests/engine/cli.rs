@@ -419,7 +419,7 @@ fn every_command_has_help_and_refuses_arguments_it_does_not_know() {
 
 #[test]
 fn arguments_that_make_no_sense_are_refused_in_one_line() {
-    let misused: [&[&str]; 8] = [
+    let misused: [&[&str]; 12] = [
         &["talk"],
         &["generate", "--model", "m"],
         &["generate", "--prompt", "Hi"],
@@ -428,6 +428,10 @@ fn arguments_that_make_no_sense_are_refused_in_one_line() {
         &["generate", "--model", "m", "--prompt", "Hi", "--depth", "deep"],
         &["generate", "--model", "m", "--prompt", "Hi", "--speculation", "maybe"],
         &["bench", "--model", "m", "--runs", "many"],
+        &["convert", "--source", "m", "--out", "o", "--target-bits", "4", "--bits", "4"],
+        &["convert", "--source", "m", "--out", "o", "--target-bits", "4", "--quality", "small"],
+        &["convert", "--source", "m", "--out", "o", "--calibrate", "text.md"],
+        &["convert", "--source", "m", "--out", "o", "--quality", "close", "--measure", "text.md"],
     ];
     let told: String =
         misused.iter().map(|arguments| arguments.join(" ") + ":\n" + &misuse(arguments)).collect();

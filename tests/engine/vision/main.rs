@@ -20,7 +20,7 @@ use foretoken_engine::memory::{MemoryBudget, PictureRoom};
 use foretoken_engine::mlx::{self, Array};
 use foretoken_engine::model::{ImageSpan, Placed, Qwen, Vision};
 use foretoken_engine::score::score_with_pictures;
-use foretoken_engine::session::{Prepared, ReplyRequest, Session};
+use foretoken_engine::session::{Prepared, Progress, ReplyRequest, Session};
 use foretoken_pictures::{PIXELS_FILE, Pixels, PixelsFile};
 use foretoken_protocol::{
     ChatMessage, Content, ContentPart, ConversionSettings, Drafting, ErrorReport, FloatFormat,
@@ -512,16 +512,23 @@ fn a_session_tells_pictures_apart_and_texts_from_control_tokens() {
     let mut ask = |pixels: &Path| {
         let prompt = session.chat_prompt(&chat(pixels, &[question]), None, true).unwrap();
         let request = ReplyRequest::new(prompt, greedily(16));
-        let reply = session.reply(request, &mut |_| ControlFlow::Continue(()));
+        let mut looked = None;
+        let reply = session.reply(request, &mut |progress| {
+            if let Progress::Looking(now) = progress {
+                looked = Some((now.done, now.total));
+            }
+            ControlFlow::Continue(())
+        });
         let reply = reply.unwrap();
-        (reply.ids, reply.stats.cached_tokens, reply.stats.picture_tokens)
+        assert!(looked.is_none_or(|(done, total)| done == total && total > 0), "{looked:?}");
+        (reply.ids, reply.stats.cached_tokens, (reply.stats.picture_tokens, looked.is_some()))
     };
     let (reply, cached, seen) = ask(&pixels);
-    assert_eq!((cached, seen), (0, 140));
+    assert_eq!((cached, seen), (0, (140, true)));
     let (other_reply, cached, _) = ask(&others);
     assert!(cached < 140 && other_reply != reply, "{cached}");
-    let (again, cached, _) = ask(&pixels);
-    assert!(cached >= 140 && again == reply, "{cached}");
+    let (again, cached, seen) = ask(&pixels);
+    assert!(cached >= 140 && again == reply && !seen.1, "{cached} {seen:?}");
 
     fs::write(&pixels, "no pixels").unwrap();
     let error = session.chat_prompt(&chat(&pixels, &[question]), None, true).unwrap_err();

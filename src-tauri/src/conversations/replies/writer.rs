@@ -206,10 +206,11 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::time::Instant;
 
     use foretoken_host::progress;
-    use foretoken_protocol::{TokenText, UnseenPictures};
+    use foretoken_protocol::{Looked, TokenText, UnseenPictures};
     use tempfile::tempdir;
     use tokio::sync::watch;
     use tokio::time::sleep;
@@ -217,13 +218,11 @@ mod tests {
     use super::*;
     use crate::conversations::store::ChatStore;
     use crate::settings::Settings;
-    use crate::testing::page;
+    use crate::testing::{next, page};
 
-    /// Tokens come faster than the page draws: what comes within a frame is one message.
-    #[tokio::test]
-    async fn the_page_gets_one_message_a_frame() {
-        let folder = tempdir().unwrap();
-        let chats = ChatStore::open(folder.path().join("chats.sqlite")).unwrap();
+    /// A reply that is begun in a folder, and what its writer needs.
+    async fn begun(folder: &Path, unseen: UnseenPictures) -> (Message, Dependencies) {
+        let chats = ChatStore::open(folder.join("chats.sqlite")).unwrap();
         let message = chats
             .call(|store| {
                 let chat = store.create_chat("Owls")?.id;
@@ -232,17 +231,25 @@ mod tests {
             })
             .await
             .unwrap();
-        let (page, mut events) = page();
-        let (engine, progress) = progress::channel();
-        let (_pages, attachments) = mpsc::unbounded_channel();
-        let begun = Instant::now();
         let dependencies = Dependencies {
             chats,
             name: Box::new(|_| String::new()),
             compare: Box::new(|_, _| None),
             thought_seconds: 0.0,
-            unseen: watch::channel(UnseenPictures::default()).1,
+            unseen: watch::channel(unseen).1,
         };
+        (message, dependencies)
+    }
+
+    /// Tokens come faster than the page draws: what comes within a frame is one message.
+    #[tokio::test]
+    async fn the_page_gets_one_message_a_frame() {
+        let folder = tempdir().unwrap();
+        let (message, dependencies) = begun(folder.path(), UnseenPictures::default()).await;
+        let (page, mut events) = page();
+        let (engine, progress) = progress::channel();
+        let (_pages, attachments) = mpsc::unbounded_channel();
+        let begun = Instant::now();
         let writing = tokio::spawn(Writer { message, page, dependencies }.run(progress, attachments));
 
         let mut written = String::new();
@@ -269,5 +276,29 @@ mod tests {
         drop(engine);
         let (_, ended) = writing.await.unwrap();
         assert_eq!(ended.message.text, written);
+    }
+
+    /// How far the pictures are is told with how far the text is, until more of that is read.
+    #[tokio::test]
+    async fn looking_is_told_with_what_is_read() {
+        let folder = tempdir().unwrap();
+        let unseen = UnseenPictures { no_room: 2, ..UnseenPictures::default() };
+        let (message, dependencies) = begun(folder.path(), unseen).await;
+        let (page, mut events) = page();
+        let (engine, progress) = progress::channel();
+        let (_pages, attachments) = mpsc::unbounded_channel();
+        let writing = tokio::spawn(Writer { message, page, dependencies }.run(progress, attachments));
+        let looked = Looked { done: 3, total: 12 };
+        engine.send(ReplyProgress::Event(Event::Reading { id: 1, done: 4, total: 90 }));
+        engine.send(ReplyProgress::Event(Event::Looking { id: 1, looked }));
+        let reading = |done, looked| ReplyEvent::Reading { done, total: 90, cached: 4, looked };
+        while next(&mut events).await != reading(4, Some(looked)) {}
+        engine.send(ReplyProgress::Event(Event::Reading { id: 1, done: 60, total: 90 }));
+        assert_eq!(next(&mut events).await, reading(60, None));
+
+        let (reason, stats) = (FinishReason::Stop, Box::default());
+        engine.send(ReplyProgress::Event(Event::Finished { id: 1, reason, stop: None, stats }));
+        let (_, ended) = writing.await.unwrap();
+        assert_eq!(ended.message.stats.unwrap().unseen, unseen);
     }
 }

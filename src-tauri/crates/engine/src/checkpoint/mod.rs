@@ -52,6 +52,6 @@ pub use layout::Layout;
 pub use metadata::{FileHeader, Files, Metadata};
 pub(crate) use names::{is_mtp, mlx_name};
 pub use plan::{Purpose, Rows, Run, SkipReason, Skipped, Source, TensorPlan, Transform, Weight, WeightKind};
-pub use quantization::{QuantSpec, Quantization};
+pub use quantization::{QuantSpec, Quantization, is_small};
 pub use vision::{TowerPlan, VisionPlan};
 pub use vision_config::{MERGE, PATCH, PictureSettings, VisionDims};

@@ -15,6 +15,15 @@ use super::json::{Keys, Object, excerpt, invalid};
 use super::names::Name;
 use crate::mlx::QuantMode;
 
+/// Matrices that are tiny and cost much when they are coarse: routers of experts, and what the gates of a recurrence are
+/// made from.
+const SMALL: [&str; 4] = [".mlp.gate", ".shared_expert_gate", ".in_proj_a", ".in_proj_b"];
+
+/// Whether the matrix of a module is one of those.
+pub fn is_small(path: &str) -> bool {
+    SMALL.iter().any(|end| path.ends_with(end))
+}
+
 /// Group sizes and bits that a mode has; the first of each is meant where a config leaves them out.
 fn variants(mode: QuantMode) -> (&'static [u64], &'static [u64]) {
     match mode {
@@ -37,6 +46,9 @@ pub struct QuantSpec {
 }
 
 impl QuantSpec {
+    /// How small matrices are quantized where nothing else is said of them, see [`is_small`].
+    pub const OF_SMALL: Self = Self { group_size: 64, bits: 8, mode: QuantMode::Affine };
+
     /// 32-bit words that hold a row of `inputs` weights; `None` if they do not fit whole.
     pub fn packed_columns(&self, inputs: usize) -> Option<usize> {
         let bits = inputs.checked_mul(self.bits)?;

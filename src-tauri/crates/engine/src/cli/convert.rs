@@ -291,45 +291,49 @@ struct Shown {
 
 impl Shown {
     fn show(&mut self, progress: &ConversionProgress) -> ControlFlow<()> {
-        let due = self.last.is_none_or(|at| at.elapsed() >= INTERVAL) || progress.done == progress.total;
-        if due {
+        let ConversionProgress { done, total, tensors_done, tensors, shard, shards, seconds_left } =
+            *progress;
+        let left = seconds_left.map_or_else(String::new, |left| format!(", {left:.0} s left"));
+        let words = format!("tensor {tensors_done} of {tensors}, file {shard} of {shards}{left}");
+        self.part((done, total), &words, || with_type("progress", progress))
+    }
+
+    /// How far a part of the work is: in words, or as the line of JSON that `line` makes.
+    fn part(
+        &mut self,
+        (done, total): (u64, u64),
+        words: &str,
+        line: impl FnOnce() -> Result<serde_json::Value, CliError>,
+    ) -> ControlFlow<()> {
+        if self.last.is_none_or(|at| at.elapsed() >= INTERVAL) || done == total {
             self.last = Some(Instant::now());
-            self.outcome = self.print(progress);
+            let percent = 100.0 * done as f64 / total.max(1) as f64;
+            self.outcome = match self.json {
+                true => line().map_err(|error| io::Error::other(error.to_string())).and_then(|line| {
+                    let mut out = io::stdout().lock();
+                    writeln!(out, "{line}").and_then(|()| out.flush())
+                }),
+                false => changing(&format!("{percent:3.0} %, {words}")),
+            };
         }
         if self.outcome.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn print(&self, progress: &ConversionProgress) -> io::Result<()> {
-        if self.json {
-            let line =
-                with_type("progress", progress).map_err(|error| io::Error::other(error.to_string()))?;
-            let mut out = io::stdout().lock();
-            writeln!(out, "{line}")?;
-            return out.flush();
-        }
-        let mut out = io::stderr().lock();
-        if !out.is_terminal() {
-            return Ok(());
-        }
-        let left = progress.seconds_left.map_or_else(String::new, |left| format!(", {left:.0} s left"));
-        write!(
-            out,
-            "\r\x1b[K{:3.0} %, tensor {} of {}, file {} of {}{left}",
-            100.0 * progress.done as f64 / progress.total.max(1) as f64,
-            progress.tensors_done,
-            progress.tensors,
-            progress.shard,
-            progress.shards
-        )?;
-        out.flush()
-    }
-
     /// Leaves a clean line.
     fn end(self) -> Result<(), CliError> {
-        let mut err = io::stderr().lock();
-        if !self.json && self.last.is_some() && err.is_terminal() {
-            write!(err, "\r\x1b[K")?;
+        if !self.json && self.last.is_some() {
+            changing("")?;
         }
         Ok(self.outcome?)
     }
+}
+
+/// Writes words in the place of those before on a terminal's last line.
+fn changing(words: &str) -> io::Result<()> {
+    let mut err = io::stderr().lock();
+    if err.is_terminal() {
+        write!(err, "\r\x1b[K{words}")?;
+        err.flush()?;
+    }
+    Ok(())
 }

@@ -38,7 +38,7 @@ pub use companions::RECORD;
 pub use error::ConvertError;
 pub use fit::fit;
 pub use importance::Importance;
-pub use plan::{FUSION, Method, Plan, PlanError, is_small};
+pub use plan::{FUSION, Method, Plan, PlanError};
 pub use recipe::Recipe;
 
 /// How a conversion is cut up. No byte of a tensor depends on it.

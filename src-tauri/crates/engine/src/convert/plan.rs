@@ -8,16 +8,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::checkpoint::{QuantSpec, Weight};
+use crate::checkpoint::{QuantSpec, Weight, is_small};
 use crate::mlx::QuantMode;
 
 /// The only format so far.
 const FORMAT: u64 = 1;
-/// Matrices that are tiny and cost much when they are coarse: routers of experts, and what the gates of a recurrence
-/// are made from. A plan need not name them.
-const SMALL: [&str; 4] = [".mlp.gate", ".shared_expert_gate", ".in_proj_a", ".in_proj_b"];
-/// How they are quantized then.
-const OF_SMALL: QuantSpec = QuantSpec { group_size: 64, bits: 8, mode: QuantMode::Affine };
 /// The first layer of the MTP head, which every draft passes through: not quantized unless a plan names it.
 pub const FUSION: &str = "mtp.fc";
 /// Characters of a wrong value that a message shows.
@@ -186,7 +181,7 @@ impl Plan {
         };
         let modules: BTreeMap<_, _> =
             modules.into_iter().map(|(path, spec)| (path, spec.map(matrix))).collect();
-        let default = commonest(&modules).unwrap_or(OF_SMALL);
+        let default = commonest(&modules).unwrap_or(QuantSpec::OF_SMALL);
         let plan = Self { source: format!("{source:08x}"), default, modules, method, measured };
         plan.validated()
     }
@@ -296,7 +291,8 @@ impl Plan {
     pub(super) fn spec(&self, path: &str, columns: usize) -> Option<QuantSpec> {
         match self.modules.get(path) {
             Some(matrix) => matrix.map(Matrix::spec),
-            None => Some(OF_SMALL).filter(|spec| self.quantizes() && is_small(path) && spec.divides(columns)),
+            None => Some(QuantSpec::OF_SMALL)
+                .filter(|spec| self.quantizes() && is_small(path) && spec.divides(columns)),
         }
     }
 
@@ -318,11 +314,6 @@ impl Plan {
     pub(super) fn default_spec(&self) -> Option<QuantSpec> {
         self.quantizes().then_some(self.default)
     }
-}
-
-/// Whether a matrix is one of those that have 8 bits where a plan does not name them.
-pub fn is_small(path: &str) -> bool {
-    SMALL.iter().any(|end| path.ends_with(end))
 }
 
 /// What most quantized modules have; of several the least.

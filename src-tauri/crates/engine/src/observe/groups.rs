@@ -1,7 +1,7 @@
 //! Groups of matrices that get bits together: those that read the same vectors, so that they can still be run as one
 //! product, and those that read what these have made.
 
-use crate::checkpoint::{Layout, QuantSpec, Weight};
+use crate::checkpoint::{Layout, QuantSpec, Weight, is_mtp, is_small};
 use crate::mlx::QuantMode;
 use crate::model::Part;
 
@@ -25,11 +25,6 @@ const IN_LAYER: [&[&str]; 10] = [
     &["mlp.switch_mlp.gate_proj", "mlp.switch_mlp.up_proj"],
     &["mlp.switch_mlp.down_proj"],
 ];
-
-/// What is in none of them but quantized too, and how.
-const SMALL: [&str; 4] =
-    ["linear_attn.in_proj_a", "linear_attn.in_proj_b", "mlp.gate", "mlp.shared_expert_gate"];
-const SMALL_SPEC: QuantSpec = QuantSpec { group_size: 64, bits: 8, mode: QuantMode::Affine };
 
 /// A matrix, or the stack of all experts' matrices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,16 +94,16 @@ pub fn groups(layout: &Layout, layers: usize) -> Vec<Group> {
 
 /// The matrices of a model's trunk that always have 8 bits, with their bytes.
 pub(super) fn small(layout: &Layout, float_bytes: usize) -> Vec<(Module, QuantSpec, u64)> {
-    let of_layers = layout.weights.iter().filter(|(path, weight)| {
-        let module = path.strip_prefix("layers.").and_then(|rest| rest.split_once('.'));
-        module.is_some_and(|(_, module)| SMALL.contains(&module))
-            && weight.columns.is_multiple_of(SMALL_SPEC.group_size)
-    });
-    of_layers
+    let spec = QuantSpec::OF_SMALL;
+    let of_trunk = layout
+        .weights
+        .iter()
+        .filter(|(path, weight)| is_small(path) && !is_mtp(path) && spec.divides(weight.columns));
+    of_trunk
         .map(|(path, weight)| {
             let module = Module { path: path.clone(), weight: *weight };
-            let bytes = module.bytes(SMALL_SPEC, float_bytes);
-            (module, SMALL_SPEC, bytes)
+            let bytes = module.bytes(spec, float_bytes);
+            (module, spec, bytes)
         })
         .collect()
 }

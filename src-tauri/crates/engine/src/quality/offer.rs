@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::QualityError;
 use super::aim::{Aim, Closeness};
-use crate::checkpoint::{Files, Metadata, QuantSpec, Weight, is_mtp};
-use crate::convert::{Conversion, ConvertError, FUSION, Limits, Method, Plan, is_small};
+use crate::checkpoint::{Files, Metadata, QuantSpec, Weight, is_mtp, is_small};
+use crate::convert::{Conversion, ConvertError, FUSION, Limits, Method, Plan};
 use crate::error::EngineError;
 use crate::mlx::QuantMode;
 use crate::observe::{Allocation, Choice, ObserveError, Probe, Source, allocate};
@@ -24,7 +24,7 @@ const HALVINGS: u32 = 48;
 
 /// Every plan that can be made for a model.
 #[derive(Debug)]
-pub struct Offer {
+pub(super) struct Offer {
     /// The model's fingerprint.
     source: u32,
     /// What can be chosen, and what is fixed.
@@ -50,7 +50,7 @@ pub struct Offered {
 
 impl Offer {
     /// What can be made in `out` of the model in `source`, of which `probe` has found what its groups cost.
-    pub fn new(
+    pub(super) fn new(
         source: &Path,
         out: &Path,
         settings: &ConversionSettings,
@@ -73,7 +73,7 @@ impl Offer {
     }
 
     /// The plan that comes to what is wanted, and what is expected of it.
-    pub fn plan(&self, aim: Aim) -> Result<(Plan, Offered), EngineError> {
+    pub(super) fn plan(&self, aim: Aim) -> Result<(Plan, Offered), EngineError> {
         let allocation = match aim {
             Aim::Bits(bits) => self.within((bits * self.parameters as f64 / 8.0) as u64)?,
             Aim::Bytes(bytes) => self.within(bytes)?,
@@ -83,17 +83,6 @@ impl Offer {
         let measured =
             json!({ "bytes": offered.bytes, "bits_per_weight": offered.bits_per_weight, "kl": offered.kl });
         Ok((self.of(&allocation, measured)?, offered))
-    }
-
-    /// Ways from the smallest to the closest, `points` of them at most, at even distances of bytes.
-    pub fn curve(&self, points: u64) -> Result<Vec<Offered>, EngineError> {
-        let (least, most) = (self.least(), self.most());
-        let budgets = (0..points).map(|point| least + (most - least) * point / (points - 1).max(1));
-        let mut offered: Vec<Offered> = budgets
-            .map(|budget| Ok(self.offered(&allocate(&self.choices, budget)?)))
-            .collect::<Result<_, EngineError>>()?;
-        offered.dedup();
-        Ok(offered)
     }
 
     fn offered(&self, allocation: &Allocation) -> Offered {

@@ -1,10 +1,7 @@
 //! `convert` with bits that a text chooses: what it is to come to, which text, and what is told of it.
 
-use std::io::IsTerminal;
-use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use foretoken_engine::calibration::{self, Record, Renderer, Split};
@@ -12,7 +9,7 @@ use foretoken_engine::observe::Divergence;
 use foretoken_engine::quality::{self, Aim, Closeness, Made, Offered, Progress, Request, Texts};
 use serde_json::json;
 
-use super::{Convert, INTERVAL, Shown, summary, with_type};
+use super::{Convert, Shown, summary, with_type};
 use crate::cli::{CliError, engine};
 
 /// Bytes that versions of the texts take while it is measured what groups of matrices cost.
@@ -107,28 +104,40 @@ impl Convert {
         let written = std::fs::write(file, format!("{:#}\n", plan.to_json()));
         written
             .map_err(|error| CliError::Usage(format!("{} cannot be written: {error}.", file.display())))?;
-        self.say(&json!({ "type": "planned", "plan": file, "hash": plan.hash() }), &of(&offered))
+        self.say_plan(&offered, Some(file))
+    }
+
+    /// What is expected of a plan, and where it is written down.
+    fn say_plan(&self, offered: &Offered, file: Option<&Path>) -> Result<(), CliError> {
+        let Offered { bytes, bits_per_weight, kl } = *offered;
+        let line = json!({
+            "type": "planned", "bytes": bytes, "bits_per_weight": bits_per_weight, "expected_kl": kl, "plan": file,
+        });
+        let size = super::size(bytes);
+        let words = format!(
+            "plan: {size}, {bits_per_weight:.2} bits per weight, KL divergence of {kl:.4} or more expected"
+        );
+        if !self.json {
+            super::changing("")?;
+        }
+        self.say(&line, &words)
     }
 
     fn show(&self, shown: &mut Shown, progress: Progress) -> ControlFlow<()> {
         match progress {
             Progress::Writing(progress) => shown.show(&progress),
             Progress::Probing { done, total } => {
-                shown.part("probing", "measuring what each part costs", done, total)
+                let line = || Ok(json!({ "type": "probing", "done": done, "total": total }));
+                shown.part((done, total), "measuring what each part costs", line)
             }
             Progress::Comparing { done, total } => {
-                shown.part("comparing", "measuring what has come of it", done, total)
+                let line = || Ok(json!({ "type": "comparing", "done": done, "total": total }));
+                shown.part((done, total), "measuring what has come of it", line)
             }
-            Progress::Planned(offered) => {
-                let Offered { bytes, bits_per_weight, kl } = offered;
-                let line = json!({
-                    "type": "planned", "bytes": bytes, "bits_per_weight": bits_per_weight, "expected_kl": kl
-                });
-                match self.say(&line, &of(&offered)) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
-            }
+            Progress::Planned(offered) => match self.say_plan(&offered, None) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            },
         }
     }
 
@@ -141,14 +150,6 @@ impl Convert {
         }
         self.say(&with_type("evidence", evidence)?, &words(evidence))
     }
-}
-
-fn of(offered: &Offered) -> String {
-    let Offered { bytes, bits_per_weight, kl } = offered;
-    format!(
-        "plan: {}, {bits_per_weight:.2} bits per weight, KL divergence of {kl:.4} or more expected",
-        super::size(*bytes)
-    )
 }
 
 /// How close a result is, on texts that took no part in choosing.
@@ -166,30 +167,4 @@ fn words(found: &Divergence) -> String {
         found.kl,
         100.0 * found.same_choice
     )
-}
-
-impl Shown {
-    /// How far a part of the work is.
-    fn part(&mut self, name: &str, words: &str, done: u64, total: u64) -> ControlFlow<()> {
-        let due = self.last.is_none_or(|at| at.elapsed() >= INTERVAL) || done == total;
-        if due {
-            self.last = Some(Instant::now());
-            self.outcome = self.print_part(name, words, done, total);
-        }
-        if self.outcome.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    fn print_part(&self, name: &str, words: &str, done: u64, total: u64) -> io::Result<()> {
-        if self.json {
-            let mut out = io::stdout().lock();
-            writeln!(out, "{}", json!({ "type": name, "done": done, "total": total }))?;
-            return out.flush();
-        }
-        let mut out = io::stderr().lock();
-        if !out.is_terminal() {
-            return Ok(());
-        }
-        write!(out, "\r\x1b[K{:3.0} %, {words}", 100.0 * done as f64 / total.max(1) as f64)?;
-        out.flush()
-    }
 }

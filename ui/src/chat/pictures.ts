@@ -95,7 +95,7 @@ export function seenLabel({ pictures, picture_tokens, tower_seconds }: ReplyStat
 /** How many pictures of the chat a reply did not see, and why; null where it saw all. */
 export function unseenLabel({ unseen }: ReplyStats): string | null {
   const reasons: [number, string][] = [
-    [unseen.no_sight, "this model reads text alone"],
+    [unseen.no_sight, "the model reads text alone"],
     [unseen.no_room, "no room in the context"],
     [unseen.missing, "file gone"],
     [unseen.undecoded, "file cannot be read"],

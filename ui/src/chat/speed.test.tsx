@@ -147,7 +147,7 @@ describe("the numbers of a reply", () => {
     const none = { no_sight: 0, no_room: 0, missing: 0, undecoded: 0 };
     const line = (more: Partial<typeof none>) =>
       renderToStaticMarkup(<FinishedLine message={2} stats={replyStats({ unseen: { ...none, ...more } })} />);
-    expect(line({ no_sight: 1 })).toContain("1 picture not seen: this model reads text alone<");
+    expect(line({ no_sight: 1 })).toContain("1 picture not seen: the model reads text alone<");
     expect(line({ no_room: 2, undecoded: 1 })).toContain(
       "3 pictures not seen: no room in the context (2), file cannot be read (1)<",
     );

@@ -165,7 +165,7 @@ impl<'a> Probing<'a> {
         self.batches.len()
     }
 
-    /// Measures one of them. `progress` hears of the layers in all batches.
+    /// Measures one of them. `progress` hears of the layers in all batches, and of the output head behind each.
     pub fn measure(&self, batch: usize, progress: &mut LoadProgress<'_>) -> Result<Batch, EngineError> {
         let (index, all) = (batch as u64, self.batches.len() as u64);
         let mut told_of = |done: u64, layers: u64| progress(index * layers + done, all * layers);
@@ -257,6 +257,8 @@ impl Pass<'_> {
     /// Reads the texts and adds to `sums` what each group costs.
     fn run(&self, sums: &mut [Sums], progress: &mut LoadProgress<'_>) -> Result<(), EngineError> {
         let layers = self.source.config.layers.len();
+        // What all versions predict takes a while too.
+        let parts = layers + 1;
         let tokens: usize = self.texts.iter().take(self.sampled()).map(Vec::len).sum();
         sums.iter_mut().for_each(|sums| sums.tokens += tokens);
         let weights = self.source.part(Part::Embedding)?;
@@ -270,11 +272,12 @@ impl Pass<'_> {
         }
         drop(weights);
         for index in 0..layers {
-            told(progress, index, layers)?;
+            told(progress, index, parts)?;
             self.layer(index, &mut float, &mut versions, sums)?;
         }
-        told(progress, layers, layers)?;
-        self.end(float, versions, sums)
+        told(progress, layers, parts)?;
+        self.end(float, versions, sums)?;
+        told(progress, parts, parts)
     }
 
     /// Reads on through a layer, where the versions of its groups begin.

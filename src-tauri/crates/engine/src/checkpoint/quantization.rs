@@ -15,8 +15,8 @@ use super::json::{Keys, Object, excerpt, invalid};
 use super::names::Name;
 use crate::mlx::QuantMode;
 
-/// Matrices that are tiny and cost much when they are coarse: routers of experts, and what the gates of a recurrence are
-/// made from.
+/// Matrices that are tiny and cost much when they are coarse: routers of experts, and what the gates of a recurrence
+/// are made from.
 const SMALL: [&str; 4] = [".mlp.gate", ".shared_expert_gate", ".in_proj_a", ".in_proj_b"];
 
 /// Whether the matrix of a module is one of those.

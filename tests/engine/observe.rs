@@ -6,19 +6,22 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use foretoken_engine::checkpoint::QuantSpec;
-use foretoken_engine::convert::{Conversion, Limits};
+use foretoken_engine::checkpoint::{Files, Metadata};
+use foretoken_engine::convert::{Conversion, Importance, Limits, Method, Plan, fit};
 use foretoken_engine::mlx::{self, Array, Dtype};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::observe::{
-    Divergence, Group, ObserveError, Source, evidence, kl_divergence, outputs, probe,
+    Divergence, Group, ObserveError, Probe, Source, evidence, head, head_modules, head_spec, kl_divergence,
+    outputs, probe,
 };
 use foretoken_engine::score::{CHUNK, Score, figures, score};
 use foretoken_protocol::{ConversionSettings, FloatFormat, HeadFormat, VisionFormat, WeightFormat};
 use foretoken_tests::fixtures::{demo_model, edit_json, fixture, load, write_converted, write_raw};
 use foretoken_tests::oracle::Cases;
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const TENSORS: &str = "model.safetensors";
@@ -181,31 +184,18 @@ fn evidence_is_what_the_logits_of_both_models_say() {
     assert!(kl.abs() < 1e-7 && same_choice == 1.0, "{kl} {same_choice}");
 }
 
-/// Writes the model in a folder with these matrices quantized and no others.
-fn quantized(dir: &Path, modules: &BTreeMap<String, QuantSpec>) -> TempDir {
+/// A conversion of a model with these matrices quantized and no others, fitted by what their columns count.
+fn quantized(dir: &Path, modules: &BTreeMap<String, QuantSpec>, importance: &Importance) -> TempDir {
     let out = tempfile::tempdir().unwrap();
-    let mut tensors: HashMap<String, Array> = mlx::load_safetensors(&dir.join(TENSORS)).unwrap();
-    let mut entries = serde_json::Map::new();
-    for (path, spec) in modules {
-        let path = match path.as_str() {
-            "lm_head" => "language_model.lm_head".to_owned(),
-            path => format!("language_model.model.{path}"),
-        };
-        let weight = tensors.remove(&format!("{path}.weight")).unwrap();
-        let parts = mlx::quantize(&weight, spec.group_size as i32, spec.bits as i32, spec.mode).unwrap();
-        let names = ["weight", "scales", "biases"].map(|part| format!("{path}.{part}"));
-        tensors.extend(names.into_iter().zip(parts));
-        entries.insert(path, json!({"group_size": spec.group_size, "bits": spec.bits, "mode": "affine"}));
-    }
-    let named = tensors.iter().map(|(name, tensor)| (name.as_str(), tensor));
-    mlx::save_safetensors(&out.path().join(TENSORS), named).unwrap();
-    fs::copy(dir.join("config.json"), out.path().join("config.json")).unwrap();
-    entries.extend([
-        ("group_size".into(), json!(64)),
-        ("bits".into(), json!(4)),
-        ("mode".into(), json!("affine")),
-    ]);
-    edit_json(out.path(), "config.json", |config| config["quantization"] = entries.into());
+    let source = Source::read(dir).unwrap();
+    let specs = source.layout.weights.keys().map(|path| (path.clone(), modules.get(path).copied()));
+    let fingerprint = Metadata::read(dir, Files::Whole).unwrap().fingerprint().unwrap();
+    let plan = Plan::new(fingerprint, specs.collect(), Method::Fit, Value::Null).unwrap();
+    let (plan, importance) = (Arc::new(plan), Some(Arc::new(importance.clone())));
+    let settings = ConversionSettings { vision: VisionFormat::None, ..ConversionSettings::default() };
+    let conversion =
+        Conversion::planned(dir, out.path(), (plan, importance), &settings, None, Limits::default()).unwrap();
+    conversion.run(&mut |_| ControlFlow::Continue(())).unwrap();
     out
 }
 
@@ -214,17 +204,22 @@ fn specs(group: &Group, bits: usize) -> BTreeMap<String, QuantSpec> {
 }
 
 /// A probe of texts of these lengths against the model with each group converted, every `step`th group.
-fn check_probe(dir: &Path, lens: &[usize], memory: u64, step: usize) {
+fn check_probe(dir: &Path, lens: &[usize], step: usize) {
     let float = in_f32(dir);
     let source = Source::read(float.path()).unwrap();
     let texts = texts(lens);
-    let found = probe(&source, &texts, 3, memory, &mut quietly).unwrap();
+    let found = probe(&source, &texts, 3, 1 << 30, &mut quietly).unwrap();
     let reference = load(float.path());
+    for module in found.groups.iter().flat_map(|group| &group.group.modules) {
+        let counted = found.importance.get(&module.path).map(<[f32]>::len);
+        let expected = (module.path != "embed_tokens").then_some(module.weight.columns);
+        assert_eq!(counted, expected, "{}", module.path);
+    }
     for (index, group) in found.groups.iter().enumerate().filter(|(index, _)| index % step == 0) {
         let name = &group.group.modules[0].path;
         let ends = ["embed_tokens", "lm_head"].contains(&name.as_str());
         for bits in if ends { &[3, 8][..] } else { &[3][..] } {
-            let alone = quantized(float.path(), &specs(&group.group, *bits));
+            let alone = quantized(float.path(), &specs(&group.group, *bits), &found.importance);
             let model = load(alone.path());
             let (means, _) = by_hand(&reference, &model, &texts);
             for (kl, mean) in group.kl[bits].iter().zip(&means) {
@@ -255,13 +250,64 @@ fn check_probe(dir: &Path, lens: &[usize], memory: u64, step: usize) {
 fn a_probe_says_what_each_group_costs_alone() {
     let step = |some| if all_cases() { 1 } else { some };
     let layouts = Cases::of("layouts");
-    check_probe(&fixture("tiny-dense"), &[24, 17], 1 << 30, step(11));
-    // One text at a time.
-    check_probe(&layouts.checkpoint("tiny-moe-q36"), &[9, 12], 0, step(7));
+    check_probe(&fixture("tiny-dense"), &[24, 17], step(11));
+    check_probe(&layouts.checkpoint("tiny-moe-q36"), &[9, 12], step(7));
     if all_cases() {
-        check_probe(&layouts.checkpoint("tiny-next"), &[20], 1 << 30, 1);
+        check_probe(&layouts.checkpoint("tiny-next"), &[20], 1);
     }
-    check_probe(&demo_model(), &[30], 1 << 30, step(17));
+    check_probe(&demo_model(), &[30], step(17));
+}
+
+/// Texts that are read one after the other are fitted each by itself.
+#[test]
+fn a_probe_in_batches_is_that_of_each_text() {
+    let source = Source::read(&fixture("tiny-dense")).unwrap();
+    let texts = texts(&[9, 12]);
+    let of = |texts: &[Vec<u32>], memory| probe(&source, texts, 3, memory, &mut quietly).unwrap();
+    let costs = |found: &Probe, text: usize| -> Vec<f64> {
+        found.groups.iter().map(|group| group.kl[&3][text]).collect()
+    };
+    let apart = of(&texts, 0);
+    assert_eq!(
+        [0, 1].map(|text| costs(&apart, text)),
+        [0, 1].map(|text| costs(&of(&texts[text..=text], 0), 0))
+    );
+    // What columns count is known of all of them together.
+    assert!(apart.importance == of(&texts, 1 << 30).importance);
+}
+
+/// What a head is worth at a width is what the model does that has this head behind this trunk.
+#[test]
+fn a_heads_guesses_are_those_of_the_converted_model() {
+    let dir = tempfile::tempdir().unwrap();
+    write_raw(&fixture("tiny-dense"), dir.path(), Dtype::Float32);
+    let source = Source::read(dir.path()).unwrap();
+    let texts = texts(&[40, 25, 35]);
+    let Probe { groups, mut importance, .. } = probe(&source, &texts, 3, 1 << 30, &mut quietly).unwrap();
+    let mut modules: BTreeMap<String, QuantSpec> =
+        groups.iter().flat_map(|found| specs(&found.group, 4)).collect();
+    let found = head(&source, (&modules, &importance), &texts, &mut quietly).unwrap();
+    assert_eq!(
+        found.points.iter().map(|point| point.bits).collect::<Vec<_>>(),
+        [2, 3, 4, 5, 6, 8].map(Some).into_iter().chain([None]).collect::<Vec<_>>()
+    );
+    assert!(found.points.is_sorted_by(|a, b| a.bytes < b.bytes) && found.output_bytes < found.trunk_bytes);
+    found.add_to(&mut importance);
+    for point in found.points.iter().filter(|point| [Some(2), Some(8), None].contains(&point.bits)) {
+        if let Some(bits) = point.bits {
+            modules.extend(
+                head_modules(&source.layout.weights)
+                    .map(|(path, weight)| (path.clone(), head_spec(weight, bits).unwrap())),
+            );
+        } else {
+            modules.retain(|path, _| !path.starts_with("mtp."));
+        }
+        let converted = quantized(dir.path(), &modules, &importance);
+        let evidence =
+            evidence(&source, &Source::read(converted.path()).unwrap(), &texts, &mut quietly).unwrap();
+        let (right, all) = point.guesses.iter().fold((0, 0), |sum, text| (sum.0 + text.0, sum.1 + text.1));
+        assert_eq!(evidence.model.mtp_acceptance, Some(right as f64 / all as f64), "{:?} bits", point.bits);
+    }
 }
 
 /// What a probe puts together covers each matrix of the trunk once.

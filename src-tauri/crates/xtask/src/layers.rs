@@ -72,7 +72,7 @@ const LAYERS: Layers = Layers {
                 ("convert", &["checkpoint", "error", "machine", "mlx", "model"]),
                 ("learned", &["decode", "machine", "mlx"]),
                 ("score", &["cache", "error", "mlx", "model"]),
-                ("observe", &["cache", "checkpoint", "error", "mlx", "model", "score"]),
+                ("observe", &["cache", "checkpoint", "convert", "error", "mlx", "model", "score"]),
                 ("quality", &["checkpoint", "convert", "error", "mlx", "observe"]),
                 (
                     "session",

@@ -18,6 +18,11 @@ impl Importance {
         self.0.insert(path.to_owned(), mean_squares);
     }
 
+    /// Those of a matrix, where they are known.
+    pub fn get(&self, path: &str) -> Option<&[f32]> {
+        self.0.get(path).map(Vec::as_slice)
+    }
+
     /// SHA-256 of all of it, in hexadecimal digits.
     pub(super) fn hash(&self) -> String {
         let mut bytes = Vec::new();
@@ -50,7 +55,7 @@ impl Importance {
 
     /// What the columns count in some rows of a matrix of `columns` columns, f32 `[columns]` or `[rows, columns]`.
     /// Rows are counted over all experts, of `all` rows together.
-    pub(super) fn rows(
+    pub(crate) fn rows(
         &self,
         path: &str,
         columns: usize,

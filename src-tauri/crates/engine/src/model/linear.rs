@@ -26,6 +26,9 @@ impl Linear {
 
     /// For one matrix: x `[…, in]` → `[…, out]`.
     pub fn forward(&self, x: &Array) -> Result<Array> {
+        if let Some(inputs) = self.matrix().inputs() {
+            inputs.add(x)?;
+        }
         let out = self.matrix().out_features();
         let [y] = mlx::over(Span::Outputs(out), x.size() * out as usize, [-1], |outputs| {
             Ok([self.matrix.of(outputs).forward(x)?])
@@ -36,6 +39,9 @@ impl Linear {
     /// For a stack: the vectors of x `[…, 1, in]` that `gather` selects through the matrices that it selects →
     /// `[…, 1, out]`.
     pub fn forward_experts(&self, x: &Array, gather: Gather<'_>) -> Result<Array> {
+        if let Some(inputs) = self.matrix().inputs() {
+            inputs.add_selected(x, gather)?;
+        }
         self.matrix().forward_experts(x, gather)
     }
 

@@ -1,6 +1,9 @@
 //! The matrices W of products y = x Wᵀ, `[out, in]` in the compute type or quantized, single or stacked by expert; and
 //! the token embedding.
 
+use std::rc::Rc;
+
+use super::Inputs;
 use crate::mlx::{self, Array, Dtype, Gather, QuantMode, Result};
 
 /// W of y = x · Wᵀ: one matrix, or a stack of E of them with one more axis in front of each array here.
@@ -28,6 +31,13 @@ pub enum Matrix {
         /// What the bits mean.
         mode: QuantMode,
     },
+    /// W whose inputs are added up.
+    Observed {
+        /// W.
+        matrix: Box<Self>,
+        /// Its inputs.
+        inputs: Rc<Inputs>,
+    },
 }
 
 impl Matrix {
@@ -44,6 +54,7 @@ impl Matrix {
             Self::Quantized { weight, scales, biases, group_size, bits, mode } => {
                 mlx::quantized_matmul(x, weight, scales, biases.as_ref(), *group_size, *bits, *mode)
             }
+            Self::Observed { matrix, .. } => matrix.forward(x),
         }
     }
 
@@ -55,6 +66,7 @@ impl Matrix {
             Self::Quantized { weight, scales, biases, group_size, bits, mode } => {
                 mlx::gather_qmm(x, [weight, scales], biases.as_ref(), *group_size, *bits, *mode, gather)
             }
+            Self::Observed { matrix, .. } => matrix.forward_experts(x, gather),
         }
     }
 
@@ -104,6 +116,7 @@ impl Matrix {
             }
             // Their scales are small floats.
             Self::Quantized { .. } => Ok(self.clone()),
+            Self::Observed { matrix, .. } => matrix.in_f32(),
         }
     }
 
@@ -114,6 +127,7 @@ impl Matrix {
             Self::Quantized { weight, scales, biases, group_size, bits, mode } => {
                 mlx::dequantize(weight, scales, biases.as_ref(), *group_size, *bits, *mode, dtype)
             }
+            Self::Observed { matrix, .. } => matrix.matrix(dtype),
         }
     }
 
@@ -133,6 +147,14 @@ impl Matrix {
         self.weight().dim(-2)
     }
 
+    /// Its inputs, where they are added up.
+    pub(super) fn inputs(&self) -> Option<&Inputs> {
+        match self {
+            Self::Observed { inputs, .. } => Some(inputs),
+            Self::Dense { .. } | Self::Quantized { .. } => None,
+        }
+    }
+
     /// Whether it is a stack of matrices.
     pub fn is_stack(&self) -> bool {
         self.weight().shape().len() > 2
@@ -145,12 +167,14 @@ impl Matrix {
             Self::Quantized { weight, scales, biases, .. } => {
                 [Some(weight), Some(scales), biases.as_ref()].into_iter().flatten().collect()
             }
+            Self::Observed { matrix, .. } => matrix.arrays(),
         }
     }
 
     fn weight(&self) -> &Array {
         match self {
             Self::Dense { weight, .. } | Self::Quantized { weight, .. } => weight,
+            Self::Observed { matrix, .. } => matrix.weight(),
         }
     }
 
@@ -179,13 +203,16 @@ impl Matrix {
                 bits: *bits,
                 mode: *mode,
             }),
+            Self::Observed { matrix, inputs } => {
+                Ok(Self::Observed { matrix: Box::new(matrix.with_rows(rows)?), inputs: Rc::clone(inputs) })
+            }
         }
     }
 
     /// One matrix whose outputs are those of all `parts`, one part after the other; `None` where their formats differ.
     pub(super) fn fuse(parts: &[Self]) -> Result<Option<Self>> {
         let (first, rest) = parts.split_first().expect("at least one projection");
-        if !rest.iter().all(|part| part.same_format(first)) {
+        if first.inputs().is_some() || !rest.iter().all(|part| part.same_format(first)) {
             return Ok(None);
         }
         let columns: Vec<Vec<&Array>> = parts.iter().map(Self::arrays).collect();
@@ -229,6 +256,7 @@ impl Embedding {
                     self.dtype,
                 )
             }
+            Matrix::Observed { matrix, .. } => Self::new((**matrix).clone(), self.dtype).forward(ids),
         }
     }
 

@@ -1,10 +1,11 @@
 //! Parts of a network that are read and built alone: whoever reads a text layer by layer holds one of them at a time.
 
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use super::build::Builder;
 use super::weights::Weights;
-use super::{Embedding, Layer, LoadError, Matrix, MtpHead};
+use super::{Embedding, Inputs, Layer, LoadError, Matrix, MtpHead};
 use crate::checkpoint::{CheckpointError, Config, Layout, QuantSpec};
 use crate::mlx::{self, Array};
 
@@ -24,6 +25,11 @@ pub enum Part {
 }
 
 impl Part {
+    /// Whether a module is a part of it, in a model whose embedding is the output head too or not.
+    pub fn holds(self, module: &str, tied: bool) -> bool {
+        format!("{module}.").starts_with(&self.prefix(tied))
+    }
+
     /// What the names of its tensors begin with.
     fn prefix(self, tied: bool) -> String {
         match self {
@@ -64,6 +70,11 @@ impl<'a> PartWeights<'a> {
     /// Puts packed weight, scales and biases, in this order, in the place of a module's matrix.
     pub fn set_quantized(&mut self, path: &str, spec: QuantSpec, parts: Vec<Array>) {
         self.builder.weights().set_quantized(path, spec, parts);
+    }
+
+    /// Has the inputs of a module's matrix added up, by whatever is built of these weights.
+    pub fn observe(&mut self, path: &str) -> Rc<Inputs> {
+        self.builder.weights().observe(path)
     }
 
     /// The embedding.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use super::LoadError;
 use crate::checkpoint::{
@@ -11,7 +12,7 @@ use crate::checkpoint::{
 };
 use crate::memory::FINITE_BLOCK;
 use crate::mlx::{self, Array, Dtype, QuantMode};
-use crate::model::{Matrix, Mlp};
+use crate::model::{Inputs, Matrix, Mlp};
 
 /// Called with bytes read and bytes to read, between tensors and then between layers; may end the loading.
 pub type LoadProgress<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
@@ -21,6 +22,8 @@ pub type LoadProgress<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
 pub(super) struct Weights {
     tensors: HashMap<String, Array>,
     kinds: HashMap<String, WeightKind>,
+    /// By module, what adds up the inputs of its matrix.
+    observed: HashMap<String, Rc<Inputs>>,
 }
 
 impl Weights {
@@ -44,7 +47,7 @@ impl Weights {
             report(progress, done, total)?;
         }
         let kinds = weights.iter().map(|(path, weight)| (path.clone(), weight.kind)).collect();
-        Ok(Self { tensors, kinds })
+        Ok(Self { tensors, kinds, observed: HashMap::new() })
     }
 
     /// Whether there is a tensor that has not been taken out.
@@ -69,9 +72,22 @@ impl Weights {
         self.kinds.insert(path.to_owned(), WeightKind::Quantized(spec));
     }
 
+    /// Has the inputs of a module's matrix added up.
+    pub(super) fn observe(&mut self, path: &str) -> Rc<Inputs> {
+        Rc::clone(self.observed.entry(path.to_owned()).or_default())
+    }
+
     /// Takes the matrix of a module out, or the stack of its experts' matrices; a dense one if the layout does not say
     /// otherwise.
     pub(super) fn linear(&mut self, path: &str) -> Result<Matrix, LoadError> {
+        let matrix = self.stored(path)?;
+        Ok(match self.observed.remove(path) {
+            None => matrix,
+            Some(inputs) => Matrix::Observed { matrix: Box::new(matrix), inputs },
+        })
+    }
+
+    fn stored(&mut self, path: &str) -> Result<Matrix, LoadError> {
         let weight = self.tensor(&format!("{path}.weight"))?;
         let Some(WeightKind::Quantized(spec)) = self.kinds.get(path).copied() else {
             return Ok(Matrix::dense(weight)?);

@@ -135,6 +135,11 @@ impl Comparison {
         self.0.iter().map(figures).collect()
     }
 
+    /// Of each text, guesses that were right, and all.
+    pub(super) fn guesses(&self) -> Vec<(usize, usize)> {
+        self.texts().iter().map(|text| (text.model.right, text.model.guesses)).collect()
+    }
+
     /// All of it in few numbers; there is at least one token.
     fn divergence(&self) -> Divergence {
         let mut kl: Vec<f32> = self.0.iter().flat_map(|text| text.kl.iter().copied()).collect();
@@ -161,7 +166,7 @@ fn sum(values: &[f32]) -> f64 {
 }
 
 /// Standard error of a mean; `None` for fewer than two values.
-pub(super) fn standard_error(values: &[f64]) -> Option<f64> {
+pub fn standard_error(values: &[f64]) -> Option<f64> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);

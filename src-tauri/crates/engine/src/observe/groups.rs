@@ -8,8 +8,9 @@ use crate::model::Part;
 /// The widths that a group can have, in bits a weight.
 pub const WIDTHS: [usize; 6] = [2, 3, 4, 5, 6, 8];
 
-/// Weights that share a scale: the first of these into which the rows of a group divide.
-const GROUP_SIZES: [usize; 2] = [64, 32];
+/// How many weights may share a scale, where the rows of a group divide into so many: the first that does is measured,
+/// the others are compared with it.
+const GROUP_SIZES: [usize; 3] = [64, 32, 128];
 
 /// The groups of a layer, by the modules below it. Routers, the shared expert's gate and the inputs of the decay are in
 /// none: they are tiny, and what they decide is not to be coarse.
@@ -38,10 +39,18 @@ pub struct Module {
 impl Module {
     /// Bytes that it takes when it is quantized, with scales and biases of `float_bytes` each.
     fn bytes(&self, spec: QuantSpec, float_bytes: usize) -> u64 {
-        let Weight { experts, rows, columns, .. } = self.weight;
-        let row = columns * spec.bits / 8 + columns / spec.group_size * 2 * float_bytes;
-        (experts.unwrap_or(1) * rows * row) as u64
+        bytes(&self.weight, Some(spec), float_bytes)
     }
+}
+
+/// Bytes that a matrix takes, quantized or as it is, with other numbers of `float_bytes` each.
+pub(super) fn bytes(weight: &Weight, spec: Option<QuantSpec>, float_bytes: usize) -> u64 {
+    let Weight { experts, rows, columns, .. } = *weight;
+    let row = match spec {
+        None => columns * float_bytes,
+        Some(spec) => columns * spec.bits / 8 + columns / spec.group_size * 2 * float_bytes,
+    };
+    (experts.unwrap_or(1) * rows * row) as u64
 }
 
 /// Matrices of one part of the network that get bits together.
@@ -51,8 +60,10 @@ pub struct Group {
     pub part: Part,
     /// The matrices.
     pub modules: Vec<Module>,
-    /// Weights that share a scale.
+    /// Weights that share a scale where it is measured.
     pub group_size: usize,
+    /// How many else may share one.
+    pub other_sizes: Vec<usize>,
 }
 
 impl Group {
@@ -61,19 +72,31 @@ impl Group {
         let module = |path: String| Some(Module { weight: *layout.weights.get(&path)?, path });
         let modules: Vec<Module> = paths.filter_map(module).collect();
         let divides = |size: &usize| modules.iter().all(|module| module.weight.columns.is_multiple_of(*size));
-        let group_size = GROUP_SIZES.into_iter().find(divides)?;
-        (!modules.is_empty()).then_some(Self { part, modules, group_size })
+        let mut sizes = GROUP_SIZES.into_iter().filter(divides);
+        let group_size = sizes.next()?;
+        let other_sizes = sizes.collect();
+        (!modules.is_empty()).then_some(Self { part, modules, group_size, other_sizes })
     }
 
-    /// How its matrices are stored with this many bits.
+    /// How its matrices are stored with this many bits where it is measured.
     pub fn spec(&self, bits: usize) -> QuantSpec {
-        QuantSpec { group_size: self.group_size, bits, mode: QuantMode::Affine }
+        affine(bits, self.group_size)
     }
 
-    /// Bytes that it takes with this many bits, and scales and biases of `float_bytes` each.
-    pub fn bytes(&self, bits: usize, float_bytes: usize) -> u64 {
-        self.modules.iter().map(|module| module.bytes(self.spec(bits), float_bytes)).sum()
+    /// Every way to store its matrices.
+    pub(super) fn specs(&self) -> impl Iterator<Item = QuantSpec> {
+        let sizes = [&[self.group_size], &self.other_sizes[..]].concat();
+        sizes.into_iter().flat_map(|size| WIDTHS.map(|bits| affine(bits, size)))
     }
+
+    /// Bytes that it takes stored like this, with scales and biases of `float_bytes` each.
+    pub(super) fn bytes(&self, spec: QuantSpec, float_bytes: usize) -> u64 {
+        self.modules.iter().map(|module| module.bytes(spec, float_bytes)).sum()
+    }
+}
+
+pub(super) fn affine(bits: usize, group_size: usize) -> QuantSpec {
+    QuantSpec { group_size, bits, mode: QuantMode::Affine }
 }
 
 /// The groups of a model's trunk, in its order.

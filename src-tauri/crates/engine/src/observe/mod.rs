@@ -6,14 +6,16 @@ mod allocate;
 mod divergence;
 mod error;
 mod groups;
+mod head;
 mod probe;
 mod source;
 mod stream;
 
 pub use allocate::{Allocation, Choice, Point, allocate};
-pub use divergence::{Divergence, evidence, kl_divergence};
+pub use divergence::{Divergence, evidence, kl_divergence, standard_error};
 pub use error::ObserveError;
 pub use groups::{Group, Module, WIDTHS, groups};
+pub use head::{HeadFound, HeadPoint, head, head_modules, head_spec};
 pub use probe::{Batch, Probe, Probing, Sensitivity, probe};
 pub use source::Source;
 pub use stream::{Outputs, outputs};

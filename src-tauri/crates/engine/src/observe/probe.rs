@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::iter;
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,14 +13,18 @@ use super::groups::{Group, WIDTHS, groups, small};
 use super::stream::{End, Stream, told};
 use super::{Choice, ObserveError, Point, Source};
 use crate::checkpoint::{QuantSpec, WeightKind};
+use crate::convert::{Importance, fit};
 use crate::error::EngineError;
 use crate::mlx::{self, Array, Dtype};
-use crate::model::{LoadError, LoadProgress, Part, PartWeights};
+use crate::model::{Inputs, LoadError, LoadProgress, Part, PartWeights};
 use crate::score::Figures;
 
 /// Tokens, in whole texts, on which the errors of a layer at the widths are compared: these take a pass through the
 /// layer for every group and width.
 const SAMPLED: usize = 512;
+
+/// Weights of a matrix, in whole rows, on which group sizes are compared.
+const SAMPLED_WEIGHTS: usize = 1 << 22;
 
 /// What a group costs at each width, alone.
 #[derive(Debug, Clone)]
@@ -32,6 +37,9 @@ pub struct Sensitivity {
     /// By bits, the squared error of the layer's output relative to the output's square, mean over some of the tokens;
     /// of the vectors that tokens go in with for an embedding, empty for an output head.
     pub local: BTreeMap<usize, f64>,
+    /// By group size, then by bits, what the squared error of the rounded weights is of that with the group size that
+    /// is measured.
+    sizes: BTreeMap<usize, BTreeMap<usize, f64>>,
     /// How well the model predicts with the group at [`Probe::bits`].
     pub figures: Figures,
 }
@@ -45,6 +53,8 @@ pub struct Probe {
     pub reference: Figures,
     /// What each group costs, in the order of the network.
     pub groups: Vec<Sensitivity>,
+    /// What the columns of the matrices are multiplied by.
+    pub importance: Importance,
     /// Matrices that have 8 bits in any case, with their bytes.
     small: Vec<Choice>,
     /// Bytes of a scale or bias.
@@ -52,21 +62,27 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// What can be chosen for each group, for [`super::allocate()`]: every width, with its bytes.
+    /// What can be chosen for each group, for [`super::allocate()`]: every width and group size, with its bytes.
     pub fn choices(&self) -> Vec<Choice> {
         let of_group = |found: &Sensitivity| Choice {
             modules: found.group.modules.iter().map(|module| module.path.clone()).collect(),
-            points: found
-                .kl
-                .iter()
-                .map(|(&bits, kl)| Point {
-                    spec: found.group.spec(bits),
-                    bytes: found.group.bytes(bits, self.float_bytes),
-                    kl: kl.clone(),
-                })
-                .collect(),
+            points: found.points(self.float_bytes),
         };
         self.groups.iter().map(of_group).chain(self.small.iter().cloned()).collect()
+    }
+}
+
+impl Sensitivity {
+    fn points(&self, float_bytes: usize) -> Vec<Point> {
+        let point = |spec: QuantSpec| {
+            let factor = match self.sizes.get(&spec.group_size) {
+                None => 1.0,
+                Some(of_size) => *of_size.get(&spec.bits)?,
+            };
+            let kl = self.kl.get(&spec.bits)?.iter().map(|kl| kl * factor).collect();
+            Some(Point { spec, bytes: self.group.bytes(spec, float_bytes), kl })
+        };
+        self.group.specs().filter_map(point).collect()
     }
 }
 
@@ -82,6 +98,11 @@ struct Sums {
     /// By bits, the errors of the sampled tokens, and how many these are.
     errors: BTreeMap<usize, f64>,
     tokens: usize,
+    /// By group size, then by bits, the errors of the rounded weights.
+    rounding: BTreeMap<usize, BTreeMap<usize, f64>>,
+    /// Of the inputs by column, and how many vectors these are.
+    squares: Vec<f32>,
+    vectors: usize,
 }
 
 impl Sums {
@@ -96,6 +117,36 @@ impl Sums {
             *self.errors.entry(bits).or_default() += errors;
         }
         self.tokens += other.tokens;
+        for (size, errors) in other.rounding {
+            let of_size = self.rounding.entry(size).or_default();
+            errors.into_iter().for_each(|(bits, errors)| *of_size.entry(bits).or_default() += errors);
+        }
+        self.observe((other.squares, other.vectors));
+    }
+
+    /// Adds squares of inputs.
+    fn observe(&mut self, (squares, vectors): (Vec<f32>, usize)) {
+        self.squares.resize(squares.len().max(self.squares.len()), 0.0);
+        self.squares.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
+        self.vectors += vectors;
+    }
+
+    /// Mean squares of the inputs by column; `None` where they are not known, or not to count.
+    fn importance(&self) -> Option<Vec<f32>> {
+        (self.vectors > 0).then(|| self.squares.iter().map(|sum| sum / self.vectors as f32).collect())
+    }
+
+    /// By group size, then by bits, the errors of the rounded weights of those with the group size `measured`.
+    fn sizes(&self, measured: usize) -> BTreeMap<usize, BTreeMap<usize, f64>> {
+        let measured = self.rounding.get(&measured);
+        let relative = |errors: &BTreeMap<usize, f64>| {
+            let of_width = |(&bits, &error): (&usize, &f64)| {
+                let of = measured.and_then(|errors| errors.get(&bits)).copied().unwrap_or_default();
+                (bits, if of > 0.0 { error / of } else { 1.0 })
+            };
+            errors.iter().map(of_width).collect()
+        };
+        self.rounding.iter().map(|(&size, errors)| (size, relative(errors))).collect()
     }
 
     /// What the group costs; widths that no version had follow those that one had by the errors.
@@ -115,7 +166,7 @@ impl Sums {
         });
         let texts = self.compared.get(&bits).into_iter().flatten();
         let figures = Counts::figures(texts.map(|text| text.model));
-        Sensitivity { kl: costs.collect(), group, local, figures }
+        Sensitivity { kl: costs.collect(), sizes: self.sizes(group.group_size), group, local, figures }
     }
 }
 
@@ -184,6 +235,12 @@ impl<'a> Probing<'a> {
         }
         let reference = sums.iter().find_map(|sums| sums.compared.get(&self.bits)).into_iter().flatten();
         let reference = Counts::figures(reference.map(|text| text.reference));
+        let mut importance = Importance::default();
+        for (group, sums) in self.groups.iter().zip(&sums) {
+            if let Some(squares) = sums.importance() {
+                group.modules.iter().for_each(|module| importance.insert(&module.path, squares.clone()));
+            }
+        }
         let groups = self.groups.into_iter().zip(&sums);
         let texts = self.batches.iter().map(|batch| batch.len()).sum();
         let small = small(&self.source.layout, self.float_bytes).into_iter();
@@ -195,6 +252,7 @@ impl<'a> Probing<'a> {
             bits: self.bits,
             reference,
             groups: groups.map(|(group, sums)| sums.sensitivity(group, self.bits)).collect(),
+            importance,
             small: small.collect(),
             float_bytes: self.float_bytes,
         }
@@ -261,11 +319,12 @@ impl Pass<'_> {
         let parts = layers + 1;
         let tokens: usize = self.texts.iter().take(self.sampled()).map(Vec::len).sum();
         sums.iter_mut().for_each(|sums| sums.tokens += tokens);
-        let weights = self.source.part(Part::Embedding)?;
+        let mut weights = self.source.part(Part::Embedding)?;
+        self.compare_sizes(&mut weights, Part::Embedding, sums)?;
         let mut float = Stream::embed(&weights.clone().embedding()?, self.texts)?;
         let mut versions = Vec::new();
         for (group, bits) in self.versions(Part::Embedding) {
-            let weights = self.quantized(weights.clone(), group, bits)?;
+            let weights = self.quantized(weights.clone(), group, bits, &sums[group])?;
             let stream = Stream::embed(&weights.embedding()?, self.texts)?;
             *sums[group].errors.entry(bits).or_default() += errors(&float.x[..self.sampled()], &stream.x)?;
             versions.push(Version { group, bits, stream });
@@ -288,17 +347,19 @@ impl Pass<'_> {
         versions: &mut Vec<Version>,
         sums: &mut [Sums],
     ) -> Result<(), EngineError> {
-        let weights = self.source.part(Part::Layer(index))?;
+        let mut weights = self.source.part(Part::Layer(index))?;
         let eps = self.source.config.rms_norm_eps;
-        let layer = weights.clone().layer(index)?;
         let before = float.clone();
+        self.observe(weights.clone(), index, &before, sums)?;
+        self.compare_sizes(&mut weights, Part::Layer(index), sums)?;
+        let layer = weights.clone().layer(index)?;
         let sample = before.with(before.x[..self.sampled()].to_vec());
         for stream in iter::once(&mut *float).chain(versions.iter_mut().map(|version| &mut version.stream)) {
             stream.x = stream.through(&layer, eps)?;
         }
         drop(layer);
         for (group, bits) in self.versions(Part::Layer(index)) {
-            let layer = self.quantized(weights.clone(), group, bits)?.layer(index)?;
+            let layer = self.quantized(weights.clone(), group, bits, &sums[group])?.layer(index)?;
             let x =
                 if bits == self.bits { before.through(&layer, eps)? } else { sample.through(&layer, eps)? };
             *sums[group].errors.entry(bits).or_default() += errors(&float.x[..self.sampled()], &x)?;
@@ -312,10 +373,10 @@ impl Pass<'_> {
     /// Compares what all of them predict.
     fn end(&self, float: Stream, versions: Vec<Version>, sums: &mut [Sums]) -> Result<(), EngineError> {
         let end = End::read(self.source)?;
-        let float = end.finish(float)?;
+        let float = end.finish(&float)?;
         let (mut own_head, mut float_head, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
         for Version { group, bits, stream } in versions {
-            let found = end.finish(stream)?;
+            let found = end.finish(&stream)?;
             if self.source.config.tied && self.groups[group].part == Part::Embedding {
                 own_head.push((group, bits, found));
             } else {
@@ -326,14 +387,20 @@ impl Pass<'_> {
         drop(end);
         own_head.extend(self.versions(Part::OutputHead).map(|(group, bits)| (group, bits, float.clone())));
 
-        let weights = self.source.part(Part::OutputHead)?;
+        let mut weights = self.source.part(Part::OutputHead)?;
+        let inputs = Inputs::default();
+        float.normed.iter().try_for_each(|normed| inputs.add(normed))?;
+        for (group, _) in self.groups_of(Part::OutputHead) {
+            sums[group].observe(inputs.squares()?);
+        }
+        self.compare_sizes(&mut weights, Part::OutputHead, sums)?;
         let head = head_in_f32(weights.clone())?;
         let compared = compare((&head, &float), (&head, &outputs), self.texts)?;
         for ((group, bits), comparison) in float_head.into_iter().zip(compared) {
             sums[group].append(bits, comparison.texts());
         }
         for (group, bits, found) in own_head {
-            let own = head_in_f32(self.quantized(weights.clone(), group, bits)?)?;
+            let own = head_in_f32(self.quantized(weights.clone(), group, bits, &sums[group])?)?;
             for comparison in compare((&head, &float), (&own, &[found]), self.texts)? {
                 sums[group].append(bits, comparison.texts());
             }
@@ -343,8 +410,51 @@ impl Pass<'_> {
 
     /// Groups of a part, by their indices, at each width.
     fn versions(&self, part: Part) -> impl Iterator<Item = (usize, usize)> {
-        let of_part = self.groups.iter().enumerate().filter(move |(_, group)| group.part == part);
-        of_part.flat_map(|(index, _)| WIDTHS.map(|bits| (index, bits)))
+        self.groups_of(part).flat_map(|(index, _)| WIDTHS.map(|bits| (index, bits)))
+    }
+
+    fn groups_of(&self, part: Part) -> impl Iterator<Item = (usize, &Group)> {
+        self.groups.iter().enumerate().filter(move |(_, group)| group.part == part)
+    }
+
+    /// Adds up what the matrices of a layer are multiplied by.
+    fn observe(
+        &self,
+        mut weights: PartWeights<'_>,
+        index: usize,
+        before: &Stream,
+        sums: &mut [Sums],
+    ) -> Result<(), EngineError> {
+        // Those of a group have the same inputs.
+        let first =
+            |(index, group): (usize, &Group)| Some((index, weights.observe(&group.modules.first()?.path)));
+        let inputs: Vec<(usize, Rc<Inputs>)> = self.groups_of(Part::Layer(index)).filter_map(first).collect();
+        before.through(&weights.layer(index)?, self.source.config.rms_norm_eps)?;
+        for (group, inputs) in inputs {
+            sums[group].observe(inputs.squares()?);
+        }
+        Ok(())
+    }
+
+    /// Adds up how far the weights of a part's groups are from what they are rounded to, at every width and group size.
+    fn compare_sizes(
+        &self,
+        weights: &mut PartWeights<'_>,
+        part: Part,
+        sums: &mut [Sums],
+    ) -> Result<(), LoadError> {
+        for (index, group) in self.groups_of(part).filter(|(_, group)| !group.other_sizes.is_empty()) {
+            let importance = sums[index].importance();
+            for module in &group.modules {
+                let (weight, importance) = sample(weights.weight(&module.path)?, importance.as_deref())?;
+                for spec in group.specs() {
+                    let error = rounding(&weight, &importance, spec)?;
+                    let of_size = sums[index].rounding.entry(spec.group_size).or_default();
+                    *of_size.entry(spec.bits).or_default() += error;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The weights of a part with a group in so many bits.
@@ -353,22 +463,48 @@ impl Pass<'_> {
         mut weights: PartWeights<'a>,
         group: usize,
         bits: usize,
+        found: &Sums,
     ) -> Result<PartWeights<'a>, LoadError> {
         let group = &self.groups[group];
+        let importance = found.importance().map(|values| column_weights(&values)).transpose()?;
         for module in &group.modules {
             let spec = group.spec(bits);
-            let parts = quantize(weights.weight(&module.path)?, spec)?;
+            let parts = fit(weights.weight(&module.path)?, spec, importance.as_ref())?;
             weights.set_quantized(&module.path, spec, parts);
         }
         Ok(weights)
     }
 }
 
-/// Packed weight, scales and biases of a matrix, or of a stack of them.
-fn quantize(weight: &Array, spec: QuantSpec) -> mlx::Result<Vec<Array>> {
-    let parts = mlx::quantize(weight, spec.group_size as i32, spec.bits as i32, spec.mode)?;
-    mlx::eval(&parts)?;
-    Ok(parts)
+/// f32 `[columns]`.
+fn column_weights(values: &[f32]) -> mlx::Result<Array> {
+    Array::from_slice(values, &[values.len() as i32])
+}
+
+/// Some rows of a matrix, or of a stack of them, spread over all, and how much their columns count, f32.
+fn sample(weight: &Array, importance: Option<&[f32]>) -> mlx::Result<(Array, Array)> {
+    let columns = weight.dim(-1);
+    let rows = weight.reshape(&[-1, columns])?;
+    let all = rows.dim(0) as usize;
+    let taken = (SAMPLED_WEIGHTS / columns.max(1) as usize).clamp(1, all);
+    let indices: Vec<usize> = (0..taken).map(|row| row * all / taken).collect();
+    let sampled = if taken == all { rows } else { mlx::take_rows(&rows, &indices)? };
+    let importance = match importance {
+        Some(values) => column_weights(values)?,
+        None => Array::scalar(1.0, Dtype::Float32)?,
+    };
+    Ok((sampled, importance))
+}
+
+/// Squared error of rounded weights, summed with the columns' importance.
+fn rounding(weight: &Array, importance: &Array, spec: QuantSpec) -> mlx::Result<f64> {
+    let (size, bits) = (spec.group_size as i32, spec.bits as i32);
+    let parts = mlx::quantize(weight, size, bits, spec.mode)?;
+    let rounded =
+        mlx::dequantize(&parts[0], &parts[1], Some(&parts[2]), size, bits, spec.mode, Dtype::Float32)?;
+    let off = weight.astype(Dtype::Float32)?.subtract(&rounded)?;
+    let rows = off.multiply(&off)?.multiply(importance)?.sum(-1, false)?.to_vec::<f32>()?;
+    Ok(rows.into_iter().map(f64::from).sum())
 }
 
 /// Sum over the tokens of the squared error of what is `found` in place of what was `expected`, relative to its square.

@@ -63,15 +63,20 @@ impl End {
         Ok(Self { norm, mtp, mode: source.layout.hidden_mode, eps: source.config.rms_norm_eps })
     }
 
+    /// The same with another MTP head.
+    pub(super) fn with_head(self, head: MtpHead) -> Self {
+        Self { mtp: Some(head), ..self }
+    }
+
     /// What the output head reads of texts that are through the layers.
-    pub(super) fn finish(&self, stream: Stream) -> Result<Outputs> {
+    pub(super) fn finish(&self, stream: &Stream) -> Result<Outputs> {
         let (mut normed, mut guessed) = (Vec::new(), Vec::new());
-        for (x, embedded) in stream.x.into_iter().zip(&stream.embedded) {
-            let out = mlx::rms_norm(&x, Some(&self.norm), self.eps)?;
+        for (x, embedded) in stream.x.iter().zip(&stream.embedded) {
+            let out = mlx::rms_norm(x, Some(&self.norm), self.eps)?;
             mlx::eval([&out])?;
             let hidden = match self.mode {
                 HiddenMode::PostNorm => &out,
-                HiddenMode::PreNorm => &x,
+                HiddenMode::PreNorm => x,
             };
             guessed.push(match &self.mtp {
                 Some(head) => guesses(head, hidden, embedded)?,
@@ -120,7 +125,7 @@ pub fn outputs(
         stream.x = stream.through(&layer, source.config.rms_norm_eps)?;
     }
     told(progress, layers, layers)?;
-    Ok(End::read(source)?.finish(stream)?)
+    Ok(End::read(source)?.finish(&stream)?)
 }
 
 /// Tells how many layers are read; an error where that is to be the end.

@@ -3,6 +3,7 @@
 
 mod aim;
 mod error;
+mod head;
 mod kept;
 mod offer;
 mod run;

@@ -142,7 +142,7 @@ fn write(
     if !kept.holds(&chosen) {
         kept.add(&chosen)?;
     }
-    let planned = (Arc::new(plan), None);
+    let planned = (Arc::new(plan), Some(Arc::new(probe.importance)));
     let conversion = Conversion::planned(source, out, planned, &settings, revision, Limits::default())?;
     conversion.run(&mut |progress| observe(Progress::Writing(*progress)))
 }

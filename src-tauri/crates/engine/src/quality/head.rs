@@ -1,0 +1,64 @@
+//! How many bits an MTP head gets: as many as pay, by the share of its guesses that are right and the bytes that a draft
+//! reads for it.
+
+use crate::observe::{HeadFound, HeadPoint, standard_error};
+
+/// Standard errors over the texts below which more speed counts as none.
+const NOISE: f64 = 2.0;
+
+/// Bits of the head with which decoding is fastest, `None` as it is: the fewest of those that are about as fast.
+pub(super) fn choose(found: &HeadFound) -> Option<usize> {
+    let mut points: Vec<&HeadPoint> = found.points.iter().collect();
+    points.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
+    let mut points = points.into_iter();
+    let first = points.next()?;
+    let best = points.fold(first, |best, point| if is_faster(found, point, best) { point } else { best });
+    best.bits
+}
+
+fn is_faster(found: &HeadFound, point: &HeadPoint, than: &HeadPoint) -> bool {
+    let gains = speeds(found, point).zip(speeds(found, than)).map(|(speed, than)| speed - than);
+    let gains: Vec<f64> = gains.collect();
+    let mean = gains.iter().sum::<f64>() / gains.len().max(1) as f64;
+    mean > NOISE * standard_error(&gains).unwrap_or(0.0)
+}
+
+/// Tokens of each text in the time of a step without drafts, at one draft a step: a step writes one token and the guess
+/// that is right, and takes the bytes that trunk and draft read.
+fn speeds<'a>(found: &HeadFound, point: &'a HeadPoint) -> impl Iterator<Item = f64> + 'a {
+    let cost = 1.0 + (point.bytes + found.output_bytes) / found.trunk_bytes;
+    let guessed = point.guesses.iter().filter(|(_, all)| *all > 0);
+    guessed.map(move |(right, all)| (1.0 + *right as f64 / *all as f64) / cost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A head whose matrices take as many bytes as they have bits, behind a trunk of so many.
+    fn found(trunk_bytes: f64, shares: &[(usize, [usize; 4])]) -> HeadFound {
+        let point = |(bits, right): &(usize, [usize; 4])| HeadPoint {
+            bits: Some(*bits).filter(|bits| *bits < 16),
+            bytes: *bits as f64,
+            guesses: right.map(|right| (right, 100)).to_vec(),
+        };
+        HeadFound { points: shares.iter().map(point).collect(), trunk_bytes, ..HeadFound::default() }
+    }
+
+    #[test]
+    fn more_bits_must_earn_their_bytes() {
+        let better =
+            [(2, [60, 62, 61, 60]), (4, [80, 83, 81, 80]), (8, [81, 84, 82, 81]), (16, [81, 84, 82, 81])];
+        assert_eq!(choose(&found(100.0, &better)), Some(4));
+        // Behind a trunk of many bytes, those of the head cost next to nothing.
+        assert_eq!(choose(&found(1e6, &better)), Some(8));
+        assert_eq!(choose(&found(1e6, &[(4, [80; 4]), (16, [85; 4])])), None);
+    }
+
+    #[test]
+    fn what_may_be_chance_earns_none() {
+        let by_chance = [(3, [80, 80, 80, 80]), (8, [80, 80, 80, 88])];
+        assert_eq!(choose(&found(1e6, &by_chance)), Some(3));
+        assert_eq!(choose(&HeadFound::default()), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! What bits chosen by a text are worth on the demo model: how far conversions are from their source on texts that took
+//! no part, beside uniform ones of as many bytes.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use foretoken_engine::convert::{Conversion, Limits};
+use foretoken_engine::mlx::Dtype;
+use foretoken_engine::observe::{Divergence, Source, evidence};
+use foretoken_engine::quality::{self, Aim, Request, Texts};
+use foretoken_engine::session::{ReplyRequest, Session};
+use foretoken_protocol::{
+    ChatMessage, ConversionSettings, Drafting, GenerationSettings, HeadFormat, Sampling, VisionFormat,
+    WeightFormat,
+};
+use foretoken_tests::fixtures::{demo_model, demo_questions, write_raw};
+use serde_json::Value;
+
+/// Tokens by which bits are chosen, and tokens of the report.
+const CHOSEN_BY: usize = 1500;
+const REPORTED: usize = 3000;
+/// What divergence is at most of that of uniform conversions.
+const WORTH: f64 = 0.4;
+
+/// Questions and the model's replies to them, other ones for each seed: texts to choose by, and texts for the report.
+fn texts(model: &Path, seed: u64) -> Texts {
+    let mut session = Session::load(model, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let mut questions = demo_questions().into_iter().skip(seed as usize * 120);
+    let mut part = |tokens: usize| {
+        let mut texts: Vec<Vec<u32>> = Vec::new();
+        while texts.iter().map(Vec::len).sum::<usize>() < tokens {
+            let question = questions.next().expect("there are enough");
+            let prompt = session.chat_prompt(&[ChatMessage::user(question)], None, false).unwrap();
+            let settings = GenerationSettings {
+                sampling: Sampling { temperature: 1.0, seed: Some(seed), ..Sampling::default() },
+                drafting: Drafting::Fixed { depth: 2 },
+                max_tokens: 100,
+                thinking: false,
+                stop: Vec::new(),
+            };
+            let mut ids = prompt.ids.clone();
+            let reply =
+                session.reply(ReplyRequest::new(prompt, settings), &mut |_| ControlFlow::Continue(()));
+            ids.extend(reply.unwrap().ids);
+            texts.push(ids);
+        }
+        texts
+    };
+    Texts { calibrate: part(CHOSEN_BY), report: part(REPORTED), record: Value::Null }
+}
+
+/// Converts uniformly; bytes and divergence of the result.
+fn uniform(source: &Path, out: &Path, bits: u8, report: &[Vec<u32>]) -> (u64, Divergence) {
+    let settings = ConversionSettings {
+        weights: WeightFormat::Affine { bits, group_size: 64 },
+        mtp_head: HeadFormat::Affine { bits: 4 },
+        vision: VisionFormat::None,
+        dtype: None,
+    };
+    let conversion = Conversion::plan(source, out, &settings, None, Limits::default()).unwrap();
+    let bytes = conversion.run(&mut |_| ControlFlow::Continue(())).unwrap().bytes;
+    let [original, result] = [source, out].map(|dir| Source::read(dir).unwrap());
+    let found = evidence(&original, &result, report, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    (bytes, found)
+}
+
+#[test]
+#[ignore = "takes many minutes; see tests/README.md"]
+fn chosen_bits_are_closer_than_uniform_ones_of_as_many_bytes() {
+    let seeds = std::env::var("FORETOKEN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(1);
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("source");
+    fs::create_dir(&source).unwrap();
+    write_raw(&demo_model(), &source, Dtype::Float32);
+    let mut worth = Vec::new();
+    for seed in 0..seeds {
+        let texts = texts(&demo_model(), seed);
+        let settings = ConversionSettings { vision: VisionFormat::None, ..ConversionSettings::default() };
+        for bits in [3, 4, 5] {
+            let (bytes, plain) =
+                uniform(&source, &dir.path().join(format!("{seed}-{bits}")), bits, &texts.report);
+            let out = dir.path().join(format!("{seed}-chosen-{bits}"));
+            let measured = dir.path().join(format!("{seed}.measured"));
+            let beside = dir.path().join(format!("{seed}-chosen-{bits}.measured"));
+            let request = Request {
+                source: &source,
+                out: &out,
+                settings,
+                revision: None,
+                aim: Aim::Bytes(bytes),
+                texts: &texts,
+                memory: 1 << 32,
+            };
+            if measured.exists() {
+                fs::copy(&measured, &beside).unwrap();
+            }
+            let (plan, offered) = quality::plan(&request, &mut |_| ControlFlow::Continue(())).unwrap();
+            fs::copy(&beside, &measured).unwrap();
+            let found = quality::convert(&request, &mut |_| ControlFlow::Continue(())).unwrap().evidence;
+            let ratio = found.kl / plain.kl;
+            println!(
+                "seed {seed}, {bytes} bytes of uniform {bits} bits: KL {:.5} ± {:.5}, chosen {:.5} ± {:.5} (expected {:.5}, {} bytes), ratio \
+                 {ratio:.3}; p99 {:.3} → {:.3}, same choice {:.3} → {:.3}, accepted {:.4} → {:.4} of {:.4}",
+                plain.kl,
+                plain.kl_error.unwrap(),
+                found.kl,
+                found.kl_error.unwrap(),
+                offered.kl,
+                offered.bytes,
+                plain.kl_p99,
+                found.kl_p99,
+                plain.same_choice,
+                found.same_choice,
+                plain.model.mtp_acceptance.unwrap(),
+                found.model.mtp_acceptance.unwrap(),
+                found.reference.mtp_acceptance.unwrap(),
+            );
+            if std::env::var_os("FORETOKEN_PLANS").is_some() {
+                println!("{:#}", plan.to_json());
+            }
+            worth.push(ratio);
+        }
+    }
+    assert!(worth.iter().all(|ratio| *ratio <= WORTH), "{worth:?}");
+}

@@ -70,6 +70,14 @@ impl Group {
         QuantSpec { group_size: self.group_size, bits, mode: QuantMode::Affine }
     }
 
+    /// Weights of all its matrices.
+    pub fn weights(&self) -> u64 {
+        let of_module = |Module { weight, .. }: &Module| {
+            (weight.experts.unwrap_or(1) * weight.rows * weight.columns) as u64
+        };
+        self.modules.iter().map(of_module).sum()
+    }
+
     /// Bytes that it takes with this many bits, and scales and biases of `float_bytes` each.
     pub fn bytes(&self, bits: usize, float_bytes: usize) -> u64 {
         self.modules.iter().map(|module| module.bytes(self.spec(bits), float_bytes)).sum()

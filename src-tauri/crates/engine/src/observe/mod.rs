@@ -7,13 +7,15 @@ mod divergence;
 mod error;
 mod groups;
 mod probe;
+mod rates;
 mod source;
 mod stream;
 
 pub use allocate::{Allocation, Choice, Point, allocate};
-pub use divergence::{Divergence, evidence, kl_divergence};
+pub use divergence::{Divergence, comparing_bytes, evidence, kl_divergence, likelihoods};
 pub use error::ObserveError;
 pub use groups::{Group, Module, WIDTHS, groups};
 pub use probe::{Batch, Probe, Probing, Sensitivity, probe};
+pub use rates::Rates;
 pub use source::Source;
 pub use stream::{Outputs, outputs};

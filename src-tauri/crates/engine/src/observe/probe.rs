@@ -7,9 +7,9 @@ use std::iter;
 
 use serde::{Deserialize, Serialize};
 
-use super::divergence::{Counts, TextFigures, compare, head_in_f32};
+use super::divergence::{Counts, HeadRows, TextFigures, compare, in_f32, slabs};
 use super::groups::{Group, WIDTHS, groups, small};
-use super::stream::{End, Stream, told};
+use super::stream::{End, Stream, batches, told};
 use super::{Choice, ObserveError, Point, Source};
 use crate::checkpoint::{QuantSpec, WeightKind};
 use crate::error::EngineError;
@@ -19,7 +19,7 @@ use crate::score::Figures;
 
 /// Tokens, in whole texts, on which the errors of a layer at the widths are compared: these take a pass through the
 /// layer for every group and width.
-const SAMPLED: usize = 512;
+pub(super) const SAMPLED: usize = 512;
 
 /// What a group costs at each width, alone.
 #[derive(Debug, Clone)]
@@ -165,6 +165,17 @@ impl<'a> Probing<'a> {
         self.batches.len()
     }
 
+    /// Tokens of the longest one.
+    pub fn most_tokens(&self) -> usize {
+        let tokens = |batch: &&[Vec<u32>]| batch.iter().map(Vec::len).sum();
+        self.batches.iter().map(tokens).max().unwrap_or(0)
+    }
+
+    /// Groups that are measured.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
     /// Measures one of them. `progress` hears of the layers in all batches, and of the output head behind each.
     pub fn measure(&self, batch: usize, progress: &mut LoadProgress<'_>) -> Result<Batch, EngineError> {
         let (index, all) = (batch as u64, self.batches.len() as u64);
@@ -215,20 +226,6 @@ pub fn probe(
     Ok(probing.finish(found))
 }
 
-/// Texts that are read together: at least one, and no more than so many tokens.
-fn batches(texts: &[Vec<u32>], tokens: u64) -> Vec<&[Vec<u32>]> {
-    let (mut batches, mut start, mut held) = (Vec::new(), 0, 0);
-    for (index, text) in texts.iter().enumerate() {
-        if index > start && held + text.len() as u64 > tokens {
-            batches.push(&texts[start..index]);
-            (start, held) = (index, 0);
-        }
-        held += text.len() as u64;
-    }
-    batches.push(&texts[start..]);
-    batches
-}
-
 /// One reading of the model.
 struct Pass<'a> {
     source: &'a Source,
@@ -261,12 +258,12 @@ impl Pass<'_> {
         let parts = layers + 1;
         let tokens: usize = self.texts.iter().take(self.sampled()).map(Vec::len).sum();
         sums.iter_mut().for_each(|sums| sums.tokens += tokens);
-        let weights = self.source.part(Part::Embedding)?;
-        let mut float = Stream::embed(&weights.clone().embedding()?, self.texts)?;
+        let (weights, rows) = self.source.embedding_of(self.texts)?;
+        let mut float = Stream::embed(&weights.clone().embedding()?, &rows)?;
         let mut versions = Vec::new();
         for (group, bits) in self.versions(Part::Embedding) {
             let weights = self.quantized(weights.clone(), group, bits)?;
-            let stream = Stream::embed(&weights.embedding()?, self.texts)?;
+            let stream = Stream::embed(&weights.embedding()?, &rows)?;
             *sums[group].errors.entry(bits).or_default() += errors(&float.x[..self.sampled()], &stream.x)?;
             versions.push(Version { group, bits, stream });
         }
@@ -326,15 +323,16 @@ impl Pass<'_> {
         drop(end);
         own_head.extend(self.versions(Part::OutputHead).map(|(group, bits)| (group, bits, float.clone())));
 
-        let weights = self.source.part(Part::OutputHead)?;
-        let head = head_in_f32(weights.clone())?;
-        let compared = compare((&head, &float), (&head, &outputs), self.texts)?;
+        let (source, texts, slabs) =
+            (self.source, self.texts, slabs(&self.source.config).collect::<Vec<_>>());
+        let head: &HeadRows<'_> = &|rows| in_f32(source.head_rows(rows)?);
+        let compared = compare(&slabs, texts, (head, &float), (None, &outputs))?;
         for ((group, bits), comparison) in float_head.into_iter().zip(compared) {
             sums[group].append(bits, comparison.texts());
         }
         for (group, bits, found) in own_head {
-            let own = head_in_f32(self.quantized(weights.clone(), group, bits)?)?;
-            for comparison in compare((&head, &float), (&own, &[found]), self.texts)? {
+            let own: &HeadRows<'_> = &|rows| in_f32(self.quantized(source.head_rows(rows)?, group, bits)?);
+            for comparison in compare(&slabs, texts, (head, &float), (Some(own), &[found]))? {
                 sums[group].append(bits, comparison.texts());
             }
         }
@@ -365,7 +363,7 @@ impl Pass<'_> {
 }
 
 /// Packed weight, scales and biases of a matrix, or of a stack of them.
-fn quantize(weight: &Array, spec: QuantSpec) -> mlx::Result<Vec<Array>> {
+pub(super) fn quantize(weight: &Array, spec: QuantSpec) -> mlx::Result<Vec<Array>> {
     let parts = mlx::quantize(weight, spec.group_size as i32, spec.bits as i32, spec.mode)?;
     mlx::eval(&parts)?;
     Ok(parts)
@@ -386,20 +384,4 @@ fn errors(expected: &[Array], found: &[Array]) -> mlx::Result<f64> {
             .sum::<f64>();
     }
     Ok(sum)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_read_together_as_far_as_they_fit() {
-        let texts: Vec<Vec<u32>> = [3, 4, 5, 20, 1, 1].map(|len| vec![7; len]).into();
-        let lens = |tokens| -> Vec<Vec<usize>> {
-            batches(&texts, tokens).iter().map(|batch| batch.iter().map(Vec::len).collect()).collect()
-        };
-        assert_eq!(lens(7), [vec![3, 4], vec![5], vec![20], vec![1, 1]]);
-        assert_eq!(lens(0), [vec![3], vec![4], vec![5], vec![20], vec![1], vec![1]]);
-        assert_eq!(lens(1000), [vec![3, 4, 5, 20, 1, 1]]);
-    }
 }

@@ -15,11 +15,13 @@ use foretoken_engine::mlx::{self, Array, Dtype};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::observe::{
     Divergence, Group, ObserveError, Probe, Source, evidence, head, head_modules, head_spec, kl_divergence,
-    outputs, probe,
+    likelihoods, outputs, probe,
 };
 use foretoken_engine::score::{CHUNK, Score, figures, score};
 use foretoken_protocol::{ConversionSettings, FloatFormat, HeadFormat, VisionFormat, WeightFormat};
-use foretoken_tests::fixtures::{demo_model, edit_json, fixture, load, write_converted, write_raw};
+use foretoken_tests::fixtures::{
+    demo_model, edit_json, fixture, load, write_converted, write_raw, write_with_vocab,
+};
 use foretoken_tests::oracle::Cases;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -179,9 +181,32 @@ fn evidence_is_what_the_logits_of_both_models_say() {
         assert!(close(found.mean_nll.unwrap(), expected.mean_nll.unwrap()), "{found:?}, {expected:?}");
         assert_eq!(found.mtp_acceptance, expected.mtp_acceptance);
     }
+    // The same is found of the model alone, in as many batches as the memory asks for.
+    let alone = [0, 1 << 30].map(|memory| likelihoods(&reference, &texts, memory, &mut quietly).unwrap());
+    assert!(alone[0] == alone[1] && alone[0][0] == one.reference && alone[0].len() == 3, "{alone:?}");
     // A model is as itself.
     let Divergence { kl, same_choice, .. } = evidence(&reference, &reference, &texts, &mut quietly).unwrap();
     assert!(kl.abs() < 1e-7 && same_choice == 1.0, "{kl} {same_choice}");
+}
+
+/// What is in memory of embeddings and output heads is as much for any vocabulary.
+#[test]
+fn memory_does_not_grow_with_the_vocabulary() {
+    let peak = |vocab: u64| {
+        let dir = tempfile::tempdir().unwrap();
+        write_with_vocab(dir.path(), vocab);
+        let source = Source::read(dir.path()).unwrap();
+        mlx::clear_cache();
+        let before = mlx::active_memory();
+        mlx::reset_peak_memory();
+        let found = evidence(&source, &source, &texts(&[3]), &mut quietly).unwrap();
+        // A table of zeros finds all tokens as likely.
+        let expected = (vocab as f64).ln();
+        assert!((found.model.mean_nll.unwrap() - expected).abs() < 1e-6 && found.kl == 0.0, "{found:?}");
+        mlx::peak_memory() - before
+    };
+    let (small, large) = (peak(1 << 18), peak(1 << 20));
+    assert!(large < small + (1 << 20) && small < 400 << 20, "{small}, {large}");
 }
 
 /// A conversion of a model with these matrices quantized and no others, fitted by what their columns count.

@@ -26,6 +26,7 @@ mod packed;
 mod parts;
 mod qwen;
 mod rope;
+mod rows;
 mod vision;
 mod weights;
 
@@ -55,4 +56,4 @@ pub use rope::{Rope, Rotation};
 pub use vision::{Tower, TowerPass, Vision};
 pub use weights::LoadProgress;
 
-pub(crate) use weights::{dtype, transform};
+pub(crate) use weights::{compute_dtype, dtype, transform};

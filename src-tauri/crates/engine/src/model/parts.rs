@@ -1,12 +1,12 @@
 //! Parts of a network that are read and built alone: whoever reads a text layer by layer holds one of them at a time.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::rc::Rc;
 
 use super::build::Builder;
 use super::weights::Weights;
 use super::{Embedding, Inputs, Layer, LoadError, Matrix, MtpHead};
-use crate::checkpoint::{CheckpointError, Config, Layout, QuantSpec};
+use crate::checkpoint::{CheckpointError, Config, Layout, QuantSpec, TensorPlan};
 use crate::mlx::{self, Array};
 
 /// A part of a network.
@@ -41,6 +41,12 @@ impl Part {
             Self::OutputHead => "lm_head.".into(),
         }
     }
+
+    /// Its tensors.
+    fn plans<'a>(self, config: &Config, layout: &'a Layout) -> impl Iterator<Item = &'a TensorPlan> {
+        let prefix = self.prefix(config.tied);
+        layout.tensors.iter().filter(move |plan| plan.name.starts_with(&prefix))
+    }
 }
 
 /// The weights of a part in memory, from which it is built, as they are or with some of them quantized. A clone shares
@@ -54,11 +60,21 @@ pub struct PartWeights<'a> {
 impl<'a> PartWeights<'a> {
     /// Reads the tensors of a part, and no others.
     pub fn read(config: &'a Config, layout: &Layout, part: Part) -> Result<Self, LoadError> {
-        let prefix = part.prefix(config.tied);
-        let plans = layout.tensors.iter().filter(|plan| plan.name.starts_with(&prefix));
+        let plans = part.plans(config, layout);
         let weights = Weights::read(plans, &layout.weights, &mut |_, _| ControlFlow::Continue(()))?;
         // What earlier parts have left is not to add up.
         mlx::clear_cache();
+        Ok(Self { config, builder: Builder::new(config, layout, weights) })
+    }
+
+    /// Reads some rows of an embedding or an output head, one range after the other: a part of so many rows.
+    pub fn read_rows(
+        config: &'a Config,
+        layout: &Layout,
+        part: Part,
+        rows: &[Range<usize>],
+    ) -> Result<Self, LoadError> {
+        let weights = Weights::read_rows(part.plans(config, layout), &layout.weights, rows)?;
         Ok(Self { config, builder: Builder::new(config, layout, weights) })
     }
 

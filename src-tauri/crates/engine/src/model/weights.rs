@@ -2,11 +2,12 @@
 //! casts them, and refuses tensors that hold a NaN or an infinity.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::LoadError;
+use super::rows::read_rows;
 use crate::checkpoint::{
     CheckpointError, FloatType, QuantSpec, Rows, Source, TensorPlan, Transform, Weight, WeightKind,
 };
@@ -40,14 +41,29 @@ impl Weights {
         let mut stored = Stored::open(&plans)?;
         let mut tensors = HashMap::new();
         for plan in plans {
-            let tensor = transform(stored.assemble(plan)?, plan.transform)?.astype(dtype(plan.dtype))?;
-            check_finite(&tensor, &plan.name)?;
-            tensors.insert(plan.name.clone(), tensor);
+            tensors.insert(plan.name.clone(), as_planned(plan, stored.assemble(plan)?)?);
             done += plan.loaded_bytes();
             report(progress, done, total)?;
         }
+        Ok(Self::new(tensors, weights))
+    }
+
+    /// Reads some rows of everything that is planned, one range after the other, and nothing else.
+    pub(super) fn read_rows<'a>(
+        plans: impl IntoIterator<Item = &'a TensorPlan>,
+        weights: &BTreeMap<String, Weight>,
+        rows: &[Range<usize>],
+    ) -> Result<Self, LoadError> {
+        let read = |plan: &TensorPlan| {
+            Ok((plan.name.clone(), as_planned(plan, read_rows(plan, rows, dtype(plan.stored))?)?))
+        };
+        let tensors = plans.into_iter().map(read).collect::<Result<_, LoadError>>()?;
+        Ok(Self::new(tensors, weights))
+    }
+
+    fn new(tensors: HashMap<String, Array>, weights: &BTreeMap<String, Weight>) -> Self {
         let kinds = weights.iter().map(|(path, weight)| (path.clone(), weight.kind)).collect();
-        Ok(Self { tensors, kinds, observed: HashMap::new() })
+        Self { tensors, kinds, observed: HashMap::new() }
     }
 
     /// Whether there is a tensor that has not been taken out.
@@ -125,7 +141,7 @@ impl Weights {
 }
 
 /// The MLX type that a model computes in.
-pub(super) fn compute_dtype(compute: FloatType) -> Dtype {
+pub(crate) fn compute_dtype(compute: FloatType) -> Dtype {
     match compute {
         FloatType::Bfloat16 => Dtype::Bfloat16,
         FloatType::Float16 => Dtype::Float16,
@@ -217,6 +233,13 @@ pub(crate) fn transform(tensor: Array, transform: Transform) -> mlx::Result<Arra
         Transform::ChannelsFirst => tensor.transpose(&[0, 4, 1, 2, 3])?.contiguous(),
         Transform::ChannelsLast => tensor.transpose(&[0, 2, 3, 4, 1])?.contiguous(),
     }
+}
+
+/// The tensor of a plan from what is stored of it, checked.
+fn as_planned(plan: &TensorPlan, stored: Array) -> Result<Array, LoadError> {
+    let tensor = transform(stored, plan.transform)?.astype(dtype(plan.dtype))?;
+    check_finite(&tensor, &plan.name)?;
+    Ok(tensor)
 }
 
 /// Evaluates a tensor, and refuses it if it holds a NaN or an infinity.

@@ -89,6 +89,14 @@ impl Group {
         sizes.into_iter().flat_map(|size| WIDTHS.map(|bits| affine(bits, size)))
     }
 
+    /// Weights of all its matrices.
+    pub fn weights(&self) -> u64 {
+        let of_module = |Module { weight, .. }: &Module| {
+            (weight.experts.unwrap_or(1) * weight.rows * weight.columns) as u64
+        };
+        self.modules.iter().map(of_module).sum()
+    }
+
     /// Bytes that it takes stored like this, with scales and biases of `float_bytes` each.
     pub(super) fn bytes(&self, spec: QuantSpec, float_bytes: usize) -> u64 {
         self.modules.iter().map(|module| module.bytes(spec, float_bytes)).sum()

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::Source;
-use super::divergence::{compare, head_in_f32};
+use super::divergence::{HeadRows, compare, in_f32, slabs};
 use super::groups::{WIDTHS, affine, bytes};
 use super::stream::{End, Outputs, Stream, told};
 use crate::checkpoint::{QuantSpec, Weight, is_mtp, is_small};
@@ -70,11 +70,18 @@ pub fn head(
     source.check(texts)?;
     let layers = source.config.layers.len();
     let parts = layers + 1;
-    let planned = |part| planned(source, part, trunk, importance);
-    let mut stream = Stream::embed(&planned(Part::Embedding)?.embedding()?, texts)?;
+    let planned = |weights, part: Part| {
+        let mut weights: PartWeights<'_> = weights;
+        for (path, spec) in trunk.iter().filter(|(path, _)| part.holds(path, source.config.tied)) {
+            quantize(&mut weights, path, *spec, importance)?;
+        }
+        Ok::<_, LoadError>(weights)
+    };
+    let (weights, rows) = source.embedding_of(texts)?;
+    let mut stream = Stream::embed(&planned(weights, Part::Embedding)?.embedding()?, &rows)?;
     for index in 0..layers {
         told(progress, index, parts)?;
-        let layer = planned(Part::Layer(index))?.layer(index)?;
+        let layer = planned(source.part(Part::Layer(index))?, Part::Layer(index))?.layer(index)?;
         stream.x = stream.through(&layer, source.config.rms_norm_eps)?;
     }
     told(progress, layers, parts)?;
@@ -109,8 +116,9 @@ pub fn head(
     versions.push((None, as_it_is.clone()));
     let (widths, outputs): (Vec<_>, Vec<_>) = versions.into_iter().unzip();
 
-    let head = head_in_f32(planned(Part::OutputHead)?)?;
-    let compared = compare((&head, &as_it_is), (&head, &outputs), texts)?;
+    let rows: &HeadRows<'_> = &|rows| in_f32(planned(source.head_rows(rows)?, Part::OutputHead)?);
+    let slabs: Vec<_> = slabs(&source.config).collect();
+    let compared = compare(&slabs, texts, (rows, &as_it_is), (None, &outputs))?;
     for (bits, comparison) in widths.into_iter().zip(compared) {
         let of_matrix = |(path, weight): &(&String, &Weight)| {
             let spec = bits.and_then(|bits| head_spec(weight, bits));
@@ -145,20 +153,6 @@ fn read_bytes(source: &Source, path: &str, weight: &Weight, spec: Option<QuantSp
         (Some(experts), Some(moe)) => bytes * moe.experts_per_token as f64 / experts.max(1) as f64,
         _ => bytes,
     }
-}
-
-/// The weights of a part as they are stored.
-fn planned<'a>(
-    source: &'a Source,
-    part: Part,
-    modules: &BTreeMap<String, QuantSpec>,
-    importance: &Importance,
-) -> Result<PartWeights<'a>, LoadError> {
-    let mut weights = source.part(part)?;
-    for (path, spec) in modules.iter().filter(|(path, _)| part.holds(path, source.config.tied)) {
-        quantize(&mut weights, path, *spec, importance)?;
-    }
-    Ok(weights)
 }
 
 /// Puts a matrix of a part into so many bits, fitted by what its columns count.

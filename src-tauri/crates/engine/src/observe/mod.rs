@@ -8,14 +8,16 @@ mod error;
 mod groups;
 mod head;
 mod probe;
+mod rates;
 mod source;
 mod stream;
 
 pub use allocate::{Allocation, Choice, Point, allocate};
-pub use divergence::{Divergence, evidence, kl_divergence, standard_error};
+pub use divergence::{Divergence, comparing_bytes, evidence, kl_divergence, likelihoods, standard_error};
 pub use error::ObserveError;
 pub use groups::{Group, Module, WIDTHS, groups};
 pub use head::{HeadFound, HeadPoint, head, head_modules, head_spec};
 pub use probe::{Batch, Probe, Probing, Sensitivity, probe};
+pub use rates::Rates;
 pub use source::Source;
 pub use stream::{Outputs, outputs};

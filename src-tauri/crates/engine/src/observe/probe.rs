@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use super::divergence::{Counts, TextFigures, compare, head_in_f32};
+use super::divergence::{Counts, HeadRows, TextFigures, compare, in_f32, slabs};
 use super::groups::{Group, WIDTHS, groups, small};
-use super::stream::{End, Stream, told};
+use super::stream::{End, Stream, batches, told};
 use super::{Choice, ObserveError, Point, Source};
 use crate::checkpoint::{QuantSpec, WeightKind};
 use crate::convert::{Importance, fit};
@@ -21,7 +21,7 @@ use crate::score::Figures;
 
 /// Tokens, in whole texts, on which the errors of a layer at the widths are compared: these take a pass through the
 /// layer for every group and width.
-const SAMPLED: usize = 512;
+pub(super) const SAMPLED: usize = 512;
 
 /// Weights of a matrix, in whole rows, on which group sizes are compared.
 const SAMPLED_WEIGHTS: usize = 1 << 22;
@@ -216,6 +216,17 @@ impl<'a> Probing<'a> {
         self.batches.len()
     }
 
+    /// Tokens of the longest one.
+    pub fn most_tokens(&self) -> usize {
+        let tokens = |batch: &&[Vec<u32>]| batch.iter().map(Vec::len).sum();
+        self.batches.iter().map(tokens).max().unwrap_or(0)
+    }
+
+    /// Groups that are measured.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
     /// Measures one of them. `progress` hears of the layers in all batches, and of the output head behind each.
     pub fn measure(&self, batch: usize, progress: &mut LoadProgress<'_>) -> Result<Batch, EngineError> {
         let (index, all) = (batch as u64, self.batches.len() as u64);
@@ -273,20 +284,6 @@ pub fn probe(
     Ok(probing.finish(found))
 }
 
-/// Texts that are read together: at least one, and no more than so many tokens.
-fn batches(texts: &[Vec<u32>], tokens: u64) -> Vec<&[Vec<u32>]> {
-    let (mut batches, mut start, mut held) = (Vec::new(), 0, 0);
-    for (index, text) in texts.iter().enumerate() {
-        if index > start && held + text.len() as u64 > tokens {
-            batches.push(&texts[start..index]);
-            (start, held) = (index, 0);
-        }
-        held += text.len() as u64;
-    }
-    batches.push(&texts[start..]);
-    batches
-}
-
 /// One reading of the model.
 struct Pass<'a> {
     source: &'a Source,
@@ -319,13 +316,13 @@ impl Pass<'_> {
         let parts = layers + 1;
         let tokens: usize = self.texts.iter().take(self.sampled()).map(Vec::len).sum();
         sums.iter_mut().for_each(|sums| sums.tokens += tokens);
-        let mut weights = self.source.part(Part::Embedding)?;
+        let (mut weights, rows) = self.source.embedding_of(self.texts)?;
         self.compare_sizes(&mut weights, Part::Embedding, sums)?;
-        let mut float = Stream::embed(&weights.clone().embedding()?, self.texts)?;
+        let mut float = Stream::embed(&weights.clone().embedding()?, &rows)?;
         let mut versions = Vec::new();
         for (group, bits) in self.versions(Part::Embedding) {
             let weights = self.quantized(weights.clone(), group, bits, &sums[group])?;
-            let stream = Stream::embed(&weights.embedding()?, self.texts)?;
+            let stream = Stream::embed(&weights.embedding()?, &rows)?;
             *sums[group].errors.entry(bits).or_default() += errors(&float.x[..self.sampled()], &stream.x)?;
             versions.push(Version { group, bits, stream });
         }
@@ -387,21 +384,26 @@ impl Pass<'_> {
         drop(end);
         own_head.extend(self.versions(Part::OutputHead).map(|(group, bits)| (group, bits, float.clone())));
 
-        let mut weights = self.source.part(Part::OutputHead)?;
+        let (source, texts, slabs) =
+            (self.source, self.texts, slabs(&self.source.config).collect::<Vec<_>>());
         let inputs = Inputs::default();
         float.normed.iter().try_for_each(|normed| inputs.add(normed))?;
         for (group, _) in self.groups_of(Part::OutputHead) {
             sums[group].observe(inputs.squares()?);
+            for rows in &slabs {
+                self.compare_sizes(&mut source.head_rows(rows.clone())?, Part::OutputHead, sums)?;
+            }
         }
-        self.compare_sizes(&mut weights, Part::OutputHead, sums)?;
-        let head = head_in_f32(weights.clone())?;
-        let compared = compare((&head, &float), (&head, &outputs), self.texts)?;
+        let head: &HeadRows<'_> = &|rows| in_f32(source.head_rows(rows)?);
+        let compared = compare(&slabs, texts, (head, &float), (None, &outputs))?;
         for ((group, bits), comparison) in float_head.into_iter().zip(compared) {
             sums[group].append(bits, comparison.texts());
         }
         for (group, bits, found) in own_head {
-            let own = head_in_f32(self.quantized(weights.clone(), group, bits, &sums[group])?)?;
-            for comparison in compare((&head, &float), (&own, &[found]), self.texts)? {
+            let found_of = &sums[group];
+            let own: &HeadRows<'_> =
+                &|rows| in_f32(self.quantized(source.head_rows(rows)?, group, bits, found_of)?);
+            for comparison in compare(&slabs, texts, (head, &float), (Some(own), &[found]))? {
                 sums[group].append(bits, comparison.texts());
             }
         }
@@ -522,20 +524,4 @@ fn errors(expected: &[Array], found: &[Array]) -> mlx::Result<f64> {
             .sum::<f64>();
     }
     Ok(sum)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_are_read_together_as_far_as_they_fit() {
-        let texts: Vec<Vec<u32>> = [3, 4, 5, 20, 1, 1].map(|len| vec![7; len]).into();
-        let lens = |tokens| -> Vec<Vec<usize>> {
-            batches(&texts, tokens).iter().map(|batch| batch.iter().map(Vec::len).collect()).collect()
-        };
-        assert_eq!(lens(7), [vec![3, 4], vec![5], vec![20], vec![1, 1]]);
-        assert_eq!(lens(0), [vec![3], vec![4], vec![5], vec![20], vec![1], vec![1]]);
-        assert_eq!(lens(1000), [vec![3, 4, 5, 20, 1, 1]]);
-    }
 }

@@ -1,5 +1,7 @@
 //! A model folder whose parts are read when they are needed.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 
 use super::ObserveError;
@@ -44,5 +46,23 @@ impl Source {
     /// Reads a part's weights.
     pub(super) fn part(&self, part: Part) -> Result<PartWeights<'_>, LoadError> {
         PartWeights::read(&self.config, &self.layout, part)
+    }
+
+    /// Reads some rows of an output head.
+    pub(super) fn head_rows(&self, rows: Range<usize>) -> Result<PartWeights<'_>, LoadError> {
+        PartWeights::read_rows(&self.config, &self.layout, Part::OutputHead, &[rows])
+    }
+
+    /// Reads the rows of the embedding that texts need, and says in which of these rows each of their tokens is.
+    pub(super) fn embedding_of(
+        &self,
+        texts: &[Vec<u32>],
+    ) -> Result<(PartWeights<'_>, Vec<Vec<u32>>), LoadError> {
+        let ids: BTreeSet<u32> = texts.iter().flatten().copied().collect();
+        let ids: Vec<u32> = ids.into_iter().collect();
+        let rows: Vec<Range<usize>> = ids.iter().map(|&id| id as usize..id as usize + 1).collect();
+        let weights = PartWeights::read_rows(&self.config, &self.layout, Part::Embedding, &rows)?;
+        let row = |id: &u32| ids.binary_search(id).unwrap_or_default() as u32;
+        Ok((weights, texts.iter().map(|text| text.iter().map(row).collect()).collect()))
     }
 }

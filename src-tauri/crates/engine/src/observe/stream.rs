@@ -28,12 +28,17 @@ pub struct Outputs {
 }
 
 impl Stream {
-    /// The texts as they go into the first layer.
+    /// Texts, as rows of an embedding, as they go into the first layer.
     pub(super) fn embed(embedding: &Embedding, texts: &[Vec<u32>]) -> Result<Self> {
         let embed = |ids: &Vec<u32>| embedding.forward(&Array::from_slice(ids, &[ids.len() as i32])?);
         let x: Vec<Array> = texts.iter().map(embed).collect::<Result<_>>()?;
         mlx::eval(&x)?;
         Ok(Self { embedded: x.clone(), x })
+    }
+
+    /// One text that goes into a layer, or comes out of the last one, as these vectors.
+    pub(super) fn of(x: Array) -> Self {
+        Self { embedded: vec![x.clone()], x: vec![x] }
     }
 
     /// The outputs of a layer that reads them.
@@ -117,7 +122,8 @@ pub fn outputs(
     progress: &mut LoadProgress<'_>,
 ) -> std::result::Result<Outputs, EngineError> {
     source.check(texts)?;
-    let mut stream = Stream::embed(&source.part(Part::Embedding)?.embedding()?, texts)?;
+    let (embedding, rows) = source.embedding_of(texts)?;
+    let mut stream = Stream::embed(&embedding.embedding()?, &rows)?;
     let layers = source.config.layers.len();
     for index in 0..layers {
         told(progress, index, layers)?;
@@ -137,5 +143,35 @@ pub(super) fn told(
     match progress(done as u64, all as u64).is_break() {
         true => Err(EngineError::Cancelled),
         false => Ok(()),
+    }
+}
+
+/// Texts that are read together: at least one, and no more than so many tokens.
+pub(super) fn batches(texts: &[Vec<u32>], tokens: u64) -> Vec<&[Vec<u32>]> {
+    let (mut batches, mut start, mut held) = (Vec::new(), 0, 0);
+    for (index, text) in texts.iter().enumerate() {
+        if index > start && held + text.len() as u64 > tokens {
+            batches.push(&texts[start..index]);
+            (start, held) = (index, 0);
+        }
+        held += text.len() as u64;
+    }
+    batches.push(&texts[start..]);
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_read_together_as_far_as_they_fit() {
+        let texts: Vec<Vec<u32>> = [3, 4, 5, 20, 1, 1].map(|len| vec![7; len]).into();
+        let lens = |tokens| -> Vec<Vec<usize>> {
+            batches(&texts, tokens).iter().map(|batch| batch.iter().map(Vec::len).collect()).collect()
+        };
+        assert_eq!(lens(7), [vec![3, 4], vec![5], vec![20], vec![1, 1]]);
+        assert_eq!(lens(0), [vec![3], vec![4], vec![5], vec![20], vec![1], vec![1]]);
+        assert_eq!(lens(1000), [vec![3, 4, 5, 20, 1, 1]]);
     }
 }

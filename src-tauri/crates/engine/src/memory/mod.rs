@@ -18,4 +18,5 @@ pub use draft_head::DraftHead;
 pub use draft_model::DraftMemory;
 pub use estimate::{DraftNeed, MemoryEstimate, VisionNeed};
 pub use row::RowMemory;
+pub(crate) use loading::loading;
 pub(crate) use vision::{KEPT_FEATURES, TOWER_ROWS, TowerScores, padded_head};

@@ -2,15 +2,14 @@
 //! conversion is what both models' logits say, and a probe's cost of a group of matrices is that of the model in which
 //! this group alone is quantized.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use foretoken_engine::checkpoint::QuantSpec;
 use foretoken_engine::checkpoint::{Files, Metadata};
-use foretoken_engine::convert::{Conversion, Importance, Limits, Method, Plan, fit};
+use foretoken_engine::convert::{Conversion, Importance, Limits, Method, Plan};
 use foretoken_engine::mlx::{self, Array, Dtype};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::observe::{
@@ -19,14 +18,10 @@ use foretoken_engine::observe::{
 };
 use foretoken_engine::score::{CHUNK, Score, figures, score};
 use foretoken_protocol::{ConversionSettings, FloatFormat, HeadFormat, VisionFormat, WeightFormat};
-use foretoken_tests::fixtures::{
-    demo_model, edit_json, fixture, load, write_converted, write_raw, write_with_vocab,
-};
+use foretoken_tests::fixtures::{demo_model, fixture, load, write_converted, write_raw, write_with_vocab};
 use foretoken_tests::oracle::Cases;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
-
-const TENSORS: &str = "model.safetensors";
 
 /// Runs every group of every model instead of some.
 fn all_cases() -> bool {

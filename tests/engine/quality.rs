@@ -5,29 +5,35 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Instant;
 
+use foretoken_engine::calibration::{self, Document, Renderer, Split};
 use foretoken_engine::convert::{Conversion, Limits};
+use foretoken_engine::mlx;
 use foretoken_engine::observe::{Source, evidence};
 use foretoken_engine::quality::{self, Aim, Closeness, Made, Progress, Request, Texts};
 use foretoken_protocol::{ConversionSettings, ErrorReport, HeadFormat, VisionFormat, WeightFormat};
-use foretoken_tests::fixtures::fixture;
+use foretoken_tests::fixtures::{demo_model, fixture};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Texts that look random, of small ids.
-fn texts() -> Texts {
-    let text = |number: usize| (0..24).map(|i| ((i * i + 31 * i + 7 * number) % 249) as u32).collect();
-    let part = |from: usize, to: usize| (from..to).map(text).collect();
-    Texts { calibrate: part(0, 3), report: part(3, 6), record: json!({ "documents": 6 }) }
+fn texts() -> calibration::Texts {
+    let ids = |number: usize| (0..24).map(|i| ((i * i + 31 * i + 7 * number) % 249) as u32).collect();
+    of((1..=5).map(|place| Document { ids: ids(place), place }).collect())
 }
 
-fn request<'a>(source: &'a Path, out: &'a Path, texts: &'a Texts, aim: Aim) -> Request<'a> {
+fn of(documents: Vec<Document>) -> calibration::Texts {
+    calibration::Texts { source: calibration::Source::File, sha256: String::new(), documents }
+}
+
+fn request<'a>(source: &'a Path, out: &'a Path, texts: &'a calibration::Texts, aim: Aim) -> Request<'a> {
     let settings = ConversionSettings { vision: VisionFormat::None, ..ConversionSettings::default() };
     // One text at a time, so that there are batches to go on with.
-    Request { source, out, settings, revision: None, aim, texts, memory: 0 }
+    Request { source, out, settings, revision: None, aim, texts: Texts::Given(texts), memory: 0 }
 }
 
-fn made(source: &Path, out: &Path, texts: &Texts, aim: Aim) -> Made {
+fn made(source: &Path, out: &Path, texts: &calibration::Texts, aim: Aim) -> Made {
     quality::convert(&request(source, out, texts, aim), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
@@ -69,26 +75,27 @@ fn a_result_keeps_to_its_aim_and_is_closer_than_a_uniform_one_of_its_size() {
 
     let out = dir.path().join("chosen");
     let Made { report, evidence: found } = made(&source, &out, &texts, Aim::Bytes(bytes));
-    let report = report.unwrap();
-    assert!(report.bytes <= bytes && report.bytes * 10 > bytes * 9, "{} of {bytes}", report.bytes);
+    let written = report.unwrap();
+    assert!(written.bytes <= bytes && written.bytes * 10 > bytes * 9, "{} of {bytes}", written.bytes);
     let [original, uniform] = [&source, &uniform].map(|dir| Source::read(dir).unwrap());
-    let than = evidence(&original, &uniform, &texts.report, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let report = Split::of(&texts.documents).unwrap().report;
+    let than = evidence(&original, &uniform, &report, &mut |_, _| ControlFlow::Continue(())).unwrap();
     assert!(found.kl < 0.8 * than.kl, "{} for {} of a uniform one", found.kl, than.kl);
 
     let record = record(&out);
     let quality = &record["quality"];
     assert_eq!(quality["evidence"]["kl"].as_f64().map(|kl| (kl - found.kl).abs() < 1e-12), Some(true));
-    assert_eq!(quality["texts"], json!({ "documents": 6 }));
+    assert_eq!((&quality["texts"]["documents"], &quality["texts"]["odd"]), (&json!(5), &json!(0)));
     assert_eq!(beside(&dir), ["chosen", "uniform"], "nothing else is left");
 
     // The same by bits, and a plan that a person can use: both come to the same bytes.
     let by_bits = dir.path().join("by-bits");
     let plan =
-        quality::plan(&request(&source, &by_bits, &texts, Aim::Bits(report.bits_per_weight)), &mut |_| {
+        quality::plan(&request(&source, &by_bits, &texts, Aim::Bits(written.bits_per_weight)), &mut |_| {
             ControlFlow::Continue(())
         });
     let (plan, offered) = plan.unwrap();
-    assert_eq!((plan.hash(), offered.bytes), (quality["plan"].as_str().unwrap().to_owned(), report.bytes));
+    assert_eq!((plan.hash(), offered.bytes), (quality["plan"].as_str().unwrap().to_owned(), written.bytes));
 }
 
 #[test]
@@ -157,5 +164,121 @@ fn an_interrupted_conversion_comes_to_the_same_bytes() {
         }
         assert!(files(&out) == expected, "stopped at {stop} of {steps}");
         assert_eq!(beside(&dir), ["out"]);
+    }
+}
+
+/// Prose that the demo model knows, and in the middle what nobody would write.
+fn with_an_odd_one() -> calibration::Texts {
+    let renderer = Renderer::load(&demo_model()).unwrap();
+    let mut documents = calibration::built_in(&renderer).unwrap().documents;
+    documents.truncate(6);
+    documents.iter_mut().for_each(|document| document.ids.truncate(40));
+    documents[2].ids = (0..40).map(|i| (i * 7919 % 251) as u32 + 3).collect();
+    of(documents)
+}
+
+#[test]
+fn what_the_model_finds_odd_is_left_out_and_named() {
+    let (source, texts, dir) = (demo_model(), with_an_odd_one(), tempfile::tempdir().unwrap());
+    let out = dir.path().join("out");
+    let mut left_out = Vec::new();
+    let request = Request { memory: 1 << 30, ..request(&source, &out, &texts, Aim::Bits(5.0)) };
+    quality::plan(&request, &mut |progress| {
+        if let Progress::LeftOut { place, perplexity } = progress {
+            left_out.push((place, perplexity.unwrap()));
+        }
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert!(matches!(left_out[..], [(3, perplexity)] if perplexity > 20.0), "{left_out:?}");
+}
+
+#[test]
+fn two_cannot_convert_to_one_place_at_a_time() {
+    let (source, texts, dir) = (fixture("tiny-dense"), texts(), tempfile::tempdir().unwrap());
+    let out = dir.path().join("out");
+    let request = request(&source, &out, &texts, Aim::Bits(4.0));
+    let mut second = None;
+    quality::plan(&request, &mut |_| {
+        second.get_or_insert_with(|| {
+            quality::plan(&request, &mut |_| ControlFlow::Continue(())).map(|_| ()).unwrap_err()
+        });
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert_eq!(ErrorReport::from(&second.unwrap()).code, "busy");
+}
+
+/// The model writes what it is then measured on, once, and what wrote it is gone.
+#[test]
+fn a_model_can_write_what_it_is_measured_on() {
+    let (source, dir) = (demo_model(), tempfile::tempdir().unwrap());
+    let out = dir.path().join("out");
+    let texts = texts();
+    let request = Request {
+        texts: Texts::Replies { seed: 7, max_tokens: 4 },
+        ..request(&source, &out, &texts, Aim::Bits(4.0))
+    };
+    let stop_at = |is_end: &dyn Fn(&Progress) -> bool| {
+        let mut heard = Vec::new();
+        let stopped = quality::convert(&request, &mut |progress| {
+            heard.push(progress);
+            if is_end(&progress) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert_eq!(ErrorReport::from(&stopped.unwrap_err()).code, "cancelled");
+        heard
+    };
+    let is_writing = |progress: &Progress| matches!(progress, Progress::Writing(_));
+    let is_replying = |progress: &Progress| matches!(progress, Progress::Replying(_));
+    stop_at(&is_writing);
+    assert_eq!(beside(&dir), ["out.measured", "out.replies.partial"]);
+    // The conversion that writes goes on, and then writes.
+    assert!(is_writing(&stop_at(&is_replying)[0]));
+    assert_eq!(beside(&dir), ["out.measured", "out.replies"]);
+    if std::env::var_os("FORETOKEN_CASES").is_none() {
+        return;
+    }
+    let heard = stop_at(&|progress| matches!(progress, Progress::Reading { .. }));
+    assert!(is_replying(&heard[0]), "{:?}", heard[0]);
+    let Progress::Replying(written) = heard[heard.len() - 2] else { panic!("{heard:?}") };
+    assert!(written.replies == written.of && written.of > 50 && written.tokens > written.of, "{written:?}");
+    assert_eq!(beside(&dir), ["out.measured"]);
+    // What was written is kept.
+    let heard = stop_at(&|progress| matches!(progress, Progress::Reading { .. }));
+    assert!(matches!(heard[..], [Progress::Reading { .. }]), "{heard:?}");
+}
+
+/// What is told beforehand is never less memory than it takes, and not much more.
+#[test]
+fn what_it_takes_is_told_beforehand() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = std::env::var_os("FORETOKEN_CASES").is_some();
+    for source in [fixture("tiny-dense"), demo_model()].into_iter().take(if all { 2 } else { 1 }) {
+        let out = dir.path().join("out");
+        let texts = texts();
+        let request = Request { memory: 1 << 30, ..request(&source, &out, &texts, Aim::Bits(4.5)) };
+        let told = quality::outlook(&request).unwrap();
+        assert_eq!(told.tokens, 5 * 24);
+        mlx::clear_cache();
+        let before = mlx::active_memory();
+        mlx::reset_peak_memory();
+        let started = Instant::now();
+        let (mut last, mut peaks) = (None, Vec::new());
+        let made = quality::convert(&request, &mut |progress| {
+            let stage = std::mem::discriminant(&progress);
+            if last.replace(stage) != Some(stage) {
+                peaks.push((mlx::peak_memory() - before) as u64);
+                mlx::reset_peak_memory();
+            }
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        peaks.push((mlx::peak_memory() - before) as u64);
+        let (seconds, peak) = (started.elapsed().as_secs_f64(), peaks.iter().copied().max().unwrap());
+        println!("{seconds:.2} s, {:.2} told; {peaks:?} bytes, {} told", told.seconds, told.peak_bytes);
+        assert!(told.peak_bytes >= peak && told.peak_bytes * 4 <= peak * 5, "{peak} bytes, {told:?}");
+        let bytes = made.report.unwrap().bytes;
+        assert!(told.disk_bytes >= bytes && told.disk_bytes * 9 <= bytes * 10, "{bytes} bytes, {told:?}");
+        fs::remove_dir_all(&out).unwrap();
     }
 }

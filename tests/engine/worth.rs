@@ -5,6 +5,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use foretoken_engine::calibration::{self, Document};
 use foretoken_engine::convert::{Conversion, Limits};
 use foretoken_engine::mlx::Dtype;
 use foretoken_engine::observe::{Divergence, Source, evidence};
@@ -15,16 +16,15 @@ use foretoken_protocol::{
     WeightFormat,
 };
 use foretoken_tests::fixtures::{demo_model, demo_questions, write_raw};
-use serde_json::Value;
 
 /// Tokens by which bits are chosen, and tokens of the report.
-const CHOSEN_BY: usize = 1500;
+const CHOSEN_BY: usize = 2000;
 const REPORTED: usize = 3000;
 /// What divergence is at most of that of uniform conversions.
 const WORTH: f64 = 0.4;
 
 /// Questions and the model's replies to them, other ones for each seed: texts to choose by, and texts for the report.
-fn texts(model: &Path, seed: u64) -> Texts {
+fn texts(model: &Path, seed: u64) -> [Vec<Vec<u32>>; 2] {
     let mut session = Session::load(model, &mut |_, _| ControlFlow::Continue(())).unwrap();
     let mut questions = demo_questions().into_iter().skip(seed as usize * 120);
     let mut part = |tokens: usize| {
@@ -47,7 +47,13 @@ fn texts(model: &Path, seed: u64) -> Texts {
         }
         texts
     };
-    Texts { calibrate: part(CHOSEN_BY), report: part(REPORTED), record: Value::Null }
+    [CHOSEN_BY, REPORTED].map(&mut part)
+}
+
+/// How far a model is from its source.
+fn found(source: &Path, out: &Path, report: &[Vec<u32>]) -> Divergence {
+    let [original, result] = [source, out].map(|dir| Source::read(dir).unwrap());
+    evidence(&original, &result, report, &mut |_, _| ControlFlow::Continue(())).unwrap()
 }
 
 /// Converts uniformly; bytes and divergence of the result.
@@ -60,9 +66,7 @@ fn uniform(source: &Path, out: &Path, bits: u8, report: &[Vec<u32>]) -> (u64, Di
     };
     let conversion = Conversion::plan(source, out, &settings, None, Limits::default()).unwrap();
     let bytes = conversion.run(&mut |_| ControlFlow::Continue(())).unwrap().bytes;
-    let [original, result] = [source, out].map(|dir| Source::read(dir).unwrap());
-    let found = evidence(&original, &result, report, &mut |_, _| ControlFlow::Continue(())).unwrap();
-    (bytes, found)
+    (bytes, found(source, out, report))
 }
 
 #[test]
@@ -75,11 +79,13 @@ fn chosen_bits_are_closer_than_uniform_ones_of_as_many_bytes() {
     write_raw(&demo_model(), &source, Dtype::Float32);
     let mut worth = Vec::new();
     for seed in 0..seeds {
-        let texts = texts(&demo_model(), seed);
+        let [chosen_by, report] = texts(&demo_model(), seed);
+        let documents = (0..).zip(chosen_by).map(|(place, ids)| Document { ids, place }).collect();
+        let texts =
+            calibration::Texts { source: calibration::Source::File, sha256: String::new(), documents };
         let settings = ConversionSettings { vision: VisionFormat::None, ..ConversionSettings::default() };
         for bits in [3, 4, 5] {
-            let (bytes, plain) =
-                uniform(&source, &dir.path().join(format!("{seed}-{bits}")), bits, &texts.report);
+            let (bytes, plain) = uniform(&source, &dir.path().join(format!("{seed}-{bits}")), bits, &report);
             let out = dir.path().join(format!("{seed}-chosen-{bits}"));
             let measured = dir.path().join(format!("{seed}.measured"));
             let beside = dir.path().join(format!("{seed}-chosen-{bits}.measured"));
@@ -89,7 +95,7 @@ fn chosen_bits_are_closer_than_uniform_ones_of_as_many_bytes() {
                 settings,
                 revision: None,
                 aim: Aim::Bytes(bytes),
-                texts: &texts,
+                texts: Texts::Given(&texts),
                 memory: 1 << 32,
             };
             if measured.exists() {
@@ -97,7 +103,8 @@ fn chosen_bits_are_closer_than_uniform_ones_of_as_many_bytes() {
             }
             let (plan, offered) = quality::plan(&request, &mut |_| ControlFlow::Continue(())).unwrap();
             fs::copy(&beside, &measured).unwrap();
-            let found = quality::convert(&request, &mut |_| ControlFlow::Continue(())).unwrap().evidence;
+            quality::convert(&request, &mut |_| ControlFlow::Continue(())).unwrap();
+            let found = found(&source, &out, &report);
             let ratio = found.kl / plain.kl;
             println!(
                 "seed {seed}, {bytes} bytes of uniform {bits} bits: KL {:.5} ± {:.5}, chosen {:.5} ± {:.5} (expected {:.5}, {} bytes), ratio \

@@ -73,7 +73,6 @@ const LAYERS: Layers = Layers {
                 ("learned", &["decode", "machine", "mlx"]),
                 ("score", &["cache", "error", "mlx", "model"]),
                 ("observe", &["cache", "checkpoint", "convert", "error", "mlx", "model", "score"]),
-                ("quality", &["checkpoint", "convert", "error", "mlx", "observe"]),
                 (
                     "session",
                     &[
@@ -91,6 +90,20 @@ const LAYERS: Layers = Layers {
                     ],
                 ),
                 ("calibration", &["error", "session", "text"]),
+                (
+                    "quality",
+                    &[
+                        "calibration",
+                        "checkpoint",
+                        "convert",
+                        "error",
+                        "memory",
+                        "mlx",
+                        "model",
+                        "observe",
+                        "session",
+                    ],
+                ),
                 ("bench", &["decode", "error", "learned", "mlx", "model", "session"]),
                 ("draft_vocabulary", &["checkpoint", "decode", "error", "mlx", "session"]),
                 (

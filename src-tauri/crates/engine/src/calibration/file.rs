@@ -68,17 +68,24 @@ fn newlines(bytes: &[u8]) -> usize {
 /// The documents of a text; `headings`: a Markdown heading begins one.
 fn of_paragraphs(text: &str, headings: bool, renderer: &Renderer) -> Result<Vec<Document>, CalibrationError> {
     let (mut documents, mut ids) = (Vec::new(), Vec::new());
-    for Paragraph { text, is_heading } in paragraphs(text, headings) {
+    let paragraphs = paragraphs(text, headings);
+    // Nothing is left out but blank lines at the beginning.
+    let read: usize = paragraphs.iter().map(|paragraph| paragraph.text.len()).sum();
+    let mut line = 1 + newlines(&text.as_bytes()[..text.len() - read]);
+    let mut place = line;
+    for Paragraph { text, is_heading } in paragraphs {
         // It ends with its newlines, behind which a token always begins.
         let paragraph = renderer.text(text)?;
         let is_full = ids.len() + paragraph.len() > LONGEST_SEQUENCE;
         if !ids.is_empty() && (is_full || is_heading && ids.len() >= LEAST_SECTION) {
-            documents.push(Document { ids: std::mem::take(&mut ids) });
+            documents.push(Document { ids: std::mem::take(&mut ids), place });
+            place = line;
         }
         ids.extend(paragraph);
+        line += newlines(text.as_bytes());
     }
     if !ids.is_empty() {
-        documents.push(Document { ids });
+        documents.push(Document { ids, place });
     }
     Ok(documents)
 }
@@ -139,7 +146,7 @@ fn closes(line: &str, mark: char) -> bool {
 /// The documents of a file with a JSON object on each line.
 fn of_lines(text: &str, renderer: &Renderer) -> Result<Vec<Document>, CalibrationError> {
     let lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
-    lines.map(|(line, text)| Ok(Document { ids: of_line(line, text, renderer)? })).collect()
+    lines.map(|(line, text)| Ok(Document { ids: of_line(line, text, renderer)?, place: line })).collect()
 }
 
 fn of_line(line: usize, text: &str, renderer: &Renderer) -> Result<Vec<u32>, CalibrationError> {
@@ -226,6 +233,7 @@ mod tests {
     #[test]
     fn a_text_is_divided_between_paragraphs_and_nothing_is_lost() {
         let text: String = (0..80).map(|number| paragraph(number) + "\n\n").collect();
+        let text = format!("\n \n{text}");
         for name in ["notes.txt", "NOTES.MD"] {
             let texts = read_as(name, &text).unwrap();
             assert_eq!(texts.source, Source::File);
@@ -233,6 +241,10 @@ mod tests {
             assert!(texts.documents.len() > 8, "{}", texts.documents.len());
             assert!(texts.documents.iter().all(|document| document.ids.len() <= LONGEST_SEQUENCE));
             assert!(texts.documents.iter().all(|document| text_of(document).starts_with("Number ")));
+            for document in &texts.documents {
+                let line = text.lines().nth(document.place - 1).unwrap();
+                assert!(text_of(document).starts_with(line), "{} is not where {line} is", document.place);
+            }
             assert_eq!(texts.documents.iter().map(text_of).collect::<String>(), text);
             let ids: Vec<u32> = texts.documents.iter().flat_map(|document| document.ids.clone()).collect();
             assert_eq!(ids, TOKENIZER.encode_text(&text).unwrap(), "tokens are those of the text in one");

@@ -15,6 +15,6 @@ mod texts;
 pub use error::CalibrationError;
 pub use file::{LEAST_TOKENS, MOST_BYTES, from_file};
 pub use renderer::Renderer;
-pub use replies::{Written, own_replies};
-pub use split::{LONGEST_SEQUENCE, PartTokens, Record, Split, without_odd};
+pub use replies::{REPLY_PROMPTS, REPLY_ROWS, Written, own_replies};
+pub use split::{LONGEST_SEQUENCE, PartTokens, Record, Split, odd, sequences};
 pub use texts::{Document, Source, Texts, built_in};

@@ -12,8 +12,10 @@ use crate::error::EngineError;
 use crate::session::{Calls, Progress, ReplyId, ReplyRequest, Session};
 use crate::text::TextError;
 
+/// Prompts of the program, of which each is answered.
+pub const REPLY_PROMPTS: usize = 96;
 /// Replies that are written at a time.
-const ROWS: usize = 8;
+pub const REPLY_ROWS: usize = 8;
 
 /// How far it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +40,16 @@ pub fn own_replies(
     observe: &mut dyn FnMut(Written) -> ControlFlow<()>,
 ) -> Result<Texts, EngineError> {
     let requests = requests(session, seed, max_tokens)?;
-    let documents = write(session, requests, observe)?;
-    let all: Vec<u32> = documents.iter().flat_map(|document| &document.ids).copied().collect();
-    let sha256 = digest::digits(&digest::of_tokens(&all));
-    Ok(Texts { source: Source::Replies { seed, max_tokens }, sha256, documents })
+    Ok(Texts::of_replies(write(session, requests, observe)?, seed, max_tokens))
+}
+
+impl Texts {
+    /// Replies with their prompts, as [`own_replies`] has had them written.
+    pub fn of_replies(documents: Vec<Document>, seed: u64, max_tokens: u32) -> Self {
+        let all: Vec<u32> = documents.iter().flat_map(|document| &document.ids).copied().collect();
+        let sha256 = digest::digits(&digest::of_tokens(&all));
+        Self { source: Source::Replies { seed, max_tokens }, sha256, documents }
+    }
 }
 
 /// Has all requests answered; the prompts with their replies, in the order of the requests.
@@ -55,7 +63,7 @@ fn write(
     let end = message_end(session.tokenizer());
     let mut waiting = (0..).zip(requests);
     loop {
-        let free = ROWS - begun.len();
+        let free = REPLY_ROWS - begun.len();
         for (id, request) in waiting.by_ref().take(free) {
             let prompt = request.prompt.ids.clone();
             if let Err(error) = session.submit(id, request) {
@@ -74,7 +82,7 @@ fn write(
                     let mut ids = begun.remove(&id).unwrap_or_default();
                     ids.extend(&reply.ids);
                     ids.extend(end.filter(|_| reply.reason == FinishReason::Stop));
-                    documents.insert(id, Document { ids });
+                    documents.insert(id, Document { ids, place: id as usize + 1 });
                     written.replies += 1;
                 }
                 Progress::Failed(error) => {
@@ -150,7 +158,7 @@ mod tests {
         let mut steps = Vec::new();
         let mut documents = |seed| {
             let mut requests = requests(&session, seed, MOST).unwrap();
-            assert_eq!(requests.len(), 96);
+            assert_eq!(requests.len(), REPLY_PROMPTS);
             let requests = requests.drain(PROMPTS).collect();
             let documents = write(&mut session, requests, &mut |written| {
                 steps.push(written);

@@ -62,7 +62,7 @@ impl Split {
 }
 
 /// Tokens in as few sequences as they need, all about equally long: a short rest would know little of what it is about.
-fn sequences(ids: &[u32]) -> impl Iterator<Item = Vec<u32>> {
+pub fn sequences(ids: &[u32]) -> impl Iterator<Item = Vec<u32>> {
     let count = ids.len().div_ceil(LONGEST_SEQUENCE);
     (0..count).map(move |i| ids[i * ids.len() / count..(i + 1) * ids.len() / count].to_vec())
 }
@@ -111,21 +111,17 @@ impl Record {
     }
 }
 
-/// The documents without those that the unchanged model finds odd, and how many these are. Each comes with the model's
-/// perplexity on it; one over four times that of the median document is odd, and so is one that is no number.
-pub fn without_odd(read: Vec<(Document, f64)>) -> (Vec<Document>, usize) {
+/// Which documents the unchanged model finds odd, from its perplexity on each: one over four times that of the median
+/// document is odd, and so is one that is no number.
+pub fn odd(perplexities: &[f64]) -> Vec<usize> {
     let mut known: Vec<f64> =
-        read.iter().map(|(_, perplexity)| *perplexity).filter(|p| !p.is_nan()).collect();
+        perplexities.iter().copied().filter(|perplexity| !perplexity.is_nan()).collect();
     known.sort_unstable_by(f64::total_cmp);
     let most = known.get(known.len().saturating_sub(1) / 2).map_or(0.0, |median| ODD * median);
-    let all = read.len();
-    let kept: Vec<Document> = read
-        .into_iter()
-        .filter(|(_, perplexity)| perplexity.is_finite() && *perplexity <= most)
-        .map(|(document, _)| document)
-        .collect();
-    let odd = all - kept.len();
-    (kept, odd)
+    let all = perplexities.iter().enumerate();
+    all.filter(|(_, perplexity)| !perplexity.is_finite() || **perplexity > most)
+        .map(|(index, _)| index)
+        .collect()
 }
 
 #[cfg(test)]
@@ -137,7 +133,7 @@ mod tests {
     use super::*;
 
     fn document(ids: impl Into<Vec<u32>>) -> Document {
-        Document { ids: ids.into() }
+        Document { ids: ids.into(), place: 1 }
     }
 
     fn parts(split: &Split) -> [&Vec<Vec<u32>>; 3] {
@@ -221,18 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn odd_documents_are_left_out_and_counted() {
-        let read = [10.0, 8.0, 40.0, 40.1, 12.0, f64::NAN, f64::INFINITY, 3.0];
-        let read = (0..).zip(read).map(|(i, perplexity)| (document([i, i]), perplexity)).collect();
-        let (kept, odd) = without_odd(read);
-        let kept: Vec<u32> = kept.iter().map(|document| document.ids[0]).collect();
+    fn documents_far_from_the_median_are_odd() {
         // The median of the seven numbers is 12.
-        assert_eq!((kept, odd), (vec![0, 1, 2, 3, 4, 7], 2));
-        let read = vec![(document([1, 1]), 2.0), (document([2, 2]), 2.5), (document([3, 3]), 8.1)];
-        assert_eq!(without_odd(read.clone()).1, 0);
-        let read = [read, vec![(document([4, 4]), 1.0), (document([5, 5]), 1.5)]].concat();
-        assert_eq!(without_odd(read).1, 1, "the median is 2");
-        assert_eq!(without_odd(Vec::new()), (Vec::new(), 0));
+        assert_eq!(odd(&[10.0, 8.0, 40.0, 48.1, 12.0, f64::NAN, f64::INFINITY, 3.0]), [3, 5, 6]);
+        assert_eq!(odd(&[2.0, 2.5, 8.1]), []);
+        assert_eq!(odd(&[2.0, 2.5, 8.1, 1.0, 1.5]), [2], "the median is 2");
+        assert_eq!(odd(&[]), []);
     }
 
     #[test]

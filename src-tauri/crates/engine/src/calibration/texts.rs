@@ -11,6 +11,9 @@ use crate::text::TextError;
 pub struct Document {
     /// Its tokens.
     pub ids: Vec<u32>,
+    /// Where it is in what it was read from, for people, from 1: the line of a file in which it begins, or the number
+    /// of its prompt.
+    pub place: usize,
 }
 
 /// Documents and where they come from.
@@ -46,7 +49,7 @@ pub enum Source {
 /// with tools are left out where the template knows none.
 pub fn built_in(renderer: &Renderer) -> Result<Texts, CalibrationError> {
     let mut documents = Vec::new();
-    for Prompt { thinking, tools, mut messages, example } in prompts()? {
+    for (place, Prompt { thinking, tools, mut messages, example }) in (1..).zip(prompts()?) {
         let ids = if example.is_empty() {
             renderer.prompt(&messages, &tools, thinking)
         } else {
@@ -54,7 +57,7 @@ pub fn built_in(renderer: &Renderer) -> Result<Texts, CalibrationError> {
             renderer.chat(&messages, &tools, thinking)
         };
         match ids {
-            Ok(ids) => documents.push(Document { ids }),
+            Ok(ids) => documents.push(Document { ids, place }),
             Err(TextError::TemplateWithoutTools | TextError::TemplateWithOtherCalls) => {}
             Err(error) => return Err(error.into()),
         }

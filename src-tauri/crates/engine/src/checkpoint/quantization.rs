@@ -7,7 +7,7 @@ use std::fmt;
 
 use foretoken_protocol::ErrorReport;
 use safetensors::Dtype;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::CheckpointError;
@@ -35,7 +35,7 @@ fn variants(mode: QuantMode) -> (&'static [u64], &'static [u64]) {
 }
 
 /// How the weights of one module are quantized.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QuantSpec {
     /// Weights along the input axis that share a scale.
     pub group_size: usize,

@@ -1,6 +1,6 @@
 //! The `convert` command: takes the settings of a conversion from the command line, runs it, and shows its progress at
 //! most every 100 ms, as one changing line on standard error or as JSON lines on standard output. With `--measure` it
-//! also prints the perplexity and the MTP acceptance of the model before and after the conversion.
+//! also says how far the result is from the model before the conversion.
 
 mod chosen;
 
@@ -12,15 +12,15 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use foretoken_engine::convert::{Conversion, ConvertError, Limits, Plan};
-use foretoken_engine::score::{self, Figures};
-use foretoken_engine::session::Session;
+use foretoken_engine::observe::{Divergence, Source, evidence};
+use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
     ConversionProgress, ConversionReport, ConversionSettings, FloatFormat, HeadFormat, VisionFormat,
     WeightFormat,
 };
 use serde_json::json;
 
-use super::{CliError, engine, load};
+use super::{CliError, engine};
 
 /// What says how all matrices are quantized, or each.
 const UNIFORM: [&str; 5] = ["bits", "group_size", "mode", "mtp_bits", "plan"];
@@ -72,8 +72,8 @@ pub(super) struct Convert {
     /// The source's revision, to be recorded. A path in the Hugging Face cache tells it.
     #[arg(long)]
     revision: Option<String>,
-    /// Measure perplexity and MTP acceptance on a text, before and after. The file holds text, or a JSON array of token
-    /// ids. The unquantized model must fit in memory for it.
+    /// Measure on a text how far the result is from the model before: KL divergence, perplexity and MTP acceptance. The
+    /// file holds text, or a JSON array of token ids. Neither model is in memory whole.
     #[arg(long, conflicts_with = "aim")]
     measure: Option<PathBuf>,
     #[command(flatten)]
@@ -150,17 +150,14 @@ impl Convert {
         for note in conversion.notes() {
             self.say(&json!({ "type": "note", "text": note }), &format!("note: {note}"))?;
         }
-        let before = self.measured(&self.source, "before")?;
+        let text = self.measure.as_deref().map(|file| self.read_text_to_measure(file)).transpose()?;
 
         let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
         let converted = conversion.run(&mut |progress| shown.show(progress));
         shown.end()?;
         let report = converted.map_err(engine)?;
         self.say(&with_type("converted", &report)?, &summary(&report))?;
-        if before.is_some() {
-            self.measured(&self.out, "after")?;
-        }
-        Ok(())
+        text.map_or(Ok(()), |text| self.compare(text))
     }
 
     fn settings(&self) -> Result<ConversionSettings, CliError> {
@@ -199,25 +196,35 @@ impl Convert {
         Ok(ConversionSettings { weights, mtp_head, vision: self.vision, dtype })
     }
 
-    /// Measures a model on the text, if there is one, and prints the figures. The model is gone afterwards.
-    fn measured(&self, model: &Path, when: &str) -> Result<Option<Figures>, CliError> {
-        let Some(file) = &self.measure else { return Ok(None) };
-        let session = load(model, None, None)?;
-        let ids = read_ids(file, &session)?;
-        session.check_ids(&ids).map_err(engine)?;
-        let figures = score::figures(session.model(), &ids, score::CHUNK).map_err(engine)?;
-        let Some(perplexity) = figures.perplexity() else {
+    /// The tokens of the text on which both models are measured.
+    fn read_text_to_measure(&self, file: &Path) -> Result<Vec<u32>, CliError> {
+        let ids = read_ids(file, &self.source)?;
+        if ids.len() < 2 {
             let problem = format!("{} is too short to measure anything. Take a longer text.", file.display());
             return Err(CliError::Usage(problem));
-        };
-        let acceptance = figures.mtp_acceptance;
-        let line = json!({
-            "type": "measured", "when": when, "tokens": ids.len(), "perplexity": perplexity, "mtp_acceptance": acceptance,
+        }
+        let source = Source::read(&self.source).map_err(engine)?;
+        source.check(std::slice::from_ref(&ids)).map_err(engine)?;
+        Ok(ids)
+    }
+
+    /// Measures how far the result is from the source on a text, and tells it.
+    fn compare(&self, text: Vec<u32>) -> Result<(), CliError> {
+        let [source, out] = [&self.source, &self.out].map(|dir| Source::read(dir).map_err(engine));
+        let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
+        let found = evidence(&source?, &out?, &[text], &mut |done, total| {
+            let line = || Ok(json!({ "type": "comparing", "done": done, "total": total }));
+            shown.part((done, total), "measuring what has come of it", line)
         });
-        let head =
-            acceptance.map_or_else(String::new, |share| format!(", MTP acceptance {:.1} %", 100.0 * share));
-        self.say(&line, &format!("{when}: perplexity {perplexity:.3}{head} on {} tokens", ids.len()))?;
-        Ok(Some(figures))
+        shown.end()?;
+        let found = found.map_err(engine)?;
+        let Divergence { tokens, reference, model, .. } = &found;
+        let perplexity = match (reference.perplexity(), model.perplexity()) {
+            (Some(before), Some(after)) => format!("perplexity {after:.3} (before {before:.3}), "),
+            _ => String::new(),
+        };
+        let words = format!("measured on {tokens} tokens: {perplexity}{}", chosen::closeness(&found));
+        self.say(&with_type("evidence", &found)?, &words)
     }
 
     fn say(&self, line: &serde_json::Value, words: &str) -> Result<(), CliError> {
@@ -246,12 +253,15 @@ fn read_plan(file: &Path) -> Result<Plan, CliError> {
     Plan::parse(&text).map_err(|error| engine(ConvertError::Plan(error)))
 }
 
-/// Token ids from a file of text or of ids.
-fn read_ids(file: &Path, session: &Session) -> Result<Vec<u32>, CliError> {
+/// Token ids from a file of text or of ids, for the model in a folder.
+fn read_ids(file: &Path, model: &Path) -> Result<Vec<u32>, CliError> {
     let text = read_text(file, "It must hold text, or a JSON array of token ids.")?;
     match serde_json::from_str(&text) {
         Ok(ids) => Ok(ids),
-        Err(_) => session.tokenizer().encode(&text).map_err(engine),
+        Err(_) => {
+            let tokenizer = Tokenizer::load(model).map_err(engine)?;
+            tokenizer.encode(&text).map_err(engine)
+        }
     }
 }
 

@@ -41,6 +41,8 @@ pub use importance::Importance;
 pub use plan::{FUSION, Method, Plan, PlanError};
 pub use recipe::Recipe;
 
+pub(crate) use work::lock;
+
 /// How a conversion is cut up. No byte of a tensor depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

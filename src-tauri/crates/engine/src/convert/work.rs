@@ -116,7 +116,7 @@ fn is_folder(path: &Path) -> bool {
 
 /// Locks a journal. One whose owner has died may be locked for a moment more: a conversion notices with its next word
 /// that nobody listens.
-fn lock(journal: &File) -> Result<(), TryLockError> {
+pub(crate) fn lock(journal: &File) -> Result<(), TryLockError> {
     let begun = Instant::now();
     loop {
         match journal.try_lock() {

@@ -5,7 +5,7 @@ use crate::checkpoint::{Rows, TensorPlan, Transform};
 
 /// What loading takes beside the weights: tensors are read one after the other and checked block by block, then the
 /// projections of a layer that read the same input are put together.
-pub(super) fn loading(tensors: &[TensorPlan]) -> u64 {
+pub(crate) fn loading(tensors: &[TensorPlan]) -> u64 {
     let reading = tensors.iter().map(|plan| {
         let parts = match &plan.sources[..] {
             [only] if only.rows == Rows::All && plan.stored == plan.dtype => 0,

@@ -17,5 +17,6 @@ pub use budget::{MemoryBudget, PictureRoom};
 pub use draft_head::DraftHead;
 pub use draft_model::DraftMemory;
 pub use estimate::{DraftNeed, MemoryEstimate, VisionNeed};
+pub(crate) use loading::loading;
 pub use row::RowMemory;
 pub(crate) use vision::{KEPT_FEATURES, TOWER_ROWS, TowerScores, padded_head};

@@ -98,7 +98,7 @@ impl Group {
     }
 
     /// Bytes that it takes stored like this, with scales and biases of `float_bytes` each.
-    pub(super) fn bytes(&self, spec: QuantSpec, float_bytes: usize) -> u64 {
+    pub fn bytes(&self, spec: QuantSpec, float_bytes: usize) -> u64 {
         self.modules.iter().map(|module| module.bytes(spec, float_bytes)).sum()
     }
 }

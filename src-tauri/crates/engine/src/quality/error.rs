@@ -33,11 +33,41 @@ pub enum QualityError {
         /// Why.
         source: io::Error,
     },
+    /// What is to write the replies does not fit in memory.
+    #[error(
+        "The model cannot write replies here: in 8 bits it needs {:.1} GB of memory, and {:.1} GB can be used.",
+        *needed as f64 / 1e9,
+        *usable as f64 / 1e9
+    )]
+    CannotReply {
+        /// Bytes that it needs.
+        needed: u64,
+        /// Bytes that there are.
+        usable: u64,
+    },
+    /// What it takes does not fit in memory.
+    #[error(
+        "The conversion needs {:.1} GB of memory, and {:.1} GB can be used here.",
+        *needed as f64 / 1e9,
+        *usable as f64 / 1e9
+    )]
+    TooLittleMemory {
+        /// Bytes that it needs.
+        needed: u64,
+        /// Bytes that there are.
+        usable: u64,
+    },
     /// The numbers overflow.
     #[error(
         "What was measured is not finite: the model's numbers are too large for the type that it computes in."
     )]
     NotFinite,
+    /// Another process converts to the same place.
+    #[error("Another conversion to {} is running.", out.display())]
+    Busy {
+        /// The place of the result.
+        out: PathBuf,
+    },
     /// Something else is where it is to be kept.
     #[error("{} is in the way: it is not what a conversion has measured.", path.display())]
     InTheWay {
@@ -55,7 +85,17 @@ impl From<QualityError> for EngineError {
             QualityError::Kept { .. } => {
                 ("not_written", "Check that the folder can be written to and that the disk is not full.")
             }
+            QualityError::CannotReply { .. } => {
+                ("memory", "Leave --replies out, or choose a text of your own with --calibrate.")
+            }
+            QualityError::TooLittleMemory { .. } => (
+                "memory",
+                "Convert it with --bits, choose a shorter text, or convert it on a larger machine.",
+            ),
             QualityError::NotFinite => ("not_finite", "Convert it to float32 first, or with --bits."),
+            QualityError::Busy { .. } => {
+                ("busy", "Wait for it to end, or choose another folder for the result.")
+            }
             QualityError::InTheWay { .. } => {
                 ("not_written", "Move it away, or choose another place for the result.")
             }

@@ -1,9 +1,9 @@
 //! What a conversion has measured before it begins to write, kept in a file beside the place of its result: a mark,
 //! what was measured on what, and then a line for each batch of texts. One that was interrupted goes on behind the last
-//! whole line.
+//! whole line; two cannot use it at a time.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -11,6 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::QualityError;
+use crate::convert::lock;
+use crate::error::EngineError;
 
 /// The first line of every such file, by which it is told from others of that name.
 const MARK: &str = r#"{"tool":"foretoken-engine","file":"measured for a conversion"}"#;
@@ -22,21 +24,25 @@ pub(super) struct Kept {
     file: File,
     /// Whole lines behind the first two.
     lines: Vec<String>,
+    /// How many of them were asked for.
+    read: usize,
 }
 
 impl Kept {
     /// Opens the file beside the place of a result, or begins it anew where it is about something else.
     pub(super) fn open(out: &Path, about: &Value) -> Result<Self, QualityError> {
-        let absolute = std::path::absolute(out);
-        let out = absolute.map_err(|source| QualityError::Kept { path: out.to_owned(), source })?;
-        let mut name = out.file_name().unwrap_or_default().to_owned();
-        name.push(".measured");
-        let path = out.with_file_name(name);
+        let path = beside(out, ".measured")?;
         let failed = |source| QualityError::Kept { path: path.clone(), source };
-        let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            read => read.map_err(failed)?,
-        };
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(failed)?;
+        lock(&file).map_err(|error| match error {
+            TryLockError::WouldBlock => QualityError::Busy { out: out.to_owned() },
+            TryLockError::Error(error) => failed(error),
+        })?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(failed)?;
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let mut lines = whole.lines();
         match lines.next() {
@@ -53,17 +59,31 @@ impl Kept {
         // What is no JSON was written while the machine went down.
         let end = kept.iter().position(|line| serde_json::from_str::<Value>(line).is_err());
         kept.truncate(end.unwrap_or(kept.len()));
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
-        }
         let begin = [&[MARK.to_owned(), about], kept.as_slice()].concat().join("\n") + "\n";
-        let file = replace(&path, begin.as_bytes()).map_err(failed)?;
-        Ok(Self { path, file, lines: kept })
+        let begun = match text.starts_with(&begin) {
+            true => file.set_len(begin.len() as u64),
+            false => file.set_len(0).and_then(|()| file.write_all(begin.as_bytes())),
+        };
+        begun.and_then(|()| file.sync_all()).map_err(failed)?;
+        Ok(Self { path, file, lines: kept, read: 0 })
     }
 
-    /// The line with this number, from 0; `None` where it is still to be measured.
-    pub(super) fn get<T: DeserializeOwned>(&self, line: usize) -> Option<T> {
-        serde_json::from_str(self.lines.get(line)?).ok()
+    /// The next line; what `measure` finds where there is none, which is then added.
+    pub(super) fn next<T: Serialize + DeserializeOwned>(
+        &mut self,
+        measure: impl FnOnce() -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let known = self.lines.get(self.read).and_then(|line| serde_json::from_str(line).ok());
+        self.read += 1;
+        match known {
+            Some(known) => Ok(known),
+            None => Ok(self.add(&measure()?)?),
+        }
+    }
+
+    /// A line of which this holds.
+    pub(super) fn find<T: DeserializeOwned>(&self, is: impl Fn(&T) -> bool) -> Option<T> {
+        self.lines.iter().filter_map(|line| serde_json::from_str(line).ok()).find(is)
     }
 
     /// Whether this is one of the lines.
@@ -91,15 +111,23 @@ impl Kept {
     }
 }
 
-/// Puts these bytes in the place of a file, and opens it to add to it. They are on the disk then.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<File> {
+/// The path of what belongs to a result: its own with something behind the name.
+pub(super) fn beside(out: &Path, what: &str) -> Result<PathBuf, QualityError> {
+    let absolute = std::path::absolute(out);
+    let out = absolute.map_err(|source| QualityError::Kept { path: out.to_owned(), source })?;
+    let mut name = out.file_name().unwrap_or_default().to_owned();
+    name.push(what);
+    Ok(out.with_file_name(name))
+}
+
+/// Puts these bytes in the place of a file. They are on the disk then.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut next = path.as_os_str().to_owned();
     next.push(".next");
     let mut file = File::create(&next)?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    fs::rename(&next, path)?;
-    OpenOptions::new().append(true).open(path)
+    fs::rename(&next, path)
 }
 
 #[cfg(test)]
@@ -117,18 +145,23 @@ mod tests {
         let added = values.map(|value| kept.add(&value).unwrap());
         let path = kept.path.clone();
         let whole = fs::read(&path).unwrap();
+        drop(kept);
+        let measured = |kept: &mut Kept| kept.next(|| Err::<f64, _>(EngineError::Cancelled)).ok();
         for end in 0..=whole.len() {
             fs::write(&path, &whole[..end]).unwrap();
-            let again = Kept::open(&out, &about).unwrap();
-            let count = (0..3).take_while(|line| again.get::<f64>(*line).is_some()).count();
-            assert_eq!(count, again.lines.len());
-            for (line, value) in added.iter().enumerate().take(count) {
-                assert_eq!(again.get::<f64>(line), Some(*value));
+            let mut again = Kept::open(&out, &about).unwrap();
+            let known: Vec<f64> = (0..3).map_while(|_| measured(&mut again)).collect();
+            assert_eq!(known, added[..again.lines.len()]);
+            assert!(end < whole.len() || known.len() == 3);
+            if end > whole.len() / 2 {
+                assert!(whole.starts_with(&fs::read(&path).unwrap()), "what was measured stays there");
             }
-            assert!(end < whole.len() || count == 3);
         }
-        assert_eq!(Kept::open(&out, &json!({ "texts": 8 })).unwrap().get::<f64>(0), None);
-        Kept::open(&out, &about).unwrap().remove();
+        assert_eq!(measured(&mut Kept::open(&out, &json!({ "texts": 8 })).unwrap()), None);
+        let kept = Kept::open(&out, &about).unwrap();
+        let error = Kept::open(&out, &about).unwrap_err();
+        assert!(matches!(error, QualityError::Busy { .. }), "{error}");
+        kept.remove();
         assert!(!path.exists());
         fs::write(&path, "my own notes\n").unwrap();
         let error = Kept::open(&out, &about).unwrap_err();

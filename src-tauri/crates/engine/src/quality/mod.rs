@@ -3,12 +3,18 @@
 
 mod aim;
 mod error;
-mod head;
+mod heads;
 mod kept;
 mod offer;
+mod outlook;
+mod parts;
+mod replies;
+mod request;
 mod run;
 
 pub use aim::{Aim, Closeness};
 pub use error::QualityError;
 pub use offer::Offered;
-pub use run::{Made, Progress, Request, Texts, convert, plan};
+pub use outlook::{Outlook, outlook};
+pub use request::{Progress, Request, Texts};
+pub use run::{Made, convert, plan};

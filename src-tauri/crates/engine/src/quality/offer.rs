@@ -9,14 +9,13 @@ use serde_json::{Value, json};
 
 use super::QualityError;
 use super::aim::{Aim, Closeness};
-use crate::checkpoint::{Files, Metadata, QuantSpec, Weight, is_mtp, is_small};
-use crate::convert::{Conversion, ConvertError, FUSION, Limits, Method, Plan};
+use crate::checkpoint::{Files, Metadata, QuantSpec, is_mtp, is_small};
+use crate::convert::{Conversion, ConvertError, Limits, Method, Plan};
 use crate::error::EngineError;
-use crate::mlx::QuantMode;
-use crate::observe::{Allocation, Choice, ObserveError, Probe, Source, allocate};
+use crate::observe::{Allocation, Choice, ObserveError, Probe, Source, allocate, head_modules, head_spec};
 
-/// How the MTP head is quantized, where its rows divide into these groups or into smaller ones.
-const HEAD: QuantSpec = QuantSpec { group_size: 64, bits: 4, mode: QuantMode::Affine };
+/// Bits of the MTP head until it is measured how many pay.
+pub(super) const HEAD_BITS: Option<usize> = Some(4);
 /// Groups that are quantized together cost up to twice what they cost each alone.
 const TOGETHER: f64 = 2.0;
 /// Halvings of a range of bytes, after which it is one byte.
@@ -49,12 +48,14 @@ pub struct Offered {
 }
 
 impl Offer {
-    /// What can be made in `out` of the model in `source`, of which `probe` has found what its groups cost.
+    /// What can be made in `out` of the model in `source`, of which `probe` has found what its groups cost, with so many
+    /// bits in its MTP head, or with the head as it is.
     pub(super) fn new(
         source: &Path,
         out: &Path,
         settings: &ConversionSettings,
         probe: &Probe,
+        head_bits: Option<usize>,
     ) -> Result<Self, EngineError> {
         let fingerprint = Metadata::read(source, Files::Whole)?.fingerprint()?;
         let weights = Source::read(source)?.layout.weights;
@@ -62,7 +63,10 @@ impl Offer {
         let chosen = |path: &String| choices.iter().any(|choice| choice.modules.contains(path));
         // Of the head's routers the plan has a rule of its own.
         let others = weights.iter().filter(|(path, _)| !chosen(path) && (!is_mtp(path) || !is_small(path)));
-        let others = others.map(|(path, weight)| (path.clone(), head_spec(path, weight))).collect();
+        let mut others: BTreeMap<_, _> = others.map(|(path, _)| (path.clone(), None)).collect();
+        for (path, weight) in head_modules(&weights) {
+            others.insert(path.clone(), head_bits.and_then(|bits| head_spec(weight, bits)));
+        }
         let mut offer = Self { source: fingerprint, choices, others, rest: 0, parameters: 0 };
         let least = allocate(&offer.choices, offer.least())?;
         let plan = (Arc::new(offer.of(&least, Value::Null)?), None);
@@ -72,16 +76,21 @@ impl Offer {
         Ok(offer)
     }
 
-    /// The plan that comes to what is wanted, and what is expected of it.
-    pub(super) fn plan(&self, aim: Aim) -> Result<(Plan, Offered), EngineError> {
-        let allocation = match aim {
-            Aim::Bits(bits) => self.within((bits * self.parameters as f64 / 8.0) as u64)?,
-            Aim::Bytes(bytes) => self.within(bytes)?,
-            Aim::Closeness(closeness) => self.as_close_as(closeness)?,
-        };
+    /// What comes to what is wanted.
+    pub(super) fn choose(&self, aim: Aim) -> Result<Allocation, EngineError> {
+        match aim {
+            Aim::Bits(bits) => self.within((bits * self.parameters as f64 / 8.0) as u64),
+            Aim::Bytes(bytes) => self.within(bytes),
+            Aim::Closeness(closeness) => self.as_close_as(closeness),
+        }
+    }
+
+    /// The plan that comes to what is wanted, and what is expected of it; `head`: what was measured of the MTP head.
+    pub(super) fn plan(&self, aim: Aim, head: &Value) -> Result<(Plan, Offered), EngineError> {
+        let allocation = self.choose(aim)?;
         let offered = self.offered(&allocation);
-        let measured =
-            json!({ "bytes": offered.bytes, "bits_per_weight": offered.bits_per_weight, "kl": offered.kl });
+        let Offered { bytes, bits_per_weight, kl } = offered;
+        let measured = json!({ "bytes": bytes, "bits_per_weight": bits_per_weight, "kl": kl, "head": head });
         Ok((self.of(&allocation, measured)?, offered))
     }
 
@@ -139,10 +148,4 @@ impl Offer {
         let of_choice = |choice: &Choice| of(&mut choice.points.iter().map(|point| point.bytes)).unwrap_or(0);
         self.choices.iter().map(of_choice).sum()
     }
-}
-
-/// How a matrix is stored that nothing was measured of: as it is, but for those of the head.
-fn head_spec(path: &str, weight: &Weight) -> Option<QuantSpec> {
-    let specs = [HEAD, QuantSpec { group_size: 32, ..HEAD }];
-    specs.into_iter().find(|spec| is_mtp(path) && path != FUSION && spec.divides(weight.columns))
 }

@@ -1,83 +1,26 @@
 //! A conversion that chooses bits, from the first text that is read to the record of what has come of it.
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use foretoken_protocol::{ConversionProgress, ConversionReport, ConversionSettings};
-use ring::digest::{SHA256, digest};
+use foretoken_protocol::{ConversionReport, ConversionSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::QualityError;
 use super::aim::Aim;
 use super::kept::{Kept, replace};
-use super::offer::{Offer, Offered};
+use super::offer::{HEAD_BITS, Offer, Offered};
+use super::parts::{Parts, probed};
+use super::request::{Observe, PROBED_BITS, Progress, Request, Texts};
+use super::{QualityError, heads, outlook, replies};
 use crate::checkpoint::{Files, Metadata};
-use crate::convert::{Conversion, Limits, Plan, RECORD};
+use crate::convert::{Conversion, Importance, Limits, Plan, RECORD};
 use crate::error::EngineError;
 use crate::observe::{Batch, Divergence, Probe, Probing, Source, evidence};
 
 /// Where the record of a result says how far it is from the original.
 const EVIDENCE: &str = "evidence";
-/// Tokens of the first texts that it is measured on: more take longer and say little more.
-const PROBED_TOKENS: usize = 8192;
-/// Bits to which each group is quantized to see what that costs.
-const PROBED_BITS: usize = 3;
-
-/// Texts, as token ids.
-#[derive(Debug, Clone, Default)]
-pub struct Texts {
-    /// Bits are chosen by these.
-    pub calibrate: Vec<Vec<u32>>,
-    /// What has come of it is measured on these, which are not read before.
-    pub report: Vec<Vec<u32>>,
-    /// What people may know of them: where they are from, how many tokens; nothing of what they say.
-    pub record: Value,
-}
-
-/// What is to be converted, and to what.
-#[derive(Debug)]
-pub struct Request<'a> {
-    /// The unquantized model.
-    pub source: &'a Path,
-    /// The folder to write.
-    pub out: &'a Path,
-    /// Vision tower and data type; the rest is chosen.
-    pub settings: ConversionSettings,
-    /// The source's revision, where its path does not tell.
-    pub revision: Option<&'a str>,
-    /// What it is to come to.
-    pub aim: Aim,
-    /// What is read.
-    pub texts: &'a Texts,
-    /// Bytes that versions of the texts may take while it is measured what groups of matrices cost.
-    pub memory: u64,
-}
-
-/// What is being done.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Progress {
-    /// It is measured what each group of matrices costs: layers read in all batches of texts.
-    Probing {
-        /// Layers so far.
-        done: u64,
-        /// Layers in all.
-        total: u64,
-    },
-    /// The plan is made.
-    Planned(Offered),
-    /// The result is written.
-    Writing(ConversionProgress),
-    /// It is measured what has come of it: layers read of both models.
-    Comparing {
-        /// Layers so far.
-        done: u64,
-        /// Layers in all.
-        total: u64,
-    },
-}
 
 /// What came of it.
 #[derive(Debug)]
@@ -88,8 +31,6 @@ pub struct Made {
     pub evidence: Divergence,
 }
 
-type Observe<'a> = &'a mut dyn FnMut(Progress) -> ControlFlow<()>;
-
 /// Measures, plans, writes and measures again. What an interruption leaves is gone on with by whoever asks for the
 /// same.
 pub fn convert(request: &Request<'_>, observe: Observe<'_>) -> Result<Made, EngineError> {
@@ -97,18 +38,20 @@ pub fn convert(request: &Request<'_>, observe: Observe<'_>) -> Result<Made, Engi
         check(request)?;
     }
     let mut kept = Kept::open(request.out, &about(request)?)?;
-    let report = match is_written(request, &kept) {
+    let is_written = is_written(request, &kept);
+    if !is_written {
+        check(request)?;
+    }
+    let parts = Parts::of(request, &mut kept, observe)?;
+    let report = match is_written {
         true => None,
-        false => {
-            check(request)?;
-            Some(write(request, &mut kept, observe)?)
-        }
+        false => Some(write(request, &parts, &mut kept, observe)?),
     };
     let [original, result] = [request.source, request.out].map(Source::read);
-    let found = evidence(&original?, &result?, &request.texts.report, &mut |done, total| {
+    let found = evidence(&original?, &result?, &parts.report, &mut |done, total| {
         observe(Progress::Comparing { done, total })
     })?;
-    note(request, &found)?;
+    note(request, &parts, &found)?;
     kept.remove();
     Ok(Made { report, evidence: found })
 }
@@ -117,24 +60,30 @@ pub fn convert(request: &Request<'_>, observe: Observe<'_>) -> Result<Made, Engi
 pub fn plan(request: &Request<'_>, observe: Observe<'_>) -> Result<(Plan, Offered), EngineError> {
     check(request)?;
     let mut kept = Kept::open(request.out, &about(request)?)?;
-    let probe = probe(request, &mut kept, observe)?;
-    Offer::new(request.source, request.out, &request.settings, &probe)?.plan(request.aim)
+    let parts = Parts::of(request, &mut kept, observe)?;
+    let (plan, offered, _) = chosen(request, &parts, &mut kept, observe)?;
+    Ok((plan, offered))
 }
 
 /// Refuses what could not be written, before anything is measured for it.
 fn check(request: &Request<'_>) -> Result<(), EngineError> {
-    let Request { source, out, ref settings, revision, .. } = *request;
-    Conversion::plan(source, out, settings, revision, Limits::default()).map(drop)
+    let Request { source, out, ref settings, revision, texts, .. } = *request;
+    Conversion::plan(source, out, settings, revision, Limits::default())?;
+    outlook::check(request)?;
+    match texts {
+        Texts::Given(_) => Ok(()),
+        Texts::Replies { max_tokens, .. } => replies::check(request, max_tokens),
+    }
 }
 
 fn write(
     request: &Request<'_>,
+    parts: &Parts,
     kept: &mut Kept,
     observe: Observe<'_>,
 ) -> Result<ConversionReport, EngineError> {
     let Request { source, out, settings, revision, .. } = *request;
-    let probe = probe(request, kept, observe)?;
-    let (plan, offered) = Offer::new(source, out, &settings, &probe)?.plan(request.aim)?;
+    let (plan, offered, importance) = chosen(request, parts, kept, observe)?;
     if observe(Progress::Planned(offered)).is_break() {
         return Err(EngineError::Cancelled);
     }
@@ -142,30 +91,46 @@ fn write(
     if !kept.holds(&chosen) {
         kept.add(&chosen)?;
     }
-    let planned = (Arc::new(plan), Some(Arc::new(probe.importance)));
+    let planned = (Arc::new(plan), Some(Arc::new(importance)));
     let conversion = Conversion::planned(source, out, planned, &settings, revision, Limits::default())?;
     conversion.run(&mut |progress| observe(Progress::Writing(*progress)))
 }
 
+/// The plan, what is expected of it, and what the columns of the matrices count.
+fn chosen(
+    request: &Request<'_>,
+    parts: &Parts,
+    kept: &mut Kept,
+    observe: Observe<'_>,
+) -> Result<(Plan, Offered, Importance), EngineError> {
+    let Request { source, out, settings, aim, .. } = *request;
+    let mut probe = probe(request, parts, kept, observe)?;
+    let offer = Offer::new(source, out, &settings, &probe, HEAD_BITS)?;
+    let Some(head) =
+        heads::measured(request, (&offer.choose(aim)?.modules, &probe.importance), parts, kept, observe)?
+    else {
+        let (plan, offered) = offer.plan(aim, &Value::Null)?;
+        return Ok((plan, offered, probe.importance));
+    };
+    head.add_to(&mut probe.importance);
+    let offer = Offer::new(source, out, &settings, &probe, heads::choose(&head))?;
+    let (plan, offered) = offer.plan(aim, &heads::table(&head))?;
+    Ok((plan, offered, probe.importance))
+}
+
 /// What each group of matrices costs, measured as far as it was not before.
-fn probe(request: &Request<'_>, kept: &mut Kept, observe: Observe<'_>) -> Result<Probe, EngineError> {
+fn probe(
+    request: &Request<'_>,
+    parts: &Parts,
+    kept: &mut Kept,
+    observe: Observe<'_>,
+) -> Result<Probe, EngineError> {
     let source = Source::read(request.source)?;
-    let texts = &request.texts.calibrate;
-    let sums = texts.iter().scan(0, |tokens, text| {
-        *tokens += text.len();
-        Some(*tokens)
-    });
-    let probed = sums.take_while(|tokens| *tokens <= PROBED_TOKENS).count().max(1);
-    let probing = Probing::new(&source, &texts[..probed.min(texts.len())], PROBED_BITS, request.memory)?;
+    let probing = Probing::new(&source, probed(&parts.calibrate), PROBED_BITS, request.memory)?;
     let mut found: Vec<Batch> = Vec::new();
     for batch in 0..probing.batches() {
-        found.push(match kept.get(batch) {
-            Some(known) => known,
-            None => {
-                let progress = &mut |done, total| observe(Progress::Probing { done, total });
-                kept.add(&probing.measure(batch, progress)?)?
-            }
-        });
+        let progress = &mut |done, total| observe(Progress::Probing { done, total });
+        found.push(kept.next(|| probing.measure(batch, progress))?);
     }
     Ok(probing.finish(found))
 }
@@ -207,25 +172,23 @@ fn is_written(request: &Request<'_>, kept: &Kept) -> bool {
 }
 
 /// Adds to the record of a result how far it is from the original.
-fn note(request: &Request<'_>, found: &Divergence) -> Result<(), EngineError> {
+fn note(request: &Request<'_>, parts: &Parts, found: &Divergence) -> Result<(), EngineError> {
     let path = request.out.join(RECORD);
     let failed = |source| QualityError::Kept { path: path.clone(), source };
     let bytes = fs::read(&path).map_err(failed)?;
     let mut record: Value = serde_json::from_slice(&bytes).map_err(|error| failed(error.into()))?;
     record["quality"][EVIDENCE] = json!(found);
-    record["quality"]["texts"] = request.texts.record.clone();
+    record["quality"]["texts"] = parts.record.clone();
     replace(&path, format!("{record:#}\n").as_bytes()).map_err(failed)?;
     Ok(())
 }
 
 /// What must be the same for what was measured to count: the program, the model, the texts, how they are read.
 fn about(request: &Request<'_>) -> Result<Value, EngineError> {
-    let ids = serde_json::to_vec(&[&request.texts.calibrate, &request.texts.report]).unwrap_or_default();
-    let texts: String = digest(&SHA256, &ids).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "source": Metadata::read(request.source, Files::Whole)?.fingerprint()?,
-        "texts": texts,
+        "texts": request.texts.identity(),
         "bits": PROBED_BITS,
         "memory": request.memory,
     }))

@@ -4,16 +4,20 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, ValueEnum};
-use foretoken_engine::calibration::{self, Record, Renderer, Split};
+use foretoken_engine::calibration::{self, Renderer, Written};
 use foretoken_engine::observe::Divergence;
-use foretoken_engine::quality::{self, Aim, Closeness, Made, Offered, Progress, Request, Texts};
-use serde_json::json;
+use foretoken_engine::quality::{self, Aim, Closeness, Made, Offered, Outlook, Progress, Request, Texts};
+use serde_json::{Value, json};
 
 use super::{Convert, Shown, summary, with_type};
 use crate::cli::{CliError, engine};
 
 /// Bytes that versions of the texts take while it is measured what groups of matrices cost.
 const PROBE_MEMORY: u64 = 1 << 30;
+/// Tokens of a reply at most that the model writes to be read.
+const REPLY_TOKENS: u32 = 512;
+/// What these tokens are drawn by.
+const REPLY_SEED: u64 = 0;
 
 /// What a conversion is to come to whose bits a text chooses.
 #[derive(Debug, Args)]
@@ -33,6 +37,13 @@ pub(super) struct Target {
     /// kept or sent. Without one, texts of the program are read.
     #[arg(long, value_name = "FILE", requires = "aim")]
     calibrate: Option<PathBuf>,
+    /// Let the model answer the program's prompts first, and choose by that: text of its own kind. Takes longer. In 8
+    /// bits the model must fit in memory for it, and on the disk beside OUT.
+    #[arg(long, requires = "aim", conflicts_with = "calibrate")]
+    replies: bool,
+    /// Say what the conversion will take, time, memory and disk, and do nothing else.
+    #[arg(long, requires = "aim", conflicts_with = "plan_only")]
+    outlook: bool,
     /// Write the plan to this file instead of converting, to be looked at and used with --plan.
     #[arg(long, value_name = "FILE", requires = "aim")]
     plan_only: Option<PathBuf>,
@@ -64,17 +75,26 @@ impl Target {
         })
     }
 
-    /// The texts, as the model in `source` reads them.
-    fn texts(&self, source: &Path) -> Result<Texts, CliError> {
+    /// The documents, as the model in `source` reads them; `None` where it is to write them.
+    fn texts(&self, source: &Path) -> Result<Option<calibration::Texts>, CliError> {
+        if self.replies {
+            return Ok(None);
+        }
         let renderer = Renderer::load(source).map_err(engine)?;
         let texts = match &self.calibrate {
             Some(file) => calibration::from_file(file, &renderer),
             None => calibration::built_in(&renderer),
         };
-        let texts = texts.map_err(engine)?;
-        let split = Split::of(&texts.documents).map_err(engine)?;
-        let record = json!(Record::of(&texts, 0, &split));
-        Ok(Texts { calibrate: split.calibrate, report: split.report, record })
+        texts.map(Some).map_err(engine)
+    }
+
+    /// Where a document is, in words.
+    fn place(&self, place: usize) -> String {
+        match &self.calibrate {
+            Some(file) => format!("what begins in line {place} of {}", file.display()),
+            None if self.replies => format!("the reply to prompt {place} of the program"),
+            None => format!("prompt {place} of the program"),
+        }
     }
 }
 
@@ -82,15 +102,20 @@ impl Convert {
     /// Converts, or plans, to what was asked for.
     pub(super) fn choose(&self, aim: Aim) -> Result<(), CliError> {
         let texts = self.target.texts(&self.source)?;
+        let own = Texts::Replies { seed: REPLY_SEED, max_tokens: REPLY_TOKENS };
         let request = Request {
             source: &self.source,
             out: &self.out,
             settings: self.settings()?,
             revision: self.revision.as_deref(),
             aim,
-            texts: &texts,
+            texts: texts.as_ref().map_or(own, Texts::Given),
             memory: PROBE_MEMORY,
         };
+        self.say_outlook(&quality::outlook(&request).map_err(engine)?)?;
+        if self.target.outlook {
+            return Ok(());
+        }
         let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
         let mut observe = |progress: Progress| self.show(&mut shown, progress);
         let Some(file) = &self.target.plan_only else {
@@ -107,6 +132,19 @@ impl Convert {
         self.say_plan(&offered, Some(file))
     }
 
+    /// What the conversion will take.
+    fn say_outlook(&self, outlook: &Outlook) -> Result<(), CliError> {
+        let Outlook { seconds, peak_bytes, disk_bytes, tokens } = *outlook;
+        let time = match seconds {
+            0.0..90.0 => format!("{seconds:.0} s"),
+            _ => format!("{:.0} min", seconds / 60.0),
+        };
+        let [memory, disk] = [peak_bytes, disk_bytes].map(super::size);
+        let words =
+            format!("this takes about {time}, {memory} of memory and {disk} on the disk, on {tokens} tokens");
+        self.say(&with_type("outlook", outlook)?, &words)
+    }
+
     /// What is expected of a plan, and where it is written down.
     fn say_plan(&self, offered: &Offered, file: Option<&Path>) -> Result<(), CliError> {
         let Offered { bytes, bits_per_weight, kl } = *offered;
@@ -117,15 +155,44 @@ impl Convert {
         let words = format!(
             "plan: {size}, {bits_per_weight:.2} bits per weight, KL divergence of {kl:.4} or more expected"
         );
+        self.say_between(&line, &words)
+    }
+
+    /// Says something while progress is shown.
+    fn say_between(&self, line: &Value, words: &str) -> Result<(), CliError> {
         if !self.json {
             super::changing("")?;
         }
-        self.say(&line, &words)
+        self.say(line, words)
     }
 
     fn show(&self, shown: &mut Shown, progress: Progress) -> ControlFlow<()> {
         match progress {
             Progress::Writing(progress) => shown.show(&progress),
+            Progress::Replying(Written { replies, of, tokens }) => {
+                let line =
+                    || Ok(json!({ "type": "replying", "done": replies, "total": of, "tokens": tokens }));
+                let words = format!("the model writes replies to choose by, {tokens} tokens so far");
+                shown.part((replies as u64, of as u64), &words, line)
+            }
+            Progress::Reading { done, total } => {
+                let line = || Ok(json!({ "type": "reading", "done": done, "total": total }));
+                shown.part((done, total), "reading the texts", line)
+            }
+            Progress::LeftOut { place, perplexity } => {
+                let line = json!({ "type": "left_out", "place": place, "perplexity": perplexity });
+                let found =
+                    perplexity.map_or("no number".to_owned(), |perplexity| format!("{perplexity:.0}"));
+                let place = self.target.place(place);
+                heard(self.say_between(
+                    &line,
+                    &format!("note: {place} is left out, the model finds it odd (perplexity {found})"),
+                ))
+            }
+            Progress::Guessing { done, total } => {
+                let line = || Ok(json!({ "type": "guessing", "done": done, "total": total }));
+                shown.part((done, total), "measuring what the MTP head needs", line)
+            }
             Progress::Probing { done, total } => {
                 let line = || Ok(json!({ "type": "probing", "done": done, "total": total }));
                 shown.part((done, total), "measuring what each part costs", line)
@@ -134,10 +201,7 @@ impl Convert {
                 let line = || Ok(json!({ "type": "comparing", "done": done, "total": total }));
                 shown.part((done, total), "measuring what has come of it", line)
             }
-            Progress::Planned(offered) => match self.say_plan(&offered, None) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            },
+            Progress::Planned(offered) => heard(self.say_plan(&offered, None)),
         }
     }
 
@@ -152,8 +216,18 @@ impl Convert {
     }
 }
 
+/// Whether to go on, once something was said.
+fn heard(said: Result<(), CliError>) -> ControlFlow<()> {
+    if said.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
 /// How close a result is, on texts that took no part in choosing.
 fn words(found: &Divergence) -> String {
+    format!("measured on {} tokens that took no part in choosing: {}", found.tokens, closeness(found))
+}
+
+/// How close a result is.
+pub(super) fn closeness(found: &Divergence) -> String {
     let error = found.kl_error.map_or_else(String::new, |error| format!(" ± {error:.4}"));
     let accepted = |share: Option<f64>| share.map(|share| format!("{:.1} %", 100.0 * share));
     let accepted = match (accepted(found.reference.mtp_acceptance), accepted(found.model.mtp_acceptance)) {
@@ -161,9 +235,7 @@ fn words(found: &Divergence) -> String {
         _ => String::new(),
     };
     format!(
-        "measured on {} tokens that took no part in choosing: KL divergence {:.4}{error}, the same token most likely \
-         after {:.1} %{accepted}",
-        found.tokens,
+        "KL divergence {:.4}{error}, the same token most likely after {:.1} %{accepted}",
         found.kl,
         100.0 * found.same_choice
     )

@@ -1,10 +1,57 @@
 //! How many bits an MTP head gets: as many as pay, by the share of its guesses that are right and the bytes that a draft
 //! reads for it.
 
-use crate::observe::{HeadFound, HeadPoint, standard_error};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::kept::Kept;
+use super::parts::{Parts, probed};
+use super::request::{Observe, Progress, Request};
+use crate::checkpoint::QuantSpec;
+use crate::convert::Importance;
+use crate::error::EngineError;
+use crate::observe::{HeadFound, HeadPoint, Source, head, standard_error};
 
 /// Standard errors over the texts below which more speed counts as none.
 const NOISE: f64 = 2.0;
+
+/// What was found of a head behind one trunk.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Behind {
+    trunk: BTreeMap<String, QuantSpec>,
+    head: HeadFound,
+}
+
+/// What each width of the MTP head is worth behind this trunk, where there is a head, measured if it was not before.
+pub(super) fn measured(
+    request: &Request<'_>,
+    trunk: (&BTreeMap<String, QuantSpec>, &Importance),
+    parts: &Parts,
+    kept: &mut Kept,
+    observe: Observe<'_>,
+) -> Result<Option<HeadFound>, EngineError> {
+    let source = Source::read(request.source)?;
+    if !source.layout.has_mtp() {
+        return Ok(None);
+    }
+    if let Some(known) = kept.find(|known: &Behind| known.trunk == *trunk.0) {
+        return Ok(Some(known.head));
+    }
+    let progress = &mut |done, total| observe(Progress::Guessing { done, total });
+    let found = head(&source, trunk, probed(&parts.calibrate), progress)?;
+    Ok(Some(kept.add(&Behind { trunk: trunk.0.clone(), head: found })?.head))
+}
+
+/// What is kept of it beside the result: at each width, the share of guesses that were right.
+pub(super) fn table(found: &HeadFound) -> Value {
+    let of_point = |point: &HeadPoint| {
+        let (right, all) = point.guesses.iter().fold((0, 0), |sum, text| (sum.0 + text.0, sum.1 + text.1));
+        json!({ "bits": point.bits, "bytes": point.bytes, "accepted": right as f64 / all.max(1) as f64 })
+    };
+    found.points.iter().map(of_point).collect()
+}
 
 /// Bits of the head with which decoding is fastest, `None` as it is: the fewest of those that are about as fast.
 pub(super) fn choose(found: &HeadFound) -> Option<usize> {

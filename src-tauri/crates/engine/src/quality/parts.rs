@@ -1,0 +1,94 @@
+//! What a conversion reads: documents, of which the model finds some odd, and their parts.
+
+use serde_json::{Value, json};
+
+use super::kept::Kept;
+use super::replies;
+use super::request::{Observe, Progress, Request, Texts};
+use crate::calibration::{Document, Record, Split, odd, sequences};
+use crate::error::EngineError;
+use crate::observe::{Source, likelihoods};
+
+/// Tokens of the first texts that it is measured on: more take longer and say little more.
+const PROBED_TOKENS: usize = 8192;
+
+/// The parts that are read, each a list of sequences.
+#[derive(Debug)]
+pub(super) struct Parts {
+    /// Bits are chosen by these.
+    pub(super) calibrate: Vec<Vec<u32>>,
+    /// What has come of it is measured on these.
+    pub(super) report: Vec<Vec<u32>>,
+    /// What people may know of them: where they are from, how many tokens; nothing of what they say.
+    pub(super) record: Value,
+}
+
+impl Parts {
+    /// Divides the documents of a request but those that its model finds odd, which `observe` is told.
+    pub(super) fn of(
+        request: &Request<'_>,
+        kept: &mut Kept,
+        observe: Observe<'_>,
+    ) -> Result<Self, EngineError> {
+        let written;
+        let texts = match request.texts {
+            Texts::Given(texts) => texts,
+            Texts::Replies { seed, max_tokens } => {
+                written = replies::texts(request, (seed, max_tokens), kept, observe)?;
+                &written
+            }
+        };
+        // One of a single token predicts nothing.
+        let mut documents: Vec<Document> =
+            texts.documents.iter().filter(|document| document.ids.len() > 1).cloned().collect();
+        let perplexities = kept.next(|| perplexities(request, &documents, observe))?;
+        let odd =
+            odd(&perplexities.iter().map(|perplexity| perplexity.unwrap_or(f64::NAN)).collect::<Vec<_>>());
+        for &index in odd.iter().rev() {
+            let Document { place, .. } = documents.remove(index);
+            let perplexity = perplexities[index];
+            if observe(Progress::LeftOut { place, perplexity }).is_break() {
+                return Err(EngineError::Cancelled);
+            }
+        }
+        let split = Split::of(&documents)?;
+        let record = json!(Record::of(texts, odd.len(), &split));
+        Ok(Self { calibrate: split.calibrate, report: split.report, record })
+    }
+}
+
+/// The unquantized model's perplexity of each document; `None` where it is no number.
+fn perplexities(
+    request: &Request<'_>,
+    documents: &[Document],
+    observe: Observe<'_>,
+) -> Result<Vec<Option<f64>>, EngineError> {
+    let source = Source::read(request.source)?;
+    let (mut texts, mut owners) = (Vec::new(), Vec::new());
+    for (index, document) in documents.iter().enumerate() {
+        texts.extend(sequences(&document.ids));
+        owners.resize(texts.len(), index);
+    }
+    let found = likelihoods(&source, &texts, request.memory, &mut |done, total| {
+        observe(Progress::Reading { done, total })
+    })?;
+    let mut sums = vec![(0.0, 0.0); documents.len()];
+    for ((owner, text), figures) in owners.into_iter().zip(&texts).zip(found) {
+        let predicted = (text.len() - 1) as f64;
+        let (nll, tokens) = &mut sums[owner];
+        *nll += predicted * figures.mean_nll.unwrap_or_default();
+        *tokens += predicted;
+    }
+    let perplexity = |(nll, tokens): (f64, f64)| Some((nll / tokens).exp()).filter(|found| found.is_finite());
+    Ok(sums.into_iter().map(perplexity).collect())
+}
+
+/// The texts that it is measured on what groups of matrices cost.
+pub(super) fn probed(texts: &[Vec<u32>]) -> &[Vec<u32>] {
+    let sums = texts.iter().scan(0, |tokens, text| {
+        *tokens += text.len();
+        Some(*tokens)
+    });
+    let count = sums.take_while(|tokens| *tokens <= PROBED_TOKENS).count().max(1);
+    &texts[..count.min(texts.len())]
+}

@@ -29,8 +29,7 @@ fn of(documents: Vec<Document>) -> calibration::Texts {
 
 fn request<'a>(source: &'a Path, out: &'a Path, texts: &'a calibration::Texts, aim: Aim) -> Request<'a> {
     let settings = ConversionSettings { vision: VisionFormat::None, ..ConversionSettings::default() };
-    // One text at a time, so that there are batches to go on with.
-    Request { source, out, settings, revision: None, aim, texts: Texts::Given(texts), memory: 0 }
+    Request { source, out, settings, revision: None, aim, texts: Texts::Given(texts), memory: 1 << 30 }
 }
 
 fn made(source: &Path, out: &Path, texts: &calibration::Texts, aim: Aim) -> Made {
@@ -133,8 +132,10 @@ fn an_interrupted_conversion_comes_to_the_same_bytes() {
     let (source, texts) = (fixture("tiny-dense"), texts());
     let whole = tempfile::tempdir().unwrap();
     let out = whole.path().join("out");
-    let (mut steps, aim) = (0, Aim::Bits(4.0));
-    quality::convert(&request(&source, &out, &texts, aim), &mut |_| {
+    let mut steps = 0;
+    // One text at a time, so that there are batches to go on with.
+    let request = |out| Request { memory: 0, ..request(&source, out, &texts, Aim::Bits(4.0)) };
+    quality::convert(&request(&out), &mut |_| {
         steps += 1;
         ControlFlow::Continue(())
     })
@@ -147,13 +148,13 @@ fn an_interrupted_conversion_comes_to_the_same_bytes() {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("out");
         let mut heard = 0;
-        let stopped = quality::convert(&request(&source, &out, &texts, aim), &mut |_| {
+        let stopped = quality::convert(&request(&out), &mut |_| {
             heard += 1;
             if heard == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         stopped.unwrap_err();
         let mut first = None;
-        let again = quality::convert(&request(&source, &out, &texts, aim), &mut |progress| {
+        let again = quality::convert(&request(&out), &mut |progress| {
             first.get_or_insert(progress);
             ControlFlow::Continue(())
         });
@@ -182,14 +183,16 @@ fn what_the_model_finds_odd_is_left_out_and_named() {
     let (source, texts, dir) = (demo_model(), with_an_odd_one(), tempfile::tempdir().unwrap());
     let out = dir.path().join("out");
     let mut left_out = Vec::new();
-    let request = Request { memory: 1 << 30, ..request(&source, &out, &texts, Aim::Bits(5.0)) };
-    quality::plan(&request, &mut |progress| {
+    let stopped = quality::plan(&request(&source, &out, &texts, Aim::Bits(5.0)), &mut |progress| {
         if let Progress::LeftOut { place, perplexity } = progress {
             left_out.push((place, perplexity.unwrap()));
         }
-        ControlFlow::Continue(())
-    })
-    .unwrap();
+        match progress {
+            Progress::Probing { .. } => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    assert_eq!(ErrorReport::from(&stopped.unwrap_err()).code, "cancelled");
     assert!(matches!(left_out[..], [(3, perplexity)] if perplexity > 20.0), "{left_out:?}");
 }
 
@@ -203,9 +206,9 @@ fn two_cannot_convert_to_one_place_at_a_time() {
         second.get_or_insert_with(|| {
             quality::plan(&request, &mut |_| ControlFlow::Continue(())).map(|_| ()).unwrap_err()
         });
-        ControlFlow::Continue(())
+        ControlFlow::Break(())
     })
-    .unwrap();
+    .unwrap_err();
     assert_eq!(ErrorReport::from(&second.unwrap()).code, "busy");
 }
 
@@ -256,7 +259,7 @@ fn what_it_takes_is_told_beforehand() {
     for source in [fixture("tiny-dense"), demo_model()].into_iter().take(if all { 2 } else { 1 }) {
         let out = dir.path().join("out");
         let texts = texts();
-        let request = Request { memory: 1 << 30, ..request(&source, &out, &texts, Aim::Bits(4.5)) };
+        let request = request(&source, &out, &texts, Aim::Bits(4.5));
         let told = quality::outlook(&request).unwrap();
         assert_eq!(told.tokens, 5 * 24);
         mlx::clear_cache();

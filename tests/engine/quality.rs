@@ -183,14 +183,14 @@ fn what_the_model_finds_odd_is_left_out_and_named() {
     let (source, texts, dir) = (demo_model(), with_an_odd_one(), tempfile::tempdir().unwrap());
     let out = dir.path().join("out");
     let mut left_out = Vec::new();
-    let stopped = quality::plan(&request(&source, &out, &texts, Aim::Bits(5.0)), &mut |progress| {
-        if let Progress::LeftOut { place, perplexity } = progress {
+    let request = request(&source, &out, &texts, Aim::Bits(5.0));
+    let stopped = quality::plan(&request, &mut |progress| match progress {
+        Progress::Probing { .. } => ControlFlow::Break(()),
+        Progress::LeftOut { place, perplexity } => {
             left_out.push((place, perplexity.unwrap()));
+            ControlFlow::Continue(())
         }
-        match progress {
-            Progress::Probing { .. } => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
+        _ => ControlFlow::Continue(()),
     });
     assert_eq!(ErrorReport::from(&stopped.unwrap_err()).code, "cancelled");
     assert!(matches!(left_out[..], [(3, perplexity)] if perplexity > 20.0), "{left_out:?}");
@@ -202,13 +202,11 @@ fn two_cannot_convert_to_one_place_at_a_time() {
     let out = dir.path().join("out");
     let request = request(&source, &out, &texts, Aim::Bits(4.0));
     let mut second = None;
-    quality::plan(&request, &mut |_| {
-        second.get_or_insert_with(|| {
-            quality::plan(&request, &mut |_| ControlFlow::Continue(())).map(|_| ()).unwrap_err()
-        });
+    let first = quality::plan(&request, &mut |_| {
+        second = quality::plan(&request, &mut |_| ControlFlow::Continue(())).err();
         ControlFlow::Break(())
-    })
-    .unwrap_err();
+    });
+    first.unwrap_err();
     assert_eq!(ErrorReport::from(&second.unwrap()).code, "busy");
 }
 

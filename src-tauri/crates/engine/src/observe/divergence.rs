@@ -507,11 +507,12 @@ mod tests {
                 let tokens =
                     |of: &Predictions| of.choices.iter().map(|choice| choice.token).collect::<Vec<_>>();
                 assert_eq!(tokens(found), tokens(whole), "{rows}");
+                // Sums of f32 logits of about ten.
                 let off = found.nll().zip(whole.nll()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-                assert!(off < 1e-6 && found.nll().count() == 4, "{rows}: {off}");
+                assert!(off < 5e-6 && found.nll().count() == 4, "{rows}: {off}");
             }
             for (kl, expected) in kl_of(&found, rows).iter().zip(expected) {
-                assert!((kl - expected).abs() < 1e-6 * expected, "{rows}: {kl} for {expected}");
+                assert!((kl - expected).abs() < 1e-5 * expected, "{rows}: {kl} for {expected}");
             }
         }
     }

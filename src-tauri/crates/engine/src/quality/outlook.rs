@@ -21,7 +21,7 @@ use crate::observe::{Probing, Rates, Source, WIDTHS, comparing_bytes};
 /// Bytes of a tensor that a conversion reads at a time, and how many times as much it takes.
 const SLAB: (u64, u64) = (32 << 20, 4);
 /// Weights that are fitted at a time, and the bytes that each takes.
-const FITTED_AT_ONCE: (u64, u64) = (1 << 18, 600);
+const FITTED_AT_ONCE: (u64, u64) = (1 << 18, 490);
 /// Weights that are fitted to see how long that takes.
 const FITTED: [i32; 2] = [64, 1024];
 /// Vectors of a token that two models and their MTP heads leave where both are compared.

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::Path;
 
 use foretoken_protocol::{ConversionSettings, HeadFormat, VisionFormat, WeightFormat};
 
@@ -80,7 +80,7 @@ pub(super) fn texts(
     Ok(calibration::Texts::of_replies(documents, seed, max_tokens))
 }
 
-fn plan(request: &Request<'_>, place: &PathBuf) -> Result<Conversion, EngineError> {
+fn plan(request: &Request<'_>, place: &Path) -> Result<Conversion, EngineError> {
     let settings = ConversionSettings { dtype: request.settings.dtype, ..SETTINGS };
     Conversion::plan(request.source, place, &settings, request.revision, Limits::default())
 }

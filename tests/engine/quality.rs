@@ -24,7 +24,7 @@ fn texts() -> Texts {
 fn request<'a>(source: &'a Path, out: &'a Path, texts: &'a Texts, aim: Aim) -> Request<'a> {
     let settings = ConversionSettings { vision: VisionFormat::None, ..ConversionSettings::default() };
     // One text at a time, so that there are batches to go on with.
-    Request { source, out, settings, revision: None, aim, texts, memory: 0 }
+    Request { source, out, settings, revision: None, aim, texts, memory: 0, measured: None }
 }
 
 fn made(source: &Path, out: &Path, texts: &Texts, aim: Aim) -> Made {
@@ -158,4 +158,49 @@ fn an_interrupted_conversion_comes_to_the_same_bytes() {
         assert!(files(&out) == expected, "stopped at {stop} of {steps}");
         assert_eq!(beside(&dir), ["out"]);
     }
+}
+
+/// What was measured once is enough for every result that was offered, each of which comes to what was said of it.
+#[test]
+fn what_is_offered_can_be_made_without_measuring_again() {
+    let (source, texts, dir) = (fixture("tiny-dense"), texts(), tempfile::tempdir().unwrap());
+    let (out, measured) = (dir.path().join("out"), dir.path().join("kept.measured"));
+    let wanted = |aim| Request { measured: Some(&measured), ..request(&source, &out, &texts, aim) };
+    let ask = |heard: &mut u64| {
+        let request = wanted(Aim::Closeness(Closeness::Small));
+        let offers = quality::offers(&request, &mut |progress| {
+            assert!(matches!(progress, Progress::Probing { .. }), "{progress:?}");
+            *heard += 1;
+            ControlFlow::Continue(())
+        });
+        offers.unwrap()
+    };
+    let (mut first, mut again) = (0, 0);
+    let offers = ask(&mut first);
+    assert_eq!(ask(&mut again), offers);
+    assert!(first > 0 && again == 0, "{first} steps, then {again}");
+    assert_eq!(beside(&dir), ["kept.measured"], "nothing else is written");
+
+    let points = &offers.points;
+    assert!(points.len() >= 8, "{points:?}");
+    assert!(points.is_sorted_by(|a, b| a.bytes < b.bytes && a.kl >= b.kl), "{points:?}");
+    for (named, closeness) in [
+        (offers.small, Closeness::Small),
+        (offers.balanced, Closeness::Balanced),
+        (offers.close, Closeness::Close),
+    ] {
+        assert!(points.contains(&named), "{named:?}");
+        let asked = quality::plan(&wanted(Aim::Closeness(closeness)), &mut |_| ControlFlow::Continue(()));
+        assert_eq!(asked.unwrap().1, named);
+    }
+    for point in points {
+        let asked = quality::plan(&wanted(Aim::Bytes(point.bytes)), &mut |_| ControlFlow::Continue(()));
+        assert_eq!(asked.unwrap().1, *point);
+    }
+    let made = quality::convert(&wanted(Aim::Bytes(points[0].bytes)), &mut |progress| {
+        assert!(!matches!(progress, Progress::Probing { .. }), "{progress:?}");
+        ControlFlow::Continue(())
+    });
+    assert_eq!(made.unwrap().report.unwrap().bytes, points[0].bytes);
+    assert_eq!(beside(&dir), ["kept.measured", "out"], "what was measured stays");
 }

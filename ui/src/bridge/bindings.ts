@@ -220,6 +220,10 @@ export const commands = {
 	moveJob: (job: number, position: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_job", { job, position })),
 	/**  Begins to convert a model that is here into the library. */
 	convertModel: (path: string, conversion: ConversionChoice) => typedError<number, ErrorReport>(__TAURI_INVOKE("convert_model", { path, conversion })),
+	qualityOffer: (path: string) => typedError<KeptOffer | null, ErrorReport>(__TAURI_INVOKE("quality_offer", { path })),
+	measuringOutlook: (path: string, text: string | null) => typedError<MeasuringOutlook | null, ErrorReport>(__TAURI_INVOKE("measuring_outlook", { path, text })),
+	measureQuality: (path: string, text: string | null) => typedError<number, ErrorReport>(__TAURI_INVOKE("measure_quality", { path, text })),
+	chooseMeasuredText: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_measured_text")),
 	/**  Begins to measure how many drafts pay with a model on this machine. */
 	tuneModel: (path: string) => typedError<number, ErrorReport>(__TAURI_INVOKE("tune_model", { path })),
 	/**
@@ -812,8 +816,7 @@ after: number } |
 
 /**  How a raw checkpoint is converted, and what becomes of it. */
 export type ConversionChoice = {
-	/**  Bits of a weight; `None` keeps full precision. */
-	bits: number | null,
+	weights: Weights,
 	/**  Whether the raw files stay after the conversion. */
 	keep_raw: boolean,
 };
@@ -1265,6 +1268,7 @@ export type Job = {
 	name: string,
 	/**  The repository that it downloads, or downloaded first; `None` for all other work. */
 	repo: string | null,
+	model: string | null,
 	/**  What it does now. */
 	kind: JobKind,
 	/**  What it does after that, in this order. */
@@ -1289,6 +1293,7 @@ export type Job = {
 export type JobKind = 
 /**  Fetches a model. */
 "download" | 
+"probe" |
 /**  Converts a model. */
 "conversion" | 
 /**  Measures how many drafts pay with a model. */
@@ -1300,6 +1305,7 @@ export type JobKind =
 
 /**  How far a job has come. */
 export type JobStage = 
+{ stage: "probing" } | { stage: "comparing" } |
 /**  It waits for the jobs before it. */
 { stage: "queued" } | 
 /**  It is its turn, and it goes on by itself once nothing holds it up. */
@@ -1533,7 +1539,18 @@ export type LocalModel = {
 	draft_model: string | null,
 	/**  The draft model there is to get for it; `None` where one is here or none is known. */
 	draft_model_offer: DraftModelOffer | null,
+	evidence: Evidence | null,
+	original: string | null,
 };
+export type Weights = { kind: "published" } | { kind: "bits"; bits: number } | { kind: "chosen"; bytes: number };
+export type OfferedSize = { bytes: number, bits_per_weight: number, expected_kl: number };
+export type QualityOffer = { points: OfferedSize[], small: OfferedSize, balanced: OfferedSize, close: OfferedSize };
+export type KeptOffer = { text: string | null, offer: QualityOffer };
+export type MeasuringOutlook = { seconds: number, peak_bytes: number, tokens: number, disk_bytes: number };
+export type EvidenceFigures = { perplexity: number | null, drafts_accepted: number | null };
+export type EvidenceText = "built_in" | "replies" | "file";
+export type MatrixBits = { bits: number | null, count: number };
+export type Evidence = { tokens: number, kl: number, kl_error: number | null, kl_p99: number, same_choice: number, before: EvidenceFigures, after: EvidenceFigures, text: EvidenceText, bytes: number | null, bits_per_weight: number | null, matrices: MatrixBits[] };
 
 /**  Whether a model that is here can be used. */
 export type LocalState = 

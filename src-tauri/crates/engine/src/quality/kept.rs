@@ -1,6 +1,5 @@
-//! What a conversion has measured before it begins to write, kept in a file beside the place of its result: a mark,
-//! what was measured on what, and then a line for each batch of texts. One that was interrupted goes on behind the last
-//! whole line.
+//! What a conversion has measured before it begins to write, kept in a file: a mark, what was measured on what, and
+//! then a line for each batch of texts. One that was interrupted goes on behind the last whole line.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -25,13 +24,10 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Opens the file beside the place of a result, or begins it anew where it is about something else.
-    pub(super) fn open(out: &Path, about: &Value) -> Result<Self, QualityError> {
-        let absolute = std::path::absolute(out);
-        let out = absolute.map_err(|source| QualityError::Kept { path: out.to_owned(), source })?;
-        let mut name = out.file_name().unwrap_or_default().to_owned();
-        name.push(".measured");
-        let path = out.with_file_name(name);
+    /// Opens the file, or begins it anew where it is about something else.
+    pub(super) fn open(file: &Path, about: &Value) -> Result<Self, QualityError> {
+        let absolute = std::path::absolute(file);
+        let path = absolute.map_err(|source| QualityError::Kept { path: file.to_owned(), source })?;
         let failed = |source| QualityError::Kept { path: path.clone(), source };
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -91,6 +87,13 @@ impl Kept {
     }
 }
 
+/// The file beside the place of a result.
+pub(super) fn beside(out: &Path) -> PathBuf {
+    let mut name = out.file_name().unwrap_or_default().to_owned();
+    name.push(".measured");
+    out.with_file_name(name)
+}
+
 /// Puts these bytes in the place of a file, and opens it to add to it. They are on the disk then.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<File> {
     let mut next = path.as_os_str().to_owned();
@@ -111,7 +114,7 @@ mod tests {
     #[test]
     fn what_was_measured_is_there_again_up_to_wherever_it_broke_off() {
         let dir = tempfile::tempdir().unwrap();
-        let (out, about) = (dir.path().join("new/out"), json!({ "texts": 7 }));
+        let (out, about) = (beside(&dir.path().join("new/out")), json!({ "texts": 7 }));
         let mut kept = Kept::open(&out, &about).unwrap();
         let values = [0.1 + 0.2, 1e-300, 7.0];
         let added = values.map(|value| kept.add(&value).unwrap());

@@ -9,5 +9,5 @@ mod run;
 
 pub use aim::{Aim, Closeness};
 pub use error::QualityError;
-pub use offer::Offered;
-pub use run::{Made, Progress, Request, Texts, convert, plan};
+pub use offer::{Offered, Offers};
+pub use run::{Made, Progress, Request, Texts, convert, offers, plan};

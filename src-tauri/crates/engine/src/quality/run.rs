@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::QualityError;
 use super::aim::Aim;
-use super::kept::{Kept, replace};
-use super::offer::{Offer, Offered};
+use super::kept::{self, Kept, replace};
+use super::offer::{Offer, Offered, Offers};
 use crate::checkpoint::{Files, Metadata};
 use crate::convert::{Conversion, Limits, Plan, RECORD};
 use crate::error::EngineError;
@@ -54,6 +54,8 @@ pub struct Request<'a> {
     pub texts: &'a Texts,
     /// Bytes that versions of the texts may take while it is measured what groups of matrices cost.
     pub memory: u64,
+    /// The file that keeps what was measured, and stays; without one it lies beside the result until that is whole.
+    pub measured: Option<&'a Path>,
 }
 
 /// What is being done.
@@ -96,7 +98,7 @@ pub fn convert(request: &Request<'_>, observe: Observe<'_>) -> Result<Made, Engi
     if !lacks_evidence(request.out) {
         check(request)?;
     }
-    let mut kept = Kept::open(request.out, &about(request)?)?;
+    let mut kept = open(request)?;
     let report = match is_written(request, &kept) {
         true => None,
         false => {
@@ -109,16 +111,33 @@ pub fn convert(request: &Request<'_>, observe: Observe<'_>) -> Result<Made, Engi
         observe(Progress::Comparing { done, total })
     })?;
     note(request, &found)?;
-    kept.remove();
+    if request.measured.is_none() {
+        kept.remove();
+    }
     Ok(Made { report, evidence: found })
 }
 
 /// The plan of such a conversion alone, and what is expected of it.
 pub fn plan(request: &Request<'_>, observe: Observe<'_>) -> Result<(Plan, Offered), EngineError> {
+    offer(request, observe)?.plan(request.aim)
+}
+
+/// What the model can be converted to, whatever the request aims at.
+pub fn offers(request: &Request<'_>, observe: Observe<'_>) -> Result<Offers, EngineError> {
+    offer(request, observe)?.offers()
+}
+
+fn offer(request: &Request<'_>, observe: Observe<'_>) -> Result<Offer, EngineError> {
     check(request)?;
-    let mut kept = Kept::open(request.out, &about(request)?)?;
-    let probe = probe(request, &mut kept, observe)?;
-    Offer::new(request.source, request.out, &request.settings, &probe)?.plan(request.aim)
+    let probe = probe(request, &mut open(request)?, observe)?;
+    Offer::new(request.source, request.out, &request.settings, &probe)
+}
+
+/// What was measured before, and what will be.
+fn open(request: &Request<'_>) -> Result<Kept, EngineError> {
+    let beside = || kept::beside(request.out);
+    let file = request.measured.map_or_else(beside, Path::to_owned);
+    Ok(Kept::open(&file, &about(request)?)?)
 }
 
 /// Refuses what could not be written, before anything is measured for it.

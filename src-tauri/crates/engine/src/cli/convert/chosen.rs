@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args, ValueEnum};
 use foretoken_engine::calibration::{self, Record, Renderer, Split};
 use foretoken_engine::observe::Divergence;
-use foretoken_engine::quality::{self, Aim, Closeness, Made, Offered, Progress, Request, Texts};
+use foretoken_engine::quality::{self, Aim, Closeness, Made, Offered, Offers, Progress, Request, Texts};
 use serde_json::json;
 
 use super::{Convert, Shown, summary, with_type};
@@ -17,7 +17,7 @@ const PROBE_MEMORY: u64 = 1 << 30;
 
 /// What a conversion is to come to whose bits a text chooses.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("aim").args(["target_bits", "target_size", "quality"])))]
+#[command(group(ArgGroup::new("aim").args(["target_bits", "target_size", "quality", "offer"])))]
 pub(super) struct Target {
     /// Choose the bits of each group of matrices by what it costs on a text, so that the result has so many bits per
     /// weight at most, as 3.6.
@@ -29,12 +29,19 @@ pub(super) struct Target {
     /// The same for the smallest result that is about so close to the original.
     #[arg(long, conflicts_with_all = super::UNIFORM)]
     quality: Option<CloseName>,
+    /// Convert nothing: measure what each group of matrices costs, and print what the model can be converted to.
+    #[arg(long, conflicts_with_all = super::UNIFORM)]
+    pub(super) offer: bool,
+    /// Keep what was measured in this file, and measure nothing again that is there. Without one it lies in
+    /// OUT.measured until the result is whole.
+    #[arg(long, value_name = "FILE", requires = "aim")]
+    measured: Option<PathBuf>,
     /// What it is measured on: a text (.txt, .md) or lines of JSON (.jsonl) with messages or text. Nothing of it is
     /// kept or sent. Without one, texts of the program are read.
     #[arg(long, value_name = "FILE", requires = "aim")]
     calibrate: Option<PathBuf>,
     /// Write the plan to this file instead of converting, to be looked at and used with --plan.
-    #[arg(long, value_name = "FILE", requires = "aim")]
+    #[arg(long, value_name = "FILE", requires = "aim", conflicts_with = "offer")]
     plan_only: Option<PathBuf>,
 }
 
@@ -59,7 +66,7 @@ impl Target {
         };
         Ok(match (self.target_bits, self.target_size) {
             (Some(bits), _) => Some(Aim::Bits(positive(bits, "--target-bits")?)),
-            (_, Some(size)) => Some(Aim::Bytes((1e9 * positive(size, "--target-size")?) as u64)),
+            (_, Some(size)) => Some(Aim::Bytes((1e9 * positive(size, "--target-size")?).round() as u64)),
             _ => self.quality.map(|name| Aim::Closeness(closeness(name))),
         })
     }
@@ -82,15 +89,7 @@ impl Convert {
     /// Converts, or plans, to what was asked for.
     pub(super) fn choose(&self, aim: Aim) -> Result<(), CliError> {
         let texts = self.target.texts(&self.source)?;
-        let request = Request {
-            source: &self.source,
-            out: &self.out,
-            settings: self.settings()?,
-            revision: self.revision.as_deref(),
-            aim,
-            texts: &texts,
-            memory: PROBE_MEMORY,
-        };
+        let request = self.request(aim, &texts)?;
         let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
         let mut observe = |progress: Progress| self.show(&mut shown, progress);
         let Some(file) = &self.target.plan_only else {
@@ -105,6 +104,31 @@ impl Convert {
         written
             .map_err(|error| CliError::Usage(format!("{} cannot be written: {error}.", file.display())))?;
         self.say_plan(&offered, Some(file))
+    }
+
+    /// Measures, and prints what can be made.
+    pub(super) fn offer(&self) -> Result<(), CliError> {
+        let texts = self.target.texts(&self.source)?;
+        // Of all aims alike.
+        let request = self.request(Aim::Closeness(Closeness::Balanced), &texts)?;
+        let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
+        let offers = quality::offers(&request, &mut |progress| self.show(&mut shown, progress));
+        shown.end()?;
+        let offers = offers.map_err(engine)?;
+        self.say(&with_type("offered", &offers)?, &table(&offers))
+    }
+
+    fn request<'a>(&'a self, aim: Aim, texts: &'a Texts) -> Result<Request<'a>, CliError> {
+        Ok(Request {
+            source: &self.source,
+            out: &self.out,
+            settings: self.settings()?,
+            revision: self.revision.as_deref(),
+            aim,
+            texts,
+            memory: PROBE_MEMORY,
+            measured: self.target.measured.as_deref(),
+        })
     }
 
     /// What is expected of a plan, and where it is written down.
@@ -150,6 +174,21 @@ impl Convert {
         }
         self.say(&with_type("evidence", evidence)?, &words(evidence))
     }
+}
+
+/// A line for each result that can be made, with its name if it has one.
+fn table(offers: &Offers) -> String {
+    let named =
+        [(offers.small, "small"), (offers.balanced, "balanced"), (offers.close, "close to the original")];
+    let line = |point: &Offered| {
+        let names: Vec<&str> = named.iter().filter(|(it, _)| it == point).map(|(_, name)| *name).collect();
+        let Offered { bytes, bits_per_weight, kl } = *point;
+        let line =
+            format!("{:>9}  {bits_per_weight:5.2}  {kl:10.5}  {}", super::size(bytes), names.join(", "));
+        line.trim_end().to_owned()
+    };
+    let head = "     size   bits  KL (expected)".to_owned();
+    [head].into_iter().chain(offers.points.iter().map(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// How close a result is, on texts that took no part in choosing.

@@ -34,7 +34,9 @@ fn is_work(job: &Job) -> bool {
         job.stage,
         JobStage::Downloading
             | JobStage::Verifying
+            | JobStage::Probing
             | JobStage::Converting
+            | JobStage::Comparing
             | JobStage::Moving
             | JobStage::Tuning
     )

@@ -282,8 +282,8 @@ fn model_changed() -> ErrorReport {
 fn converting() -> ErrorReport {
     ErrorReport {
         code: "converting".into(),
-        message: "A model is being converted, which would slow the replies down.".into(),
-        hint: "Wait for the conversion, or pause it.".into(),
+        message: "A model is being converted or measured for that, which would slow the replies down.".into(),
+        hint: "Wait until it has ended, or pause it.".into(),
     }
 }
 

@@ -66,7 +66,12 @@ fn percent(jobs: &[Job]) -> Option<u64> {
     let runs = |job: &&Job| {
         matches!(
             job.stage,
-            JobStage::Downloading | JobStage::Verifying | JobStage::Converting | JobStage::Moving
+            JobStage::Downloading
+                | JobStage::Verifying
+                | JobStage::Probing
+                | JobStage::Converting
+                | JobStage::Comparing
+                | JobStage::Moving
         )
     };
     let (done, total) =
@@ -84,6 +89,9 @@ fn endings(before: &[Job], now: &[Job]) -> Vec<(String, String)> {
                 format!("{} is measured", job.name),
                 "The Benchmarks screen shows how fast it is.".to_owned(),
             )),
+            JobStage::Done { .. } if job.kind == JobKind::Probe => {
+                Some((format!("{} is measured", job.name), "Choose a size for its conversion.".to_owned()))
+            }
             JobStage::Done { path } if job.kind == JobKind::Move => {
                 Some(("The model library has moved".to_owned(), format!("It is in {path} now.")))
             }
@@ -213,6 +221,7 @@ mod tests {
             id,
             name: format!("model {id}"),
             repo: None,
+            model: None,
             kind: JobKind::Download,
             followed_by: Vec::new(),
             stage,

@@ -16,6 +16,8 @@ pub(crate) enum Purpose {
     Library,
     /// A file with chats.
     Chats,
+    /// A text that it is measured on what parts of a model cost.
+    Text,
     /// A file that goes with a message. The page names those that were dropped; those that are chosen are read at once.
     Attachment,
 }

@@ -29,7 +29,8 @@ fn of(documents: Vec<Document>) -> calibration::Texts {
 
 fn request<'a>(source: &'a Path, out: &'a Path, texts: &'a calibration::Texts, aim: Aim) -> Request<'a> {
     let settings = ConversionSettings { vision: VisionFormat::None, ..ConversionSettings::default() };
-    Request { source, out, settings, revision: None, aim, texts: Texts::Given(texts), memory: 1 << 30 }
+    let texts = Texts::Given(texts);
+    Request { source, out, settings, revision: None, aim, texts, memory: 1 << 30, measured: None }
 }
 
 fn made(source: &Path, out: &Path, texts: &calibration::Texts, aim: Aim) -> Made {
@@ -282,4 +283,52 @@ fn what_it_takes_is_told_beforehand() {
         assert!(told.disk_bytes >= bytes && told.disk_bytes * 9 <= bytes * 10, "{bytes} bytes, {told:?}");
         fs::remove_dir_all(&out).unwrap();
     }
+}
+
+/// What was measured once is enough for every result that was offered, each of which comes to what was said of it.
+#[test]
+fn what_is_offered_can_be_made_without_measuring_again() {
+    let (source, texts, dir) = (fixture("tiny-dense"), texts(), tempfile::tempdir().unwrap());
+    let (out, measured) = (dir.path().join("out"), dir.path().join("kept.measured"));
+    let wanted = |aim| Request { measured: Some(&measured), ..request(&source, &out, &texts, aim) };
+    let ask = |heard: &mut u64| {
+        let request = wanted(Aim::Closeness(Closeness::Small));
+        let offers = quality::offers(&request, &mut |progress| {
+            assert!(matches!(progress, Progress::Reading { .. } | Progress::Probing { .. }), "{progress:?}");
+            *heard += 1;
+            ControlFlow::Continue(())
+        });
+        offers.unwrap()
+    };
+    let (mut first, mut again) = (0, 0);
+    let offers = ask(&mut first);
+    assert_eq!(ask(&mut again), offers);
+    assert!(first > 0 && again == 0, "{first} steps, then {again}");
+    assert_eq!(beside(&dir), ["kept.measured"], "nothing else is written");
+
+    let points = &offers.points;
+    assert!(points.len() >= 8, "{points:?}");
+    assert!(points.is_sorted_by(|a, b| a.bytes < b.bytes && a.kl >= b.kl), "{points:?}");
+    for (named, closeness) in [
+        (offers.small, Closeness::Small),
+        (offers.balanced, Closeness::Balanced),
+        (offers.close, Closeness::Close),
+    ] {
+        assert!(points.contains(&named), "{named:?}");
+        let asked = quality::plan(&wanted(Aim::Closeness(closeness)), &mut |_| ControlFlow::Continue(()));
+        // Its head may have other bits in the end.
+        assert_eq!(asked.unwrap().1.kl, named.kl);
+    }
+    // Of those without a name the ends will do.
+    for point in [&points[0], &points[points.len() - 1]] {
+        let asked = quality::plan(&wanted(Aim::Bytes(point.bytes)), &mut |_| ControlFlow::Continue(()));
+        let made = asked.unwrap().1;
+        assert!(made.bytes <= point.bytes && made.bytes * 10 > point.bytes * 9, "{made:?} for {point:?}");
+    }
+    let made = quality::convert(&wanted(Aim::Bytes(points[0].bytes)), &mut |progress| {
+        assert!(!matches!(progress, Progress::Probing { .. }), "{progress:?}");
+        ControlFlow::Continue(())
+    });
+    assert!(made.unwrap().report.unwrap().bytes <= points[0].bytes);
+    assert_eq!(beside(&dir), ["kept.measured", "out"], "what was measured stays");
 }

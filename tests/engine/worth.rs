@@ -88,7 +88,6 @@ fn chosen_bits_are_closer_than_uniform_ones_of_as_many_bytes() {
             let (bytes, plain) = uniform(&source, &dir.path().join(format!("{seed}-{bits}")), bits, &report);
             let out = dir.path().join(format!("{seed}-chosen-{bits}"));
             let measured = dir.path().join(format!("{seed}.measured"));
-            let beside = dir.path().join(format!("{seed}-chosen-{bits}.measured"));
             let request = Request {
                 source: &source,
                 out: &out,
@@ -97,12 +96,9 @@ fn chosen_bits_are_closer_than_uniform_ones_of_as_many_bytes() {
                 aim: Aim::Bytes(bytes),
                 texts: Texts::Given(&texts),
                 memory: 1 << 32,
+                measured: Some(&measured),
             };
-            if measured.exists() {
-                fs::copy(&measured, &beside).unwrap();
-            }
             let (plan, offered) = quality::plan(&request, &mut |_| ControlFlow::Continue(())).unwrap();
-            fs::copy(&beside, &measured).unwrap();
             quality::convert(&request, &mut |_| ControlFlow::Continue(())).unwrap();
             let found = found(&source, &out, &report);
             let ratio = found.kl / plain.kl;

@@ -1,13 +1,17 @@
 //! The model library: what there is to get, what is here, and what is being worked on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    ConversionChoice, ErrorReport, HubSettings, JobId, LibrarySnapshot, RemoteFilter, RemoteModel,
+    ConversionChoice, ErrorReport, HubSettings, JobId, KeptOffer, LibrarySnapshot, MeasuringOutlook,
+    RemoteFilter, RemoteModel,
 };
 use tauri::{State, WebviewWindow};
+use tauri_plugin_dialog::DialogExt;
+use tokio::sync::oneshot;
 
+use super::dialogs::chosen_path;
 use crate::app::App;
 use crate::handed::Purpose;
 
@@ -104,6 +108,61 @@ pub(crate) async fn convert_model(
     conversion: ConversionChoice,
 ) -> Result<JobId, ErrorReport> {
     app.models.library.convert(PathBuf::from(path), &conversion).await
+}
+
+/// What a model that is here can be converted to by quality; `null` while that is not measured.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn quality_offer(
+    app: State<'_, Arc<App>>,
+    path: String,
+) -> Result<Option<KeptOffer>, ErrorReport> {
+    app.models.library.offer(Path::new(&path)).await
+}
+
+/// What it takes to measure that, on a text that was chosen or on those of the program, and then to convert the model;
+/// `null` where that is not known.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn measuring_outlook(
+    app: State<'_, Arc<App>>,
+    path: String,
+    text: Option<String>,
+) -> Result<Option<MeasuringOutlook>, ErrorReport> {
+    app.models.library.measuring_outlook(Path::new(&path), text_file(&app, text)?.as_deref()).await
+}
+
+/// Begins to measure it.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn measure_quality(
+    app: State<'_, Arc<App>>,
+    path: String,
+    text: Option<String>,
+) -> Result<JobId, ErrorReport> {
+    app.models.library.probe(PathBuf::from(path), text_file(&app, text)?).await
+}
+
+/// Lets the person choose in the system's dialog what it is measured on; `null` if they did not.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn choose_measured_text(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+) -> Result<Option<String>, ErrorReport> {
+    let (answer, chosen) = oneshot::channel();
+    window
+        .dialog()
+        .file()
+        .set_parent(&window)
+        .set_title("Choose a text to measure on")
+        .add_filter("Text", &["txt", "md", "jsonl"])
+        .pick_file(move |file| drop(answer.send(file)));
+    Ok(chosen_path(chosen).await.map(|path| app.handed.chosen(Purpose::Text, path)))
+}
+
+fn text_file(app: &App, text: Option<String>) -> Result<Option<PathBuf>, ErrorReport> {
+    text.map(|named| app.handed.find(Purpose::Text, &named)).transpose()
 }
 
 /// Begins to measure how many drafts pay with a model on this machine.

@@ -357,7 +357,9 @@ fn is_at_work(library: Option<&LibrarySnapshot>) -> bool {
             stage,
             JobStage::Downloading
                 | JobStage::Verifying
+                | JobStage::Probing
                 | JobStage::Converting
+                | JobStage::Comparing
                 | JobStage::Tuning
                 | JobStage::Moving
         )

@@ -6,10 +6,11 @@ import {
   type LocalModel,
   type ModelEntry,
   type ModelInfo,
+  type QualityOffer,
   type RemoteModel,
   type Sampling,
 } from "../../src/bridge/bindings";
-import { draftModel, fitOf, library, local, remote } from "../../src/models/samples";
+import { draftModel, evidenceOf, fitOf, library, local, remote, sizesOf } from "../../src/models/samples";
 import { ago, DAY } from "../clock";
 
 /** What the makers recommend. */
@@ -106,6 +107,34 @@ export const DEMO_MODEL = local(DEMO, {
   parameters: 4.6e6,
   format: "bfloat16",
   fit: fitOf("fits_well", 0.2e9, 56e9),
+});
+
+/** A model in full precision, to be converted. */
+export const RAW_MODEL = local(`${FOLDER}/Qwen3.5-4B`, {
+  name: "Qwen3.5 4B",
+  repo: "Qwen/Qwen3.5-4B",
+  disk_bytes: 8.7e9,
+  parameters: 4.34e9,
+  format: "bfloat16",
+  fit: fitOf("fits_well", 10.4e9, 56e9),
+});
+
+/** What it can be converted to. */
+export const SIZES: QualityOffer = sizesOf(
+  4.34e9,
+  [2.6, 3.1, 3.4, 3.7, 4.0, 4.3, 4.8, 5.3, 5.7, 6.2, 6.9, 7.6, 8.4],
+);
+
+/** What it was converted to, and how close that is. */
+export const PROVEN_MODEL = local(`${FOLDER}/Qwen3.5-4B-4.8bpw`, {
+  name: "Qwen3.5 4B, 4.8 bpw",
+  repo: "Qwen/Qwen3.5-4B",
+  disk_bytes: 2.6e9,
+  parameters: 4.34e9,
+  format: "4-bit, mixed",
+  fit: fitOf("fits_well", 4.2e9, 56e9),
+  original: RAW_MODEL.path,
+  evidence: evidenceOf(0.0187, { bytes: SIZES.points[6]?.bytes ?? null, bits_per_weight: 4.8 }),
 });
 
 /** A model that LM Studio has. */

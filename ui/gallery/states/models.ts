@@ -2,7 +2,17 @@ import type { ErrorReport, Job, JobStage } from "../../src/bridge/bindings";
 import { openModels } from "../../src/models/actions";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
-import { CATALOGUE, DEMO_MODEL, LARGE_MODEL, LIBRARY, SMALL_MODEL, UNREACHABLE } from "../data/models";
+import {
+  CATALOGUE,
+  DEMO_MODEL,
+  LARGE_MODEL,
+  LIBRARY,
+  PROVEN_MODEL,
+  RAW_MODEL,
+  SIZES,
+  SMALL_MODEL,
+  UNREACHABLE,
+} from "../data/models";
 import { click, drawn, find, type } from "../page";
 import { Refusal } from "../shell";
 import type { State } from "../state";
@@ -15,6 +25,22 @@ const open = async () => {
 
 const coming = (id: number, name: string, stage: JobStage, more: Partial<Job> = {}): Job =>
   job(id, stage, { name, repo: `Qwen/${name.replaceAll(" ", "-")}`, done: 12.4e9, total: 20e9, ...more });
+
+/** Work on a model that is here. */
+const here = (id: number, stage: JobStage, more: Partial<Job>): Job =>
+  job(id, stage, { name: RAW_MODEL.name, repo: null, model: RAW_MODEL.path, ...more });
+
+/** A model in full precision, and what came of it. */
+const RAW = { models: [PROVEN_MODEL, DEMO_MODEL, RAW_MODEL] };
+
+/** Chooses from the menu of the last model. */
+const choose = async (name: string) => {
+  await open();
+  await click("model-more");
+  [...document.querySelectorAll<HTMLElement>(".menu-item")]
+    .find((one) => one.textContent.includes(name))
+    ?.click();
+};
 
 const RUNNING = coming(
   1,
@@ -116,15 +142,51 @@ export const MODELS: State[] = [
     },
   },
   { name: "models-menu", act: () => open().then(() => click("model-more")) },
+  { name: "models-convert", act: () => choose("Convert") },
   {
-    name: "models-convert",
+    name: "models-quality-measure",
+    library: RAW,
+    answers: {
+      measuringOutlook: () => ({ seconds: 1460, peak_bytes: 3.4e9, tokens: 48_210, disk_bytes: 4.1e9 }),
+    },
     act: async () => {
-      await open();
-      await click("model-more");
-      const convert = [...document.querySelectorAll<HTMLElement>(".menu-item")].find((one) =>
-        one.textContent.includes("Convert"),
-      );
-      convert?.click();
+      await choose("Convert");
+      await click("conversion-quality");
+      await find('[data-testid="measure-outlook"]');
+    },
+  },
+  {
+    name: "models-quality",
+    library: RAW,
+    answers: { qualityOffer: () => ({ text: null, offer: SIZES }) },
+    act: async () => {
+      await choose("Convert");
+      await click("conversion-quality");
+      await find('[data-testid="quality-slider"]');
+    },
+  },
+  {
+    name: "models-quality-jobs",
+    library: {
+      models: [RAW_MODEL, DEMO_MODEL],
+      jobs: [
+        here(1, { stage: "probing" }, { kind: "probe", done: 41, total: 128 }),
+        here(2, { stage: "comparing" }, { kind: "conversion", done: 9, total: 66 }),
+        here(
+          3,
+          { stage: "done", path: RAW_MODEL.path },
+          { kind: "probe", note: "Choose a size under Convert… in the menu of the model." },
+        ),
+      ],
+    },
+    act: open,
+  },
+  {
+    name: "models-evidence",
+    library: { models: [RAW_MODEL, DEMO_MODEL, PROVEN_MODEL] },
+    act: async () => {
+      await choose("Details");
+      await click("evidence-toggle");
     },
   },
   {

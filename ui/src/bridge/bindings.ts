@@ -220,6 +220,17 @@ export const commands = {
 	moveJob: (job: number, position: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_job", { job, position })),
 	/**  Begins to convert a model that is here into the library. */
 	convertModel: (path: string, conversion: ConversionChoice) => typedError<number, ErrorReport>(__TAURI_INVOKE("convert_model", { path, conversion })),
+	/**  What a model that is here can be converted to by quality; `null` while that is not measured. */
+	qualityOffer: (path: string) => typedError<KeptOffer | null, ErrorReport>(__TAURI_INVOKE("quality_offer", { path })),
+	/**
+	 *  What it takes to measure that, on a text that was chosen or on those of the program, and then to convert the model;
+	 *  `null` where that is not known.
+	 */
+	measuringOutlook: (path: string, text: string | null) => typedError<MeasuringOutlook | null, ErrorReport>(__TAURI_INVOKE("measuring_outlook", { path, text })),
+	/**  Begins to measure it. */
+	measureQuality: (path: string, text: string | null) => typedError<number, ErrorReport>(__TAURI_INVOKE("measure_quality", { path, text })),
+	/**  Lets the person choose in the system's dialog what it is measured on; `null` if they did not. */
+	chooseMeasuredText: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_measured_text")),
 	/**  Begins to measure how many drafts pay with a model on this machine. */
 	tuneModel: (path: string) => typedError<number, ErrorReport>(__TAURI_INVOKE("tune_model", { path })),
 	/**
@@ -812,8 +823,8 @@ after: number } |
 
 /**  How a raw checkpoint is converted, and what becomes of it. */
 export type ConversionChoice = {
-	/**  Bits of a weight; `None` keeps full precision. */
-	bits: number | null,
+	/**  How weights are stored. */
+	weights: Weights,
 	/**  Whether the raw files stay after the conversion. */
 	keep_raw: boolean,
 };
@@ -1033,6 +1044,49 @@ export type ErrorReport = {
 	/**  What to do about it: one sentence. */
 	hint: string,
 };
+
+/**  How close a converted model is to its original, measured on text that took no part in choosing its bits. */
+export type Evidence = {
+	/**  Tokens of that text. */
+	tokens: number,
+	/**  Mean KL divergence from the original, in nats a token. */
+	kl: number,
+	/**  Its standard error. */
+	kl_error: number | null,
+	/**  What 99 of 100 tokens stay below. */
+	kl_p99: number,
+	/**  Share of the tokens after which both find the same token most likely. */
+	same_choice: number,
+	/**  How well the original predicts the text. */
+	before: EvidenceFigures,
+	/**  How well the model does. */
+	after: EvidenceFigures,
+	/**  Where the text is from. */
+	text: EvidenceText,
+	/**  All tensors of the model, as they were planned, in bytes. */
+	bytes: number | null,
+	/**  The same for each parameter, in bits. */
+	bits_per_weight: number | null,
+	/**  What its matrices have, from the fewest bits to the most. */
+	matrices: MatrixBits[],
+};
+
+/**  How well a model predicts a text. */
+export type EvidenceFigures = {
+	/**  Perplexity; `None` where there was nothing to predict. */
+	perplexity: number | null,
+	/**  Share of the MTP head's guesses that are what the model itself chooses; `None` without a head. */
+	drafts_accepted: number | null,
+};
+
+/**  Where the text of an evidence is from. */
+export type EvidenceText = 
+/**  The prompts and worked examples of the program. */
+"built_in" | 
+/**  The original's own replies to these prompts. */
+"replies" | 
+/**  A file of the person's. */
+"file";
 
 /**  What drafts and neighbours leave of a reply that is written again with its seed. */
 export type Exactness = 
@@ -1265,15 +1319,17 @@ export type Job = {
 	name: string,
 	/**  The repository that it downloads, or downloaded first; `None` for all other work. */
 	repo: string | null,
+	/**  The folder of the model that it reads; `None` where it reads none that is here. */
+	model: string | null,
 	/**  What it does now. */
 	kind: JobKind,
 	/**  What it does after that, in this order. */
 	followed_by: JobKind[],
 	/**  How far it has come. */
 	stage: JobStage,
-	/**  Bytes done of this stage. */
+	/**  How much of this stage is done: bytes of files, steps of what is measured. */
 	done: number,
-	/**  Bytes of this stage; 0 while unknown. */
+	/**  All of it; 0 while unknown. */
 	total: number,
 	/**  The speed lately. */
 	bytes_per_second: number | null,
@@ -1289,6 +1345,8 @@ export type Job = {
 export type JobKind = 
 /**  Fetches a model. */
 "download" | 
+/**  Measures what each part of a model costs, before a size is chosen for its conversion. */
+"probe" | 
 /**  Converts a model. */
 "conversion" | 
 /**  Measures how many drafts pay with a model. */
@@ -1318,8 +1376,12 @@ error: ErrorReport;
 seconds: number } | 
 /**  The files are compared with the Hub's hashes. */
 { stage: "verifying" } | 
+/**  It is measured what each part of the model costs. */
+{ stage: "probing" } | 
 /**  The raw checkpoint is being converted. */
 { stage: "converting" } | 
+/**  What was converted is compared with its original. */
+{ stage: "comparing" } | 
 /**  The model is being measured. */
 { stage: "tuning" } | 
 /**  The library is on its way to another folder. */
@@ -1332,6 +1394,14 @@ error: ErrorReport } |
 { stage: "done"; 
 /**  The model's folder. */
 path: string };
+
+/**  An offer that is kept. */
+export type KeptOffer = {
+	/**  The file of the person's whose text was read; `None` for the texts of the program. */
+	text: string | null,
+	/**  What there is to choose from. */
+	offer: QualityOffer,
+};
 
 /**  Keys that are pressed together. */
 export type Keys = {
@@ -1533,6 +1603,10 @@ export type LocalModel = {
 	draft_model: string | null,
 	/**  The draft model there is to get for it; `None` where one is here or none is known. */
 	draft_model_offer: DraftModelOffer | null,
+	/**  How close it is to its original; `None` where nobody has measured that. */
+	evidence: Evidence | null,
+	/**  The folder of the original, where that is one of [`LibrarySnapshot::models`]. */
+	original: string | null,
 };
 
 /**  Whether a model that is here can be used. */
@@ -1585,6 +1659,26 @@ export type MachineName = {
 	chip: string,
 	/**  Memory in bytes; 0 if the system does not say. */
 	ram_bytes: number,
+};
+
+/**  How many matrices of a model have so many bits. */
+export type MatrixBits = {
+	/**  Bits of a weight; `None` for those that are not quantized. */
+	bits: number | null,
+	/**  How many matrices. */
+	count: number,
+};
+
+/**  What it takes to measure the parts of a model and then to convert it, in all. */
+export type MeasuringOutlook = {
+	/**  How long it takes. */
+	seconds: number,
+	/**  The most memory that it takes at once. */
+	peak_bytes: number,
+	/**  Tokens of the text. */
+	tokens: number,
+	/**  Space on the disk that it takes. */
+	disk_bytes: number,
 };
 
 /**  What the menu bar has to know of the page: what can be done and what is shown now. */
@@ -1747,6 +1841,16 @@ export type Notice = {
 	version: string,
 	/**  Its licence, as an SPDX expression. */
 	licence: string,
+};
+
+/**  One way to convert a model. */
+export type OfferedSize = {
+	/**  All tensors of the result. */
+	bytes: number,
+	/**  The same for each parameter. */
+	bits_per_weight: number,
+	/**  KL divergence from the original, in nats a token: good for choosing only, and rather too small. */
+	expected_kl: number,
 };
 
 /**  Which lines of the page are open that fold. */
@@ -1978,6 +2082,18 @@ export type Provenance = {
 	thinking: DraftRun[],
 	/**  Of the answer. */
 	answer: DraftRun[],
+};
+
+/**  What a model can be converted to, by what its parts were measured to cost. */
+export type QualityOffer = {
+	/**  From the smallest to the largest; the three below are among them. */
+	points: OfferedSize[],
+	/**  The smallest that is about as close as what is called small. */
+	small: OfferedSize,
+	/**  The same for what is called balanced. */
+	balanced: OfferedSize,
+	/**  The same for what is called close to the original. */
+	close: OfferedSize,
 };
 
 /**  A version that is newer than this one. */
@@ -2542,6 +2658,19 @@ release: Release } |
 release: Release | null; 
 /**  What, and what to do. */
 error: ErrorReport };
+
+/**  How a conversion stores weights. */
+export type Weights = 
+/**  As published: nothing is converted. */
+{ kind: "published" } | 
+/**  All with so many bits. */
+{ kind: "bits"; 
+/**  Bits of a weight. */
+bits: number } | 
+/**  Each group of matrices with the bits that it needs, by what they were measured to cost. */
+{ kind: "chosen"; 
+/**  Bytes of all tensors: one of the points of the model's [`crate::QualityOffer`]. */
+bytes: number };
 
 /* Tauri Specta runtime */
 async function typedError<T, E>(result: Promise<T>): Promise<{ status: "ok"; data: T } | { status: "error"; error: E }> {

@@ -222,6 +222,10 @@ export const shell = {
   moveJob: (job: number, position: number) => answered(commands.moveJob(job, position)),
   convertModel: (path: string, conversion: ConversionChoice) =>
     answered(commands.convertModel(path, conversion)),
+  qualityOffer: (path: string) => answered(commands.qualityOffer(path)),
+  measuringOutlook: (path: string, text: string | null) => answered(commands.measuringOutlook(path, text)),
+  measureQuality: (path: string, text: string | null) => answered(commands.measureQuality(path, text)),
+  chooseMeasuredText: () => answered(commands.chooseMeasuredText()),
   tuneModel: (path: string) => answered(commands.tuneModel(path)),
   deleteModel: (path: string) => answered(commands.deleteModel(path)),
   restoreModel: (path: string) => answered(commands.restoreModel(path)),

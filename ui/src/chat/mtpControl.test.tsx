@@ -109,7 +109,10 @@ describe("the choice of a draft depth", () => {
     expect(get.textContent).toBe("Get");
     expect(screen.getByTestId("mtp-missing-dflash").textContent).toContain("about 1.1 GB");
     await user.click(get);
-    expect(shell.downloadModel).toHaveBeenCalledWith(repo, { bits: null, keep_raw: true });
+    expect(shell.downloadModel).toHaveBeenCalledWith(repo, {
+      weights: { kind: "published" },
+      keep_raw: true,
+    });
     const jobs = [job(1, { stage: "downloading" }, { repo, done: 1, total: 4 })];
     act(() => useStore.setState({ library: library({ models: [owl], jobs }) }));
     expect(screen.getByTestId("mtp-missing-dflash").textContent).toContain("Downloading, 25 %");

@@ -138,7 +138,10 @@ describe("the model that is offered", () => {
     expect(await words()).toContain("Best 27B · 8.0 GB, 2.3 GB as 4-bit · tight");
     const download = vi.spyOn(shell, "downloadModel").mockResolvedValue(7);
     await userEvent.click(screen.getByTestId("download-offered"));
-    expect(download).toHaveBeenCalledExactlyOnceWith("org/best", { bits: 4, keep_raw: false });
+    expect(download).toHaveBeenCalledExactlyOnceWith("org/best", {
+      weights: { kind: "bits", bits: 4 },
+      keep_raw: false,
+    });
   });
 
   it("is downloaded in place, and the focus goes to how far it is", async () => {
@@ -156,7 +159,10 @@ describe("the model that is offered", () => {
       return 7;
     });
     await userEvent.click(screen.getByTestId("download-offered"));
-    expect(download).toHaveBeenCalledExactlyOnceWith("org/best", { bits: null, keep_raw: true });
+    expect(download).toHaveBeenCalledExactlyOnceWith("org/best", {
+      weights: { kind: "published" },
+      keep_raw: true,
+    });
     const coming = await screen.findByTestId("offer-coming");
     expect(screen.queryByTestId("download-offered")).toBeNull();
     const offer = screen.getByTestId("model-offer");

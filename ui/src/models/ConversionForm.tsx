@@ -1,46 +1,81 @@
-import type { ConversionChoice } from "../bridge/bindings";
+import type { Weights } from "../bridge/bindings";
 import { Icon } from "../primitives/icons";
 import { radios } from "../primitives/radios";
 
 interface Option {
-  bits: number | null;
+  key: string;
+  /** What is asked for; null for a size that is chosen by quality. */
+  weights: Weights | null;
   name: string;
   words: string;
 }
 
 const QUANTIZED: Option[] = [
-  { bits: 4, name: "4-bit", words: "Recommended. The smallest and fastest, with little loss" },
-  { bits: 8, name: "8-bit", words: "Twice the size, next to no loss" },
+  {
+    key: "4",
+    weights: { kind: "bits", bits: 4 },
+    name: "4-bit",
+    words: "Recommended. The smallest and fastest, with little loss",
+  },
+  {
+    key: "8",
+    weights: { kind: "bits", bits: 8 },
+    name: "8-bit",
+    words: "Twice the size, next to no loss",
+  },
 ];
-const PUBLISHED: Option = { bits: null, name: "None", words: "As published: the largest and slowest" };
+const PUBLISHED: Option = {
+  key: "none",
+  weights: { kind: "published" },
+  name: "None",
+  words: "As published: the largest and slowest",
+};
+const QUALITY: Option = {
+  key: "quality",
+  weights: null,
+  name: "By quality",
+  words: "Each part gets the bits that it needs. You choose how close",
+};
 
 interface Props {
-  choice: ConversionChoice;
-  onChange: (choice: ConversionChoice) => void;
+  /** What is asked for; null while it is a size by quality that is not chosen yet. */
+  weights: Weights | null;
+  onWeights: (weights: Weights) => void;
   /** Whether leaving the weights as they are is a choice. */
   published?: boolean;
-  /** Whether the original files may be removed. */
-  removable: boolean;
+  /** A size is to be chosen by quality, where that is a choice. */
+  onQuality?: () => void;
+  /** Whether the original files stay; null where they always do. */
+  keepRaw: boolean | null;
+  onKeepRaw: (keep: boolean) => void;
+}
+
+/** Whether two ask for the same, whatever the size. */
+function isSame(a: Weights | null, b: Weights | null): boolean {
+  const [one, other] = [a?.kind ?? "chosen", b?.kind ?? "chosen"];
+  if (a?.kind === "bits" && b?.kind === "bits") return a.bits === b.bits;
+  return one === other;
 }
 
 /** How a model in full precision is converted. */
-export function ConversionForm({ choice, onChange, published = false, removable }: Props) {
-  const options = published ? [...QUANTIZED, PUBLISHED] : QUANTIZED;
-  const at = options.findIndex(({ bits }) => bits === choice.bits);
+export function ConversionForm({ weights, onWeights, published, onQuality, keepRaw, onKeepRaw }: Props) {
+  const options = [...QUANTIZED, ...(onQuality ? [QUALITY] : []), ...(published ? [PUBLISHED] : [])];
+  const at = options.findIndex((option) => isSame(option.weights, weights));
   const check = (index: number) => {
     const option = options[index];
-    if (option) onChange({ ...choice, bits: option.bits });
+    if (option?.weights === null) onQuality?.();
+    else if (option) onWeights(option.weights);
   };
   const { group, radio } = radios("Conversion", at, check);
   return (
-    <div className="conversion">
+    <div className={onQuality ? "conversion with-quality" : "conversion"}>
       <div className="choices" {...group}>
-        {options.map(({ bits, name, words }, index) => (
+        {options.map(({ key, name, words }, index) => (
           <button
             {...radio(index)}
-            key={name}
+            key={key}
             className="choice"
-            data-testid={`conversion-${bits ?? "none"}`}
+            data-testid={`conversion-${key}`}
             onClick={() => check(index)}
           >
             <span className="choice-name">{name}</span>
@@ -49,13 +84,13 @@ export function ConversionForm({ choice, onChange, published = false, removable 
           </button>
         ))}
       </div>
-      {removable && choice.bits !== null && (
+      {keepRaw !== null && weights?.kind !== "published" && (
         <label className="check">
           <input
             type="checkbox"
-            checked={choice.keep_raw}
+            checked={keepRaw}
             data-testid="keep-raw"
-            onChange={(event) => onChange({ ...choice, keep_raw: event.target.checked })}
+            onChange={(event) => onKeepRaw(event.target.checked)}
           />
           Keep the original files after the conversion
         </label>

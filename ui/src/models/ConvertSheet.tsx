@@ -1,9 +1,16 @@
-import { useState } from "react";
-import type { ConversionChoice, LocalModel } from "../bridge/bindings";
+import { type ReactNode, useEffect, useState } from "react";
+import type { KeptOffer, LocalModel, Weights } from "../bridge/bindings";
 import { ActionButton } from "../primitives/ActionButton";
+import { percent } from "../primitives/format";
 import { Sheet } from "../primitives/Sheet";
-import { convertModel } from "./actions";
+import { useStore } from "../state/store";
+import { convertModel, measureQuality, qualityOffer } from "./actions";
 import { ConversionForm } from "./ConversionForm";
+import { isOpen, isRunning, share } from "./jobs";
+import { stageLabel } from "./labels";
+import { MeasureFirst } from "./MeasureFirst";
+import { QualitySlider } from "./QualitySlider";
+import { stopAt, stopsOf, textName } from "./quality";
 
 interface Props {
   model: LocalModel;
@@ -13,33 +20,128 @@ interface Props {
 
 /** How a model that is here is converted. */
 export function ConvertSheet({ model, open, onClose }: Props) {
-  const [choice, setChoice] = useState<ConversionChoice>({ bits: 4, keep_raw: true });
+  const { path } = model;
   const own = model.origin === "library";
-  const begin = () => {
+  const [weights, setWeights] = useState<Weights | null>({ kind: "bits", bits: 4 });
+  const [keepRaw, setKeepRaw] = useState(true);
+  const [text, setText] = useState<string | null>(null);
+  /** Whether what was measured is to be measured again. */
+  const [again, setAgain] = useState(false);
+  const byQuality = weights === null || weights.kind === "chosen";
+  const probe = useStore((state) =>
+    state.library?.jobs.find((job) => job.kind === "probe" && job.model === path && isOpen(job)),
+  );
+  const kept = useOffer(path, open && byQuality && !probe);
+  const models = useStore((state) => state.library?.models);
+  const offer = again ? null : (kept?.offer ?? null);
+  const stops = offer ? stopsOf(offer, models ?? [], path) : [];
+  const at = offer ? stopAt(stops, weights?.kind === "chosen" ? weights.bytes : null, offer) : 0;
+  const stop = stops[at];
+
+  const close = () => {
     onClose();
-    convertModel(model.path, choice);
+    setAgain(false);
   };
+  const measure = () => {
+    close();
+    measureQuality(path, text);
+  };
+  const convert = () => {
+    const chosen: Weights | null | undefined = byQuality
+      ? stop && { kind: "chosen", bytes: stop.bytes }
+      : weights;
+    if (!chosen) return;
+    close();
+    convertModel(path, { weights: chosen, keep_raw: !own || keepRaw });
+  };
+
+  let body: ReactNode = null;
+  let foot = (
+    <ActionButton className="button primary" data-testid="convert" reason={null} onClick={convert}>
+      Convert
+    </ActionButton>
+  );
+  if (byQuality && probe) {
+    const part = share(probe);
+    const state = isRunning(probe) && part !== null ? `: ${percent(part)}` : "";
+    body = <p className="sheet-words">You can choose a size once it is measured.</p>;
+    foot = (
+      <p className="sheet-state numbers" role="status">
+        {`${stageLabel(probe.stage)}${state}`}
+      </p>
+    );
+  } else if (byQuality && kept === undefined) {
+    foot = <p className="sheet-state">Looking for what was measured…</p>;
+  } else if (byQuality && offer && stop) {
+    body = (
+      <>
+        <QualitySlider
+          model={model}
+          stops={stops}
+          at={at}
+          onChoose={({ bytes }) => setWeights({ kind: "chosen", bytes })}
+        />
+        <p className="sheet-words soft">
+          {`Measured on: ${textName(kept?.text ?? null)}. `}
+          <button
+            type="button"
+            className="word-button"
+            data-testid="measure-again"
+            onClick={() => setAgain(true)}
+          >
+            Measure again…
+          </button>
+        </p>
+      </>
+    );
+    foot = (
+      <ActionButton
+        className="button primary"
+        data-testid="convert"
+        reason={stop.model ? "A model of this size is here already." : null}
+        onClick={convert}
+      >
+        Convert
+      </ActionButton>
+    );
+  } else if (byQuality) {
+    body = <MeasureFirst path={path} text={text} onText={setText} />;
+    foot = (
+      <ActionButton className="button primary" data-testid="measure" reason={null} onClick={measure}>
+        Measure
+      </ActionButton>
+    );
+  }
+  const put = "The converted model is put into the library, and its speed is measured.";
   return (
-    <Sheet
-      open={open}
-      onClose={onClose}
-      title={`Convert ${model.name}`}
-      testId="convert-sheet"
-      foot={
-        <ActionButton className="button primary" data-testid="convert" reason={null} onClick={begin}>
-          Convert
-        </ActionButton>
-      }
-    >
+    <Sheet open={open} onClose={close} title={`Convert ${model.name}`} testId="convert-sheet" foot={foot}>
       <p className="sheet-words">
         Fewer bits for each weight take less memory and answer faster. The MTP head is kept.
       </p>
-      <ConversionForm choice={choice} onChange={setChoice} removable={own} />
-      <p className="sheet-words soft">
-        {own
-          ? "The converted model is put into the library, and its speed is measured."
-          : "The converted model is put into the library, and its speed is measured. The original stays as it is."}
-      </p>
+      <ConversionForm
+        weights={weights}
+        onWeights={setWeights}
+        onQuality={() => setWeights(null)}
+        keepRaw={own ? keepRaw : null}
+        onKeepRaw={setKeepRaw}
+      />
+      {body}
+      <p className="sheet-words soft">{own ? put : `${put} The original stays as it is.`}</p>
     </Sheet>
   );
+}
+
+/** What a model can be converted to; null while that is not measured, undefined until it is known. */
+function useOffer(path: string, asked: boolean): KeptOffer | null | undefined {
+  const [offer, setOffer] = useState<KeptOffer | null>();
+  useEffect(() => {
+    if (!asked) return;
+    let wanted = true;
+    qualityOffer(path).then((offer) => wanted && setOffer(offer));
+    return () => {
+      wanted = false;
+      setOffer(undefined);
+    };
+  }, [path, asked]);
+  return offer;
 }

@@ -9,7 +9,7 @@ import { JobNumbers } from "./JobNumbers";
 import { JobWaiting } from "./JobWaiting";
 import { isOpen, isRunning, moved, share } from "./jobs";
 import { LibraryError } from "./LibraryError";
-import { holdSentence, stageLabel } from "./labels";
+import { holdSentence, stageLabel, stateLabel } from "./labels";
 
 interface Props {
   job: Job;
@@ -47,7 +47,7 @@ export function JobRow({ job, jobs }: Props) {
             <h3 id={nameId} className="row-name" title={repo ?? undefined}>
               {name}
             </h3>
-            <span className="job-stage">{stageLabel(stage)}</span>
+            <span className="job-stage">{stateLabel(job)}</span>
           </div>
           {isOpen(job) && (
             <progress value={share(job) ?? (isRunning(job) ? undefined : 0)} aria-label={stageLabel(stage)} />

@@ -4,6 +4,7 @@ import { bytes, parameters } from "../primitives/format";
 import { SHOW_FOLDER } from "../primitives/platform";
 import { Sheet } from "../primitives/Sheet";
 import { reveal } from "./actions";
+import { EvidencePart } from "./EvidencePart";
 import { fitSentence, mtpBadge, tuningLabel, usedLabel, verdictLabel } from "./labels";
 
 interface Props {
@@ -47,6 +48,7 @@ export function LocalDetails({ model, open, onClose }: Props) {
           <span className="path">{path}</span>
         </Fact>
       </dl>
+      {model.evidence && <EvidencePart evidence={model.evidence} />}
     </Sheet>
   );
 }

@@ -41,14 +41,15 @@ function Details({ model, open }: { model: RemoteModel; open: boolean }) {
     firstChoice(whereabouts(model, useStore.getState().library).local),
   );
   const raw = model.kind === "raw";
-  const judged = raw && choice.bits !== 4 && model.fit;
+  const { weights } = choice;
+  const judged = raw && !(weights.kind === "bits" && weights.bits === 4) && model.fit;
   return (
     <Sheet
       open={open}
       onClose={closeDetails}
       title={model.name}
       testId="model-details"
-      foot={<Foot model={model} choice={raw && choice.bits !== null ? choice : AS_IS} />}
+      foot={<Foot model={model} choice={raw ? choice : AS_IS} />}
     >
       <p className="sheet-repo">{model.repo}</p>
       {model.summary && <p className="sheet-words">{model.summary}.</p>}
@@ -56,7 +57,13 @@ function Details({ model, open }: { model: RemoteModel; open: boolean }) {
       {raw && (
         <section aria-label="Conversion">
           <h3>Conversion</h3>
-          <ConversionForm choice={choice} onChange={setChoice} published removable />
+          <ConversionForm
+            weights={weights}
+            onWeights={(weights) => setChoice({ ...choice, weights })}
+            published
+            keepRaw={choice.keep_raw}
+            onKeepRaw={(keep_raw) => setChoice({ ...choice, keep_raw })}
+          />
         </section>
       )}
       <section aria-label="After the download">

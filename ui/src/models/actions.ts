@@ -2,6 +2,7 @@ import type {
   ConversionChoice,
   ErrorReport,
   HubSettings,
+  KeptOffer,
   KvPrecision,
   RemoteFilter,
   RemoteModel,
@@ -12,6 +13,7 @@ import { noteReport } from "../frame/errors";
 import { leadOn } from "../frame/leadOn";
 import { dispatch, setView, useStore } from "../state/store";
 import type { Step } from "./jobs";
+import { AS_IS } from "./models";
 import { type Listing, NO_FILTER } from "./view";
 
 const state = () => useStore.getState();
@@ -31,6 +33,8 @@ export const about = {
   /** Getting the model of a repository. */
   details: (repo: string) => `details:${repo}`,
   model: (path: string) => `model:${path}`,
+  /** The text that it is measured on how a model in a folder is converted. */
+  text: (path: string) => `text:${path}`,
   /** The draft model that is not here yet of the model in a folder. */
   draftOf: (path: string) => `draft:${path}`,
   deleted: (path: string) => `deleted:${path}`,
@@ -183,12 +187,35 @@ export async function downloadModel(repo: string, conversion: ConversionChoice):
 
 /** Begins the download of a draft model, which stays as it is published. */
 export const getDraftModel = (repo: string, subject: string) =>
-  attempt(subject, () => shell.downloadModel(repo, { bits: null, keep_raw: true }));
+  attempt(subject, () => shell.downloadModel(repo, AS_IS));
 
 export const convertModel = (path: string, conversion: ConversionChoice) =>
   attempt(about.model(path), async () => {
     const lead = leadOn();
     lead(about.job(await shell.convertModel(path, conversion)));
+  });
+
+/** What a model can be converted to by quality; null while that is not measured, or not known. */
+export const qualityOffer = (path: string): Promise<KeptOffer | null> =>
+  shell.qualityOffer(path).catch((error) => {
+    fail(about.text(path), reportOf(error));
+    return null;
+  });
+
+/** Lets the person choose a text to measure on; null if they did not. */
+export async function chooseMeasuredText(path: string): Promise<string | null> {
+  let text: string | null = null;
+  await attempt(about.text(path), async () => {
+    text = await shell.chooseMeasuredText();
+  });
+  return text;
+}
+
+/** Begins to measure what the parts of a model cost, on a text that was chosen or on those of the program. */
+export const measureQuality = (path: string, text: string | null) =>
+  attempt(about.model(path), async () => {
+    const lead = leadOn();
+    lead(about.job(await shell.measureQuality(path, text)));
   });
 
 export const tuneModel = (path: string) =>

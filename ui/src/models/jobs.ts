@@ -9,7 +9,16 @@ import type {
 
 type Stage = JobStage["stage"];
 
-const RUNNING: readonly Stage[] = ["downloading", "waiting", "verifying", "converting", "tuning", "moving"];
+const RUNNING: readonly Stage[] = [
+  "downloading",
+  "waiting",
+  "verifying",
+  "probing",
+  "converting",
+  "comparing",
+  "tuning",
+  "moving",
+];
 
 /** Work that goes on by itself. */
 export const isRunning = ({ stage: { stage } }: Job): boolean => RUNNING.includes(stage);
@@ -32,7 +41,9 @@ export function steps({ kind, stage: { stage } }: Job): Step[] {
     case "held":
     case "downloading":
     case "verifying":
+    case "probing":
     case "converting":
+    case "comparing":
       return ["pause"];
     case "waiting":
       return ["hurry", "pause"];
@@ -41,7 +52,7 @@ export function steps({ kind, stage: { stage } }: Job): Step[] {
     case "failed":
       return ["retry"];
     case "done":
-      return kind === "benchmark" ? [] : ["use"];
+      return kind === "benchmark" || kind === "probe" ? [] : ["use"];
     case "tuning":
     case "moving":
       return [];
@@ -67,7 +78,7 @@ export function endings(before: Job[], after: Job[]): string {
   return after
     .filter((job) => before.some(({ id, stage }) => id === job.id && stage.stage !== job.stage.stage))
     .map(({ name, kind, stage }) => {
-      if (stage.stage === "done" && kind === "benchmark") return `${name} is measured.`;
+      if (stage.stage === "done" && (kind === "benchmark" || kind === "probe")) return `${name} is measured.`;
       if (stage.stage === "done")
         return kind === "move" ? "The model library has moved." : `${name} is ready.`;
       return stage.stage === "failed" ? `${name} has stopped. ${stage.error.message}` : "";

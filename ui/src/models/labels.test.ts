@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DraftVocabularyFigures } from "../bridge/bindings";
+import type { ConversionChoice, DraftVocabularyFigures } from "../bridge/bindings";
 import { HERE } from "../primitives/platform";
 import {
   afterwards,
@@ -189,18 +189,24 @@ describe("a model to get", () => {
 
   it("says what follows the download, by the choice", () => {
     const raw = remote("org/m", { parameters: 9e9 });
-    const remove = afterwards(raw, { bits: 4, keep_raw: false });
+    const remove = afterwards(raw, { weights: { kind: "bits", bits: 4 }, keep_raw: false });
     expect(remove).toContain("converted to 4-bit and takes about 5.1 GB");
     expect(remove).toContain("are then removed");
-    expect(afterwards(raw, { bits: 8, keep_raw: true })).toContain("The original files stay too");
-    expect(afterwards(raw, { bits: null, keep_raw: true })).toContain("stay as they are published");
+    expect(afterwards(raw, { weights: { kind: "bits", bits: 8 }, keep_raw: true })).toContain(
+      "The original files stay too",
+    );
+    expect(afterwards(raw, { weights: { kind: "published" }, keep_raw: true })).toContain(
+      "stay as they are published",
+    );
     const converted = remote("org/m", { kind: "converted" });
-    expect(afterwards(converted, { bits: null, keep_raw: true })).not.toContain("converted to");
+    expect(afterwards(converted, { weights: { kind: "published" }, keep_raw: true })).not.toContain(
+      "converted to",
+    );
   });
 
   it("says when the disk is too small, for the download or for what follows", () => {
     const model = remote("org/m", { download_bytes: 8e9, parameters: 4e9 });
-    const choice = { bits: 4, keep_raw: false };
+    const choice: ConversionChoice = { weights: { kind: "bits", bits: 4 }, keep_raw: false };
     expect(spaceProblem(model, 8e9)).toBeNull();
     expect(spaceProblem(model, 7e9)).toBe(
       "The download takes 8.0 GB, and 7.0 GB is free. Free some space, or move the library.",
@@ -208,6 +214,6 @@ describe("a model to get", () => {
     expect(spaceProblem({ ...model, download_bytes: null }, 0)).toBeNull();
     expect(spaceWarning(model, choice, 9e9)).toContain("1.3 GB more");
     expect(spaceWarning(model, choice, 11e9)).toBeNull();
-    expect(spaceWarning(model, { bits: null, keep_raw: true }, 8e9)).toBeNull();
+    expect(spaceWarning(model, { weights: { kind: "published" }, keep_raw: true }, 8e9)).toBeNull();
   });
 });

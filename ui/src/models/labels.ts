@@ -288,8 +288,12 @@ export function stageLabel(stage: JobStage): string {
       return "No connection";
     case "verifying":
       return "Checking the files";
+    case "probing":
+      return "Measuring what each part costs";
     case "converting":
       return "Converting";
+    case "comparing":
+      return "Comparing with the original";
     case "tuning":
       return "Measuring its speed";
     case "moving":
@@ -300,6 +304,10 @@ export function stageLabel(stage: JobStage): string {
       return "Ready";
   }
 }
+
+/** What a job is doing, or that it has done. */
+export const stateLabel = ({ kind, stage }: Job): string =>
+  kind === "probe" && stage.stage === "done" ? "Measured" : stageLabel(stage);
 
 /** What holds a measurement up, and when it goes on. */
 export function holdSentence(by: Hold): string {
@@ -314,6 +322,7 @@ export function thenLabel({ kind, stage: { stage }, followed_by: following }: Jo
   if (stage === "failed" || stage === "done") return "";
   const words = {
     download: "downloaded",
+    probe: "measured",
     conversion: "converted",
     measurement: "measured",
     benchmark: "measured",
@@ -348,10 +357,12 @@ export function timeLeft(seconds: number): string {
 
 /** What a job has done, how fast, and how long it still takes: each empty where it does not apply. */
 export function jobNumbers(job: Job): { amount: string; speed: string; left: string } {
-  const { stage, done, total, bytes_per_second: speed, seconds_left: left } = job;
-  const running = ["downloading", "verifying", "converting", "tuning", "moving"].includes(stage.stage);
+  const { kind, stage, done, total, bytes_per_second: speed, seconds_left: left } = job;
+  const inSteps = ["probing", "comparing", "tuning"].includes(stage.stage);
+  const running = inSteps || ["downloading", "verifying", "converting", "moving"].includes(stage.stage);
   const part = share(job);
-  const inBytes = stage.stage !== "tuning";
+  // What stands still may have stood at a stage that is counted in steps.
+  const inBytes = running ? !inSteps : kind === "download" || kind === "move";
   return {
     amount: inBytes
       ? total === 0
@@ -368,15 +379,16 @@ export function jobNumbers(job: Job): { amount: string; speed: string; left: str
 }
 
 /** The weights of a model after a conversion, in bytes: each group of 64 weights has a scale and a bias of 16 bits. */
-function convertedBytes(count: number, bits: number): number {
+export function convertedBytes(count: number, bits: number): number {
   return (count * (bits + 0.5)) / 8;
 }
 
 /** What follows the download of `remote`, in a few sentences. */
-export function afterwards(remote: RemoteModel, { bits, keep_raw: keep }: ConversionChoice): string {
+export function afterwards(remote: RemoteModel, { weights, keep_raw: keep }: ConversionChoice): string {
   if (remote.kind === "converted") return "The files are checked, then its speed is measured.";
-  if (bits === null)
+  if (weights.kind !== "bits")
     return "The files are checked and stay as they are published, then the speed is measured.";
+  const { bits } = weights;
   const size =
     remote.parameters === null ? "" : ` and takes about ${bytes(convertedBytes(remote.parameters, bits))}`;
   const raw = keep ? "The original files stay too." : "The original files are then removed.";
@@ -385,10 +397,14 @@ export function afterwards(remote: RemoteModel, { bits, keep_raw: keep }: Conver
 }
 
 /** What to know about the disk before a conversion, which needs room for both; null if there is enough. */
-export function spaceWarning(remote: RemoteModel, { bits }: ConversionChoice, free: number): string | null {
+export function spaceWarning(
+  remote: RemoteModel,
+  { weights }: ConversionChoice,
+  free: number,
+): string | null {
   const { download_bytes: size, parameters: count } = remote;
-  if (bits === null || size === null || count === null) return null;
-  const missing = size + convertedBytes(count, bits) - free;
+  if (weights.kind !== "bits" || size === null || count === null) return null;
+  const missing = size + convertedBytes(count, weights.bits) - free;
   return missing > 0 ? `The conversion will need about ${bytes(missing)} more than is free.` : null;
 }
 

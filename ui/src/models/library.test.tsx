@@ -332,9 +332,9 @@ describe("models to get", () => {
   });
 
   it("begin with the recommended conversion, or with that of the version before", () => {
-    expect(firstChoice(null)).toEqual({ bits: 4, keep_raw: false });
-    expect(firstChoice(local("/m", { format: "8-bit" })).bits).toBe(8);
-    expect(firstChoice(local("/m", { format: "bfloat16" })).bits).toBeNull();
+    expect(firstChoice(null)).toEqual({ weights: { kind: "bits", bits: 4 }, keep_raw: false });
+    expect(firstChoice(local("/m", { format: "8-bit" })).weights).toEqual({ kind: "bits", bits: 8 });
+    expect(firstChoice(local("/m", { format: "bfloat16" })).weights).toEqual({ kind: "published" });
   });
 
   it("say what was found, also when it is nothing or the Hub is away", () => {

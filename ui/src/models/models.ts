@@ -64,10 +64,11 @@ export const demoAnswers = ({ models, selectedModel }: { models: ModelEntry[]; s
 export const isRaw = ({ format }: LocalModel): boolean => format !== null && !/\bbit\b/.test(format);
 
 /** Files that are used as they come. */
-export const AS_IS: ConversionChoice = { bits: null, keep_raw: true };
+export const AS_IS: ConversionChoice = { weights: { kind: "published" }, keep_raw: true };
 
 /** The conversion to begin with: the recommended one, or that of the model that a newer version replaces. */
 export function firstChoice(local: LocalModel | null): ConversionChoice {
   const bits = local?.format?.startsWith("8-bit") ? 8 : 4;
-  return { bits: local !== null && isRaw(local) ? null : bits, keep_raw: false };
+  const published = local !== null && isRaw(local);
+  return { weights: published ? { kind: "published" } : { kind: "bits", bits }, keep_raw: false };
 }

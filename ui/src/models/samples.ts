@@ -1,4 +1,5 @@
 import type {
+  Evidence,
   Fit,
   FitVerdict,
   Job,
@@ -7,6 +8,8 @@ import type {
   LocalDraftModel,
   LocalModel,
   ModelInfo,
+  OfferedSize,
+  QualityOffer,
   RemoteModel,
 } from "../bridge/bindings";
 import { useStore } from "../state/store";
@@ -39,6 +42,8 @@ export const local = (path: string, more: Partial<LocalModel> = {}): LocalModel 
   expected: null,
   draft_model: null,
   draft_model_offer: null,
+  evidence: null,
+  original: null,
   ...more,
 });
 
@@ -107,6 +112,7 @@ export const job = (id: number, stage: JobStage, more: Partial<Job> = {}): Job =
   id,
   name: `Model ${id}`,
   repo: `org/model-${id}`,
+  model: null,
   kind: "download",
   followed_by: [],
   stage,
@@ -118,6 +124,39 @@ export const job = (id: number, stage: JobStage, more: Partial<Job> = {}): Job =
   note: null,
   ...more,
 });
+
+/** A measurement of a conversion by quality. */
+export const evidenceOf = (kl: number, more: Partial<Evidence> = {}): Evidence => ({
+  tokens: 3439,
+  kl,
+  kl_error: kl / 8,
+  kl_p99: 9 * kl,
+  same_choice: 0.968,
+  before: { perplexity: 7.39, drafts_accepted: 0.631 },
+  after: { perplexity: 7.46, drafts_accepted: 0.617 },
+  text: "built_in",
+  bytes: null,
+  bits_per_weight: 4.3,
+  matrices: [
+    { bits: 3, count: 41 },
+    { bits: 4, count: 120 },
+    { bits: 5, count: 38 },
+    { bits: null, count: 3 },
+  ],
+  ...more,
+});
+
+/** What a model of so many parameters can be converted to, in so many bits a weight. */
+export function sizesOf(parameters: number, bits: number[]): QualityOffer {
+  const point = (bits_per_weight: number): OfferedSize => ({
+    bytes: Math.round((parameters * bits_per_weight) / 8),
+    bits_per_weight,
+    expected_kl: 4 ** -bits_per_weight * 10,
+  });
+  const points = bits.map(point);
+  const at = (share: number) => points[Math.round(share * (points.length - 1))] ?? point(4);
+  return { points, small: at(0.2), balanced: at(0.5), close: at(0.8) };
+}
 
 export const library = (more: Partial<LibrarySnapshot> = {}): LibrarySnapshot => ({
   place: { path: "/models", online: true, free_bytes: 100e9, used_bytes: 1e9 },

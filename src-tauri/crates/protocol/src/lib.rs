@@ -20,6 +20,7 @@ mod model;
 mod pictures;
 mod preferences;
 mod provenance;
+mod quality;
 mod settings;
 mod stats;
 mod updates;
@@ -57,7 +58,7 @@ pub use library::{
     ConversionChoice, DRAFT_VOCABULARY_FILE, DeletedModel, DraftFigures, DraftModelOffer,
     DraftVocabularyFigures, ExpectedSpeed, FileProgress, Fit, FitContext, FitVerdict, Hold, HubAccess,
     HubSettings, Job, JobId, JobKind, JobStage, LibraryPlace, LibrarySnapshot, LocalDraftModel, LocalModel,
-    LocalState, ModelKind, ModelOrigin, RemoteFilter, RemoteModel, Sight, SpeedRange, Tuning,
+    LocalState, ModelKind, ModelOrigin, RemoteFilter, RemoteModel, Sight, SpeedRange, Tuning, Weights,
 };
 pub use local_api::{
     ApiAlias, ApiDialect, ApiOutcome, ApiRequest, ApiRequests, ApiSampling, ApiStage, ApiWritten,
@@ -69,6 +70,10 @@ pub use model::{DraftModelInfo, ModelInfo, MtpState, PictureInput};
 pub use pictures::{Looked, MessagePicture, PictureDetail, PictureFacts, PictureFormat};
 pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, SettingsPage};
 pub use provenance::{DraftRun, Provenance};
+pub use quality::{
+    Evidence, EvidenceFigures, EvidenceText, KeptOffer, MatrixBits, MeasuringOutlook, OfferedSize,
+    QualityOffer,
+};
 pub use settings::{
     AcceptanceRule, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,
     MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Priority, Sampling, StopScope,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{ErrorReport, KvPrecision, MtpState, PositionStats};
+use crate::{ErrorReport, Evidence, KvPrecision, MtpState, PositionStats};
 
 /// Names a job of the library for as long as the app runs.
 pub type JobId = u32;
@@ -248,6 +248,10 @@ pub struct LocalModel {
     pub draft_model: Option<String>,
     /// The draft model there is to get for it; `None` where one is here or none is known.
     pub draft_model_offer: Option<DraftModelOffer>,
+    /// How close it is to its original; `None` where nobody has measured that.
+    pub evidence: Option<Evidence>,
+    /// The folder of the original, where that is one of [`LibrarySnapshot::models`].
+    pub original: Option<String>,
 }
 
 /// A draft model on the Hub.
@@ -288,11 +292,29 @@ pub struct LocalDraftModel {
     pub update_available: bool,
 }
 
+/// How a conversion stores weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Weights {
+    /// As published: nothing is converted.
+    Published,
+    /// All with so many bits.
+    Bits {
+        /// Bits of a weight.
+        bits: u8,
+    },
+    /// Each group of matrices with the bits that it needs, by what they were measured to cost.
+    Chosen {
+        /// Bytes of all tensors: one of the points of the model's [`crate::QualityOffer`].
+        bytes: u64,
+    },
+}
+
 /// How a raw checkpoint is converted, and what becomes of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct ConversionChoice {
-    /// Bits of a weight; `None` keeps full precision.
-    pub bits: Option<u8>,
+    /// How weights are stored.
+    pub weights: Weights,
     /// Whether the raw files stay after the conversion.
     pub keep_raw: bool,
 }
@@ -318,6 +340,8 @@ pub enum Hold {
 pub enum JobKind {
     /// Fetches a model.
     Download,
+    /// Measures what each part of a model costs, before a size is chosen for its conversion.
+    Probe,
     /// Converts a model.
     Conversion,
     /// Measures how many drafts pay with a model.
@@ -352,8 +376,12 @@ pub enum JobStage {
     },
     /// The files are compared with the Hub's hashes.
     Verifying,
+    /// It is measured what each part of the model costs.
+    Probing,
     /// The raw checkpoint is being converted.
     Converting,
+    /// What was converted is compared with its original.
+    Comparing,
     /// The model is being measured.
     Tuning,
     /// The library is on its way to another folder.
@@ -390,15 +418,17 @@ pub struct Job {
     pub name: String,
     /// The repository that it downloads, or downloaded first; `None` for all other work.
     pub repo: Option<String>,
+    /// The folder of the model that it reads; `None` where it reads none that is here.
+    pub model: Option<String>,
     /// What it does now.
     pub kind: JobKind,
     /// What it does after that, in this order.
     pub followed_by: Vec<JobKind>,
     /// How far it has come.
     pub stage: JobStage,
-    /// Bytes done of this stage.
+    /// How much of this stage is done: bytes of files, steps of what is measured.
     pub done: u64,
-    /// Bytes of this stage; 0 while unknown.
+    /// All of it; 0 while unknown.
     pub total: u64,
     /// The speed lately.
     pub bytes_per_second: Option<f64>,

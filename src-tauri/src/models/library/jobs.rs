@@ -4,18 +4,33 @@ use std::path::{Path, PathBuf};
 
 use foretoken_models::{ItemState, Phase, QueueItem, RepoId};
 use foretoken_protocol::{
-    BenchmarkPlan, ConversionChoice, ErrorReport, FileProgress, Hold, Job, JobId, JobKind, JobStage,
+    BenchmarkPlan, ConversionChoice, ErrorReport, FileProgress, Hold, Job, JobId, JobKind, JobStage, Weights,
 };
 use serde::{Deserialize, Serialize};
+
+use super::kept_weights;
 
 /// What is to be done now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub(super) enum Step {
     /// Files are fetched by the download queue. Then a raw model is converted as chosen.
-    Download { repo: RepoId, revision: String, conversion: ConversionChoice },
+    Download {
+        repo: RepoId,
+        revision: String,
+        #[serde(deserialize_with = "kept_weights::choice")]
+        conversion: ConversionChoice,
+    },
+    /// It is measured what each part of a model costs, on a file of the person's or on the texts of the program.
+    Probe { source: PathBuf, text: Option<PathBuf> },
     /// A model folder is converted for the library, under a name of its own.
-    Convert { source: PathBuf, name: String, bits: u8, remove_source: bool },
+    Convert {
+        source: PathBuf,
+        name: String,
+        #[serde(alias = "bits", deserialize_with = "kept_weights::weights")]
+        weights: Weights,
+        remove_source: bool,
+    },
     /// What was converted becomes a model of the library, and its source goes. To be repeated without harm.
     Install { source: PathBuf, name: String, remove_source: bool },
     /// A model is measured. `alone` where nothing came before it.
@@ -30,6 +45,7 @@ impl Step {
     fn kind(&self) -> JobKind {
         match self {
             Self::Download { .. } => JobKind::Download,
+            Self::Probe { .. } => JobKind::Probe,
             Self::Convert { .. } | Self::Install { .. } => JobKind::Conversion,
             Self::Tune { .. } => JobKind::Measurement,
             Self::Benchmark { .. } => JobKind::Benchmark,
@@ -40,11 +56,11 @@ impl Step {
     /// What comes after it, as far as it was asked for.
     fn followed_by(&self) -> Vec<JobKind> {
         match self {
-            Self::Download { conversion: ConversionChoice { bits: Some(_), .. }, .. } => {
+            Self::Download { conversion: ConversionChoice { weights: Weights::Bits { .. }, .. }, .. } => {
                 vec![JobKind::Conversion, JobKind::Measurement]
             }
             Self::Download { .. } | Self::Convert { .. } | Self::Install { .. } => vec![JobKind::Measurement],
-            Self::Tune { .. } | Self::Benchmark { .. } | Self::Move { .. } => Vec::new(),
+            Self::Probe { .. } | Self::Tune { .. } | Self::Benchmark { .. } | Self::Move { .. } => Vec::new(),
         }
     }
 
@@ -53,21 +69,27 @@ impl Step {
         matches!(self, Self::Convert { name, .. } | Self::Install { name, .. } if name == model)
     }
 
-    /// Whether it reads the model in a folder.
-    pub(super) fn uses(&self, folder: &Path) -> bool {
+    /// The folder of the model that it reads.
+    fn model(&self) -> Option<&Path> {
         match self {
-            Self::Convert { source: path, .. }
+            Self::Probe { source: path, .. }
+            | Self::Convert { source: path, .. }
             | Self::Install { source: path, .. }
             | Self::Tune { path, .. }
-            | Self::Benchmark { path, .. } => path == folder,
-            Self::Download { .. } | Self::Move { .. } => false,
+            | Self::Benchmark { path, .. } => Some(path),
+            Self::Download { .. } | Self::Move { .. } => None,
         }
+    }
+
+    /// Whether it reads the model in a folder.
+    pub(super) fn uses(&self, folder: &Path) -> bool {
+        self.model() == Some(folder)
     }
 
     /// Whether it is work on the library in `home`.
     fn belongs_to(&self, home: &Path) -> bool {
         match self {
-            Self::Download { .. } | Self::Convert { .. } | Self::Install { .. } => true,
+            Self::Download { .. } | Self::Probe { .. } | Self::Convert { .. } | Self::Install { .. } => true,
             Self::Tune { path, .. } | Self::Benchmark { path, .. } => path.starts_with(home),
             Self::Move { .. } => false,
         }
@@ -327,7 +349,8 @@ impl Jobs {
                 entry.library = Some(to.to_owned());
             }
             match &mut entry.step {
-                Step::Convert { source: path, .. }
+                Step::Probe { source: path, .. }
+                | Step::Convert { source: path, .. }
                 | Step::Install { source: path, .. }
                 | Step::Tune { path, .. }
                 | Step::Benchmark { path, .. } => {
@@ -380,6 +403,7 @@ impl Jobs {
             id: entry.id,
             name: entry.name.clone(),
             repo: entry.repo.as_ref().map(RepoId::to_string),
+            model: entry.step.model().map(|path| path.to_string_lossy().into_owned()),
             kind: entry.step.kind(),
             followed_by: entry.step.followed_by(),
             stage: entry.stage.clone(),
@@ -443,7 +467,7 @@ mod tests {
 
     use super::*;
 
-    const KEEP: ConversionChoice = ConversionChoice { bits: Some(4), keep_raw: true };
+    const KEEP: ConversionChoice = ConversionChoice { weights: Weights::Bits { bits: 4 }, keep_raw: true };
 
     fn download(name: &str) -> Step {
         let repo = format!("org/{name}").parse().unwrap();
@@ -538,6 +562,32 @@ mod tests {
         assert!(again.next().is_none(), "nothing is measured while a reply is written");
         again.mind_chat(false);
         assert_eq!(again.next().unwrap().name, "running");
+    }
+
+    #[test]
+    fn work_that_an_older_version_kept_goes_on() {
+        let entry = |step: &str| {
+            let entry = format!(r#"{{"name":"a","step":{step},"stage":{{"stage":"queued"}},"repo":null}}"#);
+            serde_json::from_str::<Entry>(&entry).unwrap().step
+        };
+        let bits = |bits| Weights::Bits { bits };
+        let old = r#"{"step":"convert","source":"/a","name":"a-4bit","bits":4,"remove_source":false}"#;
+        let convert = Step::Convert {
+            source: "/a".into(),
+            name: "a-4bit".into(),
+            weights: bits(4),
+            remove_source: false,
+        };
+        assert_eq!(entry(old), convert);
+        assert_eq!(entry(&serde_json::to_string(&convert).unwrap()), convert);
+        for (kept, weights) in [("8", bits(8)), ("null", Weights::Published)] {
+            let conversion = ConversionChoice { weights, keep_raw: true };
+            let step = Step::Download { repo: "org/a".parse().unwrap(), revision: "main".into(), conversion };
+            let old = format!(r#"{{"bits":{kept},"keep_raw":true}}"#);
+            let old = format!(r#"{{"step":"download","repo":"org/a","revision":"main","conversion":{old}}}"#);
+            assert_eq!(entry(&old), step);
+            assert_eq!(entry(&serde_json::to_string(&step).unwrap()), step);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use foretoken_models::{FoundModel, Library, Model, ModelState, Origin, Places, f
 use foretoken_protocol::{ErrorReport, LocalState, ModelOrigin};
 use serde::{Deserialize, Serialize};
 
+use super::evidence::{self, Proven};
 use crate::models::picker::{BUILT_IN_NAME, display_name};
 
 /// The folder of the built-in draft model, beside that of the built-in model, and what people call it.
@@ -26,6 +27,9 @@ pub(super) struct ModelFolder {
     pub(super) last_used: Option<u64>,
     /// In full precision, so that a conversion makes it smaller.
     pub(super) raw: bool,
+    /// How close it is to the model that it was converted from, where its conversion has measured that.
+    #[serde(default)]
+    pub(super) proven: Option<Proven>,
 }
 
 impl ModelFolder {
@@ -95,6 +99,7 @@ fn built_in(path: &Path, name: &str) -> ModelFolder {
         disk_bytes: foretoken_models::disk_use(path),
         last_used: None,
         raw: false,
+        proven: None,
     }
 }
 
@@ -115,6 +120,7 @@ fn in_library(model: Model) -> Option<ModelFolder> {
         disk_bytes: model.disk_bytes,
         last_used: model.last_used_at,
         raw: model.state == ModelState::Raw,
+        proven: evidence::read(&model.path),
         path: model.path,
     })
 }
@@ -130,6 +136,7 @@ fn of_another_program(model: FoundModel) -> ModelFolder {
         None => (model.name.clone(), None),
     };
     ModelFolder {
+        proven: evidence::read(&model.path),
         path: model.path,
         name,
         origin,
@@ -152,6 +159,7 @@ fn opened_folder(path: PathBuf) -> ModelFolder {
     let (disk_bytes, raw) = imported.map_or((0, false), |model| (model.disk_bytes, model.raw));
     ModelFolder {
         name: display_name(&path),
+        proven: evidence::read(&path),
         path,
         origin: ModelOrigin::Folder,
         repo: None,

@@ -3,8 +3,10 @@
 //! `foretoken-models`; the engine program converts and measures, in a process of its own.
 
 mod card;
+mod conversions;
 mod discovery;
 mod draft_models;
+mod evidence;
 mod expected;
 mod facts;
 mod file;
@@ -13,9 +15,11 @@ mod folders;
 mod hub_access;
 mod hub_token;
 mod jobs;
+mod kept_weights;
 mod local_models;
 mod model_statistics;
 mod new_jobs;
+mod offers;
 mod plain_baseline;
 mod remote;
 mod snapshot;

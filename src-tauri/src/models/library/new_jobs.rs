@@ -1,9 +1,9 @@
-//! Jobs that people begin: measurements, benchmarks and conversions. One that exists already goes on instead.
+//! Jobs that people begin: measurements, benchmarks, probes and conversions. One that exists already goes on instead.
 
 use std::path::PathBuf;
 
 use foretoken_models::LibraryError;
-use foretoken_protocol::{BenchmarkPlan, ConversionChoice, ErrorReport, JobId, ModelOrigin};
+use foretoken_protocol::{BenchmarkPlan, ConversionChoice, ErrorReport, JobId, ModelOrigin, Weights};
 
 use super::jobs::Step;
 use super::{ModelLibrary, folder_name};
@@ -33,6 +33,18 @@ impl ModelLibrary {
         Ok(self.add_job(model.name, same))
     }
 
+    /// Begins to measure what each part of a model costs, on a text of the person's or on those of the program.
+    pub(crate) async fn probe(&self, path: PathBuf, text: Option<PathBuf>) -> Result<JobId, ErrorReport> {
+        let model = self.model(&path)?;
+        let same = Step::Probe { source: path, text };
+        let known = self.lock().jobs.with_step(|step| *step == same).map(|job| job.id);
+        if let Some(job) = known {
+            self.resume_job(job).await?;
+            return Ok(job);
+        }
+        Ok(self.add_job(model.name, same))
+    }
+
     /// Begins to convert a model into the library.
     pub(crate) async fn convert(
         &self,
@@ -40,19 +52,26 @@ impl ModelLibrary {
         choice: &ConversionChoice,
     ) -> Result<JobId, ErrorReport> {
         let model = self.model(&path)?;
-        let Some(bits) = choice.bits else { return Err(nothing_to_convert(&model.name)) };
+        let weights = choice.weights;
         let remove_source = !choice.keep_raw && model.origin == ModelOrigin::Library;
         let folder = match &model.repo {
             Some(repo) => repo.replacen('/', "--", 1),
             None => model.name.clone(),
         };
-        let name = converted_name(&folder, bits);
+        let names = [&folder, &model.name];
+        let [name, shown] = match weights {
+            Weights::Published => return Err(nothing_to_convert(&model.name)),
+            Weights::Bits { bits } => names.map(|name| converted_name(name, bits)),
+            Weights::Chosen { bytes } => {
+                let bits = self.offered(&path, bytes).await?.bits_per_weight;
+                names.map(|name| format!("{name}-{bits:.1}bpw"))
+            }
+        };
         // Refuses a name that is taken now rather than in an hour.
         let library = self.library()?;
         let origin = library.source(&folder_name(&path)).filter(|_| path.parent() == Some(library.root()));
         library.conversion_folder(&name, origin.as_ref())?;
-        let shown = converted_name(&model.name, bits);
-        let step = Step::Convert { source: path.clone(), name: name.clone(), bits, remove_source };
+        let step = Step::Convert { source: path.clone(), name: name.clone(), weights, remove_source };
         let (job, same) = {
             let mut state = self.lock();
             match state.jobs.maker_of(&name) {

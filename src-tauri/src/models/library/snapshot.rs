@@ -96,7 +96,19 @@ impl Look<'_> {
                 .and_then(|facts| expected::of_model(facts, &self.library.machine.chip, self.measured)),
             draft_model: draft.map(|(path, _)| text(path)),
             draft_model_offer: offer.filter(|offer| draft.is_none() && !is_here(&offer.repo)),
+            evidence: model.proven.as_ref().map(|proven| proven.evidence.clone()),
+            original: self.original(model).map(|original| text(&original.path)),
         }
+    }
+
+    /// The model that a measured one was converted from: in its place, or the same from the Hub.
+    fn original(&self, model: &ModelFolder) -> Option<&ModelFolder> {
+        let proven = model.proven.as_ref()?;
+        let same = |other: &&ModelFolder| {
+            let is_same = other.repo == model.repo && other.revision == model.revision;
+            other.path == proven.original || (other.raw && model.repo.is_some() && is_same)
+        };
+        self.state.local_models.iter().find(same)
     }
 
     fn draft_model(&self, draft: &ModelFolder) -> LocalDraftModel {

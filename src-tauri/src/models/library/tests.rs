@@ -10,9 +10,9 @@ use foretoken_host::Model;
 use foretoken_host::testing::{demo_model, engine_program, process_of};
 use foretoken_models::{HubOptions, Library, LibraryError, Location, RepoId};
 use foretoken_protocol::{
-    BenchmarkPlan, ConversionChoice, EngineState, Hold, JobId, JobKind, JobStage, KvPrecision,
+    BenchmarkPlan, ConversionChoice, EngineState, EvidenceText, Hold, JobId, JobKind, JobStage, KvPrecision,
     LibrarySnapshot, LocalDraftModel, LocalModel, LocalState, MachineName, ModelInfo, ModelOrigin, MtpState,
-    RemoteFilter, RemoteModel, Sampling, TextChoice, TextKind,
+    OfferedSize, QualityOffer, RemoteFilter, RemoteModel, Sampling, TextChoice, TextKind, Weights,
 };
 use foretoken_test_hub::{Fault, Repo, Stage, TestHub, Trouble};
 use serde_json::json;
@@ -199,7 +199,7 @@ async fn a_folder_of_somebody_else_is_converted_into_the_library_and_stays_as_it
     copy_demo(&source);
     let folder = running.library.import(&source).await.unwrap();
     running.wait("the folder is listed", |told| lists(told, &source)).await;
-    let choice = ConversionChoice { bits: Some(8), keep_raw: false };
+    let choice = ConversionChoice { weights: Weights::Bits { bits: 8 }, keep_raw: false };
     let job = running.library.convert(folder.into(), &choice).await.unwrap();
     running.wait("it is measured", |told| told.jobs.iter().any(|job| job.stage == JobStage::Tuning)).await;
     running.library.cancel_job(job).await.unwrap();
@@ -223,6 +223,101 @@ async fn a_folder_of_somebody_else_is_converted_into_the_library_and_stays_as_it
     assert!(source.join("model.safetensors").is_file());
 }
 
+/// A model in full precision that is measured in minutes, listed, and a text to measure it on.
+async fn to_measure(running: &Running) -> (PathBuf, PathBuf) {
+    let (source, text) = (running.at("mine"), running.at("notes.md"));
+    copy_demo(&source);
+    let note = |at: usize| format!("{at}: the owl number {at} saw {} mice under the moon.\n\n", at * at % 97);
+    fs::write(&text, (0..400).map(note).collect::<String>()).unwrap();
+    running.library.import(&source).await.unwrap();
+    running.wait("the folder is listed", |told| lists(told, &source)).await;
+    (source, text)
+}
+
+fn is_probed(told: &LibrarySnapshot) -> bool {
+    told.jobs.iter().any(|job| job.stage == JobStage::Probing)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_measured_of_a_model_goes_on_after_a_restart_and_its_offer_is_kept() {
+    let running = Running::begin();
+    let program = running.at("foretoken-engine");
+    let (source, text) = to_measure(&running).await;
+    let chosen = |bytes| ConversionChoice { weights: Weights::Chosen { bytes }, keep_raw: true };
+    let refused = running.library.convert(source.clone(), &chosen(1000)).await.unwrap_err();
+    assert_eq!(refused.code, "not_offered");
+    running.library.probe(source.clone(), Some(text.clone())).await.unwrap();
+    let told = running.wait("it is measured", is_probed).await;
+    assert_eq!((told.jobs[0].kind, told.jobs[0].repo.as_ref()), (JobKind::Probe, None));
+    assert_eq!(told.jobs[0].model.as_deref().map(Path::new), Some(source.as_path()));
+    timeout(TIMEOUT, running.library.close()).await.unwrap();
+    assert_eq!(process_of(&program), None, "no process is left");
+
+    let Running { folder, .. } = running;
+    let running = Running::again(folder, program);
+    let told = running.wait("it is measured again", is_probed).await;
+    running.library.cancel_job(told.jobs[0].id).await.unwrap();
+    running.wait("it is given up", |told| told.jobs.is_empty()).await;
+    let measured = running.library.place_of(&source).unwrap().measured;
+    assert!(!measured.exists(), "nothing is left of it");
+
+    assert_eq!(running.library.offer(&source).await.unwrap(), None);
+    let size = |bytes, bits_per_weight| OfferedSize { bytes, bits_per_weight, expected_kl: 0.5 };
+    let (small, close) = (size(1000, 3.26), size(2000, 6.5));
+    let offer = QualityOffer { points: vec![small, close], small, balanced: close, close };
+    running.library.keep_offer(&source, Some(text.clone()), offer.clone()).await.unwrap();
+    let kept = running.library.offer(&source).await.unwrap().unwrap();
+    assert_eq!((Path::new(kept.text.as_ref().unwrap()), kept.offer), (text.as_path(), offer));
+    running.library.convert(source.clone(), &chosen(1000)).await.unwrap();
+    let told = running.wait("a conversion is listed", |told| told.jobs.len() == 1).await;
+    assert_eq!((told.jobs[0].name.as_str(), told.jobs[0].kind), ("mine-3.3bpw", JobKind::Conversion));
+    let refused = running.library.convert(source, &chosen(1001)).await.unwrap_err();
+    assert_eq!(refused.code, "not_offered");
+}
+
+/// From the measurement to the evidence, which takes minutes: with `FORETOKEN_CASES`.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_is_measured_once_and_converted_to_a_size_that_was_offered() {
+    if std::env::var_os("FORETOKEN_CASES").is_none() {
+        return;
+    }
+    let running = Running::begin();
+    let (source, text) = to_measure(&running).await;
+    running.library.probe(source.clone(), Some(text.clone())).await.unwrap();
+    let is_done = |told: &LibrarySnapshot| {
+        let ends = |stage: &JobStage| matches!(stage, JobStage::Done { .. } | JobStage::Failed { .. });
+        told.jobs.iter().any(|job| job.kind == JobKind::Probe && ends(&job.stage))
+    };
+    while !is_done(&running.library.snapshot()) {
+        sleep(Duration::from_secs(1)).await;
+    }
+    let kept = running.library.offer(&source).await.unwrap().unwrap();
+    assert_eq!(kept.text.as_deref().map(Path::new), Some(text.as_path()));
+    assert!(kept.offer.points.contains(&kept.offer.balanced), "{kept:?}");
+
+    let size = kept.offer.balanced;
+    let choice = ConversionChoice { weights: Weights::Chosen { bytes: size.bytes }, keep_raw: true };
+    let job = running.library.convert(source.clone(), &choice).await.unwrap();
+    loop {
+        let told = running.library.snapshot();
+        match stage(&told, job) {
+            Some(JobStage::Probing) => panic!("it was measured before"),
+            Some(JobStage::Tuning) => break,
+            Some(JobStage::Failed { error }) => panic!("{error}"),
+            _ => sleep(Duration::from_millis(200)).await,
+        }
+    }
+    running.library.cancel_job(job).await.unwrap();
+    let made = running.at(&format!("data/models/mine-{:.1}bpw", size.bits_per_weight));
+    let is_proven = |told: &LibrarySnapshot| model(told, &made).is_some_and(|model| model.evidence.is_some());
+    let told = running.wait("it is here", is_proven).await;
+    let made = model(&told, &made).unwrap();
+    assert_eq!(made.original.as_deref().map(Path::new), Some(source.as_path()));
+    let evidence = made.evidence.as_ref().unwrap();
+    assert_eq!((evidence.bytes, evidence.text), (Some(size.bytes), EvidenceText::File));
+    assert!(evidence.kl > 0.0 && evidence.tokens > 100 && evidence.same_choice > 0.5, "{evidence:?}");
+}
+
 /// The stage of a job.
 fn stage(told: &LibrarySnapshot, job: JobId) -> Option<&JobStage> {
     told.jobs.iter().find(|one| one.id == job).map(|one| &one.stage)
@@ -239,7 +334,7 @@ async fn a_conversion_deletes_its_source_like_a_person_would_and_never_one_in_us
     let loading =
         |path: &Path| EngineState::Loading { path: path.to_string_lossy().into_owned(), done: 1, total: 2 };
     let converted = async |bits: u8| {
-        let choice = ConversionChoice { bits: Some(bits), keep_raw: false };
+        let choice = ConversionChoice { weights: Weights::Bits { bits }, keep_raw: false };
         let job = running.library.convert(source.clone(), &choice).await.unwrap();
         let held = |told: &LibrarySnapshot| stage(told, job) == Some(&JobStage::Held { by: Hold::Chat });
         let told = running.wait("it is converted", held).await;
@@ -293,7 +388,7 @@ async fn of_conversions_that_would_make_one_model_only_one_is_begun() {
     }
     running.wait("all are listed", |told| sources.iter().all(|source| lists(told, source))).await;
     let together = Arc::new(Barrier::new(sources.len()));
-    let choice = ConversionChoice { bits: Some(8), keep_raw: true };
+    let choice = ConversionChoice { weights: Weights::Bits { bits: 8 }, keep_raw: true };
     let ask = |source: &PathBuf| {
         let (library, together, choice) =
             (Arc::clone(&running.library), Arc::clone(&together), choice.clone());
@@ -338,7 +433,7 @@ async fn a_conversion_that_ended_before_its_config_is_gone_on_with() {
     let journal = "{\"tool\":\"foretoken-engine\",\"file\":\"conversion journal\"}\n";
     fs::write(half.join("journal.jsonl"), journal).unwrap();
 
-    let choice = ConversionChoice { bits: Some(8), keep_raw: true };
+    let choice = ConversionChoice { weights: Weights::Bits { bits: 8 }, keep_raw: true };
     let job = running.library.convert(source, &choice).await.unwrap();
     let held = JobStage::Held { by: Hold::Chat };
     running.wait("it is converted", |told| stage(told, job) == Some(&held)).await;
@@ -364,12 +459,12 @@ async fn a_download_does_not_become_what_another_conversion_makes() {
     let maker = Step::Convert {
         source: running.at("mine"),
         name: "org--Raw-8bit".into(),
-        bits: 8,
+        weights: Weights::Bits { bits: 8 },
         remove_source: false,
     };
     let (first, job) = {
         let jobs = &mut running.library.lock().jobs;
-        let conversion = ConversionChoice { bits: Some(8), keep_raw: false };
+        let conversion = ConversionChoice { weights: Weights::Bits { bits: 8 }, keep_raw: false };
         let download = Step::Download { repo: repo.clone(), revision: "main".into(), conversion };
         let ids = (jobs.add("mine".into(), maker.clone()), jobs.add("Raw".into(), download));
         jobs.set_stage(ids.0, JobStage::Paused);
@@ -393,7 +488,7 @@ async fn downloads_of_another_library_wait_for_it_and_paused_ones_begin_nowhere(
     let job = {
         let mut state = running.library.lock();
         let (repo, revision) = ("org/paused".parse().unwrap(), "main".to_owned());
-        let conversion = ConversionChoice { bits: Some(4), keep_raw: false };
+        let conversion = ConversionChoice { weights: Weights::Bits { bits: 4 }, keep_raw: false };
         let job = state.jobs.add("paused".into(), Step::Download { repo, revision, conversion });
         state.jobs.set_stage(job, JobStage::Paused);
         job
@@ -691,7 +786,7 @@ async fn a_draft_model_is_fetched_for_its_model_counted_checked_again_and_delete
     let offer = model(&before, &own).unwrap().draft_model_offer.clone().unwrap();
     assert_eq!((offer.repo.as_str(), offer.download_bytes), (REPO, Some(1_070_000_000)));
 
-    let as_published = ConversionChoice { bits: None, keep_raw: true };
+    let as_published = ConversionChoice { weights: Weights::Published, keep_raw: true };
     let job = running.library.download(REPO, as_published).await.unwrap();
     let draft_text = draft.to_string_lossy().into_owned();
     let belongs = |told: &LibrarySnapshot| {

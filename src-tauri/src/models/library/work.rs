@@ -1,20 +1,20 @@
 //! The library's work: downloads are followed, conversions, measurements and moves are done, one at a time.
 
-use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use foretoken_host::Model;
 use foretoken_models::{
-    Catalogue, Hub, Intent, Library, LibraryError, Queue, QueueItem, QueueOptions, RepoId, Source,
+    Catalogue, Hub, Intent, Library, LibraryError, Queue, QueueItem, QueueOptions, RepoId,
 };
 use foretoken_protocol::{
     BenchmarkPlan, ConversionChoice, EngineState, ErrorReport, Hold, JobId, JobStage, MtpState, Tuning,
+    Weights,
 };
-use serde::Deserialize;
 use tokio::sync::watch;
 
+use super::conversions::origin;
 use super::facts::{Facts, Found};
 use super::folders::IN_USE;
 use super::jobs::{Entry, Jobs, Step};
@@ -44,14 +44,6 @@ enum Ended {
     Later,
     /// It has not begun, for want of memory.
     Held(Hold),
-}
-
-/// A line of the engine's `convert --json`.
-#[derive(Deserialize)]
-struct ConvertProgress {
-    done: u64,
-    total: u64,
-    seconds_left: Option<f64>,
 }
 
 impl ModelLibrary {
@@ -241,15 +233,19 @@ impl ModelLibrary {
         };
         {
             let mut state = self.lock();
-            let bits = conversion.bits.filter(|_| is_raw);
-            let name = bits.map(|bits| (bits, converted_name(&folder_name(&folder), bits)));
+            let name = match conversion.weights {
+                Weights::Bits { bits } if is_raw => Some(converted_name(&folder_name(&folder), bits)),
+                // Of what was not here nothing was measured.
+                Weights::Bits { .. } | Weights::Chosen { .. } | Weights::Published => None,
+            };
             let next = match name {
-                Some((_, name)) if state.jobs.maker_of(&name).is_some() => {
+                Some(name) if state.jobs.maker_of(&name).is_some() => {
                     state.jobs.set_note(job, NAME_TAKEN.to_owned());
                     Step::Tune { path: folder, alone: false }
                 }
-                Some((bits, name)) => {
-                    Step::Convert { source: folder, name, bits, remove_source: !conversion.keep_raw }
+                Some(name) => {
+                    let ConversionChoice { weights, keep_raw } = conversion;
+                    Step::Convert { source: folder, name, weights, remove_source: !keep_raw }
                 }
                 None => Step::Tune { path: folder, alone: false },
             };
@@ -305,6 +301,7 @@ impl ModelLibrary {
         }
         let entry = state.jobs.next()?.clone();
         let stage = match &entry.step {
+            Step::Probe { .. } => JobStage::Probing,
             Step::Convert { .. } | Step::Install { .. } => JobStage::Converting,
             Step::Tune { .. } | Step::Benchmark { .. } => JobStage::Tuning,
             Step::Move { .. } => JobStage::Moving,
@@ -328,8 +325,14 @@ impl ModelLibrary {
             async move { drop(intent.wait_for(|intent| *intent != Intent::Run).await) }
         };
         match &entry.step {
-            Step::Convert { source, name, bits, remove_source } => {
-                if !self.convert_now(entry.id, source, name, *bits, stopped).await? {
+            Step::Probe { source, text } => {
+                match self.probe_now(entry.id, source, text.as_deref(), stopped).await? {
+                    true => Ok(Ended::Done(ControlFlow::Break(source.clone()))),
+                    false => Ok(Ended::Stopped),
+                }
+            }
+            Step::Convert { source, name, weights, remove_source } => {
+                if !self.convert_now(entry.id, source, name, *weights, stopped).await? {
                     return Ok(Ended::Stopped);
                 }
                 let (source, name, remove_source) = (source.clone(), name.clone(), *remove_source);
@@ -393,44 +396,11 @@ impl ModelLibrary {
                 let (library, name) = (self.library()?, name.clone());
                 blocking(move || library.discard_conversion(&name)).await?;
             }
+            Step::Probe { source, .. } => self.forget_measured(source).await?,
             Step::Tune { .. } | Step::Benchmark { .. } | Step::Move { .. } | Step::Download { .. } => {}
         }
         self.lock().jobs.remove(entry.id);
         Ok(())
-    }
-
-    /// Converts a model; false if it was stopped, and then nothing writes any more. Goes on where an earlier start was
-    /// interrupted.
-    async fn convert_now(
-        &self,
-        job: JobId,
-        source: &Path,
-        name: &str,
-        bits: u8,
-        stop: impl Future<Output = ()>,
-    ) -> Result<bool, ErrorReport> {
-        let library = self.library()?;
-        let origin = origin(&library, source);
-        let target = library.conversion_folder(name, origin.as_ref())?;
-        // An earlier start has left nothing to do, but for the last word. The folder gets its config last, after its
-        // name: where there is none, the engine goes on.
-        if target.join("config.json").is_file() {
-            return Ok(true);
-        }
-        let mut arguments: Vec<OsString> = vec!["convert".into(), "--json".into()];
-        arguments.extend(["--source".into(), source.into(), "--out".into(), target.into()]);
-        arguments.extend(["--bits".into(), bits.to_string().into()]);
-        if let Some(origin) = &origin {
-            arguments.extend(["--revision".into(), origin.commit.to_string().into()]);
-        }
-        let follow = |line: &str| {
-            if let Ok(progress) = serde_json::from_str::<ConvertProgress>(line) {
-                let ConvertProgress { done, total, seconds_left } = progress;
-                self.lock().jobs.set_progress(job, done, total, seconds_left);
-                self.changed.notify_one();
-            }
-        };
-        self.tool.lines(arguments, follow, stop).await
     }
 
     /// Makes what was converted a model of the library, deletes its source if that is wanted, and returns the model's
@@ -576,9 +546,9 @@ impl ModelLibrary {
         self.is_running(|step| matches!(step, Step::Tune { .. }))
     }
 
-    /// Whether this process converts a model now.
+    /// Whether a model is converted now, or measured for that.
     pub(crate) fn is_converting(&self) -> bool {
-        self.is_running(|step| matches!(step, Step::Convert { .. }))
+        self.is_running(|step| matches!(step, Step::Probe { .. } | Step::Convert { .. }))
     }
 
     fn is_running(&self, is_meant: impl Fn(&Step) -> bool) -> bool {
@@ -714,11 +684,6 @@ impl State {
     }
 }
 
-/// Where the model in a folder came from, if it is one of the library's.
-fn origin(library: &Library, folder: &Path) -> Option<Source> {
-    if folder.parent() == Some(library.root()) { library.source(&folder_name(folder)) } else { None }
-}
-
 /// A folder that has something in it gets the library as a folder of its own.
 fn beside_others(target: PathBuf) -> PathBuf {
     let is_empty = std::fs::read_dir(&target).map_or(true, |mut entries| entries.next().is_none());
@@ -747,7 +712,7 @@ fn adopt(jobs: &mut Jobs, items: &[QueueItem]) {
     for item in items {
         let same = |step: &Step| matches!(step, Step::Download { repo, .. } if *repo == item.repo);
         if jobs.with_step(same).is_none() && item.state != foretoken_models::ItemState::Complete {
-            let conversion = ConversionChoice { bits: None, keep_raw: true };
+            let conversion = ConversionChoice { weights: Weights::Published, keep_raw: true };
             let (repo, revision) = (item.repo.clone(), item.revision.clone());
             jobs.add(repo.name().to_owned(), Step::Download { repo, revision, conversion });
         }

@@ -137,6 +137,9 @@ impl Convert {
         if let Some(aim) = self.target.aim()? {
             return self.choose(aim);
         }
+        if self.target.offer {
+            return self.offer();
+        }
         let settings = self.settings()?;
         let (source, out, revision) = (&self.source, &self.out, self.revision.as_deref());
         let planned = match &self.plan {

@@ -62,11 +62,11 @@ pub enum QualityError {
         "What was measured is not finite: the model's numbers are too large for the type that it computes in."
     )]
     NotFinite,
-    /// Another process converts to the same place.
-    #[error("Another conversion to {} is running.", out.display())]
+    /// Another process uses it.
+    #[error("Another conversion is at work with {}.", path.display())]
     Busy {
-        /// The place of the result.
-        out: PathBuf,
+        /// The file.
+        path: PathBuf,
     },
     /// Something else is where it is to be kept.
     #[error("{} is in the way: it is not what a conversion has measured.", path.display())]

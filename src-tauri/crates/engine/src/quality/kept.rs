@@ -1,6 +1,6 @@
-//! What a conversion has measured before it begins to write, kept in a file beside the place of its result: a mark,
-//! what was measured on what, and then a line for each batch of texts. One that was interrupted goes on behind the last
-//! whole line; two cannot use it at a time.
+//! What a conversion has measured before it begins to write, kept in a file: a mark, what was measured on what, and
+//! then a line for each batch of texts. One that was interrupted goes on behind the last whole line; two cannot use it
+//! at a time.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -29,16 +29,17 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Opens the file beside the place of a result, or begins it anew where it is about something else.
-    pub(super) fn open(out: &Path, about: &Value) -> Result<Self, QualityError> {
-        let path = beside(out, ".measured")?;
+    /// Opens the file, or begins it anew where it is about something else.
+    pub(super) fn open(file: &Path, about: &Value) -> Result<Self, QualityError> {
+        let absolute = std::path::absolute(file);
+        let path = absolute.map_err(|source| QualityError::Kept { path: file.to_owned(), source })?;
         let failed = |source| QualityError::Kept { path: path.clone(), source };
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(failed)?;
         }
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(failed)?;
         lock(&file).map_err(|error| match error {
-            TryLockError::WouldBlock => QualityError::Busy { out: out.to_owned() },
+            TryLockError::WouldBlock => QualityError::Busy { path: path.clone() },
             TryLockError::Error(error) => failed(error),
         })?;
         let mut text = String::new();
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn what_was_measured_is_there_again_up_to_wherever_it_broke_off() {
         let dir = tempfile::tempdir().unwrap();
-        let (out, about) = (dir.path().join("new/out"), json!({ "texts": 7 }));
+        let (out, about) = (beside(&dir.path().join("new/out")), json!({ "texts": 7 }));
         let mut kept = Kept::open(&out, &about).unwrap();
         let values = [0.1 + 0.2, 1e-300, 7.0];
         let added = values.map(|value| kept.add(&value).unwrap());

@@ -14,7 +14,7 @@ mod run;
 
 pub use aim::{Aim, Closeness};
 pub use error::QualityError;
-pub use offer::Offered;
+pub use offer::{Offered, Offers};
 pub use outlook::{Outlook, outlook};
 pub use request::{Progress, Request, Texts};
-pub use run::{Made, convert, plan};
+pub use run::{Made, convert, offers, plan};

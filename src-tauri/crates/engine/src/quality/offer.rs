@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use foretoken_protocol::ConversionSettings;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::QualityError;
@@ -18,6 +19,8 @@ use crate::observe::{Allocation, Choice, ObserveError, Probe, Source, allocate, 
 pub(super) const HEAD_BITS: Option<usize> = Some(4);
 /// Groups that are quantized together cost up to twice what they cost each alone.
 const TOGETHER: f64 = 2.0;
+/// Budgets between the smallest and the largest result of which an offer tells what they come to, these two included.
+const BUDGETS: u64 = 12;
 /// Halvings of a range of bytes, after which it is one byte.
 const HALVINGS: u32 = 48;
 
@@ -35,8 +38,21 @@ pub(super) struct Offer {
     parameters: u64,
 }
 
+/// What a person can choose from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Offers {
+    /// From the smallest to the largest; the three below are among them.
+    pub points: Vec<Offered>,
+    /// The smallest that is about as close as [`Closeness::Small`].
+    pub small: Offered,
+    /// The same for [`Closeness::Balanced`].
+    pub balanced: Offered,
+    /// The same for [`Closeness::Close`].
+    pub close: Offered,
+}
+
 /// One way to convert a model.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Offered {
     /// All tensors of the result.
     pub bytes: u64,
@@ -44,6 +60,7 @@ pub struct Offered {
     pub bits_per_weight: f64,
     /// KL divergence from the original in nats a token, as the sum of what each group costs alone: good for choosing
     /// only, and rather too small.
+    #[serde(rename = "expected_kl")]
     pub kl: f64,
 }
 
@@ -92,6 +109,23 @@ impl Offer {
         let Offered { bytes, bits_per_weight, kl } = offered;
         let measured = json!({ "bytes": bytes, "bits_per_weight": bits_per_weight, "kl": kl, "head": head });
         Ok((self.of(&allocation, measured)?, offered))
+    }
+
+    /// Some results of all sizes, and those that have names.
+    pub(super) fn offers(&self) -> Result<Offers, EngineError> {
+        let named = |closeness| Ok::<_, EngineError>(self.offered(&self.as_close_as(closeness)?));
+        let [small, balanced, close] =
+            [named(Closeness::Small)?, named(Closeness::Balanced)?, named(Closeness::Close)?];
+        let least = self.least();
+        let most = allocate(&self.choices, self.most())?.bytes;
+        let mut points = vec![small, balanced, close];
+        for step in 0..BUDGETS {
+            let budget = least + (most - least) * step / (BUDGETS - 1);
+            points.push(self.offered(&allocate(&self.choices, budget)?));
+        }
+        points.sort_by_key(|point| point.bytes);
+        points.dedup_by_key(|point| point.bytes);
+        Ok(Offers { points, small, balanced, close })
     }
 
     fn offered(&self, allocation: &Allocation) -> Offered {

@@ -61,6 +61,8 @@ pub struct Request<'a> {
     pub texts: Texts<'a>,
     /// Bytes that versions of the texts may take while it is measured what groups of matrices cost.
     pub memory: u64,
+    /// The file that keeps what was measured, and stays; without one it lies beside the result until that is whole.
+    pub measured: Option<&'a Path>,
 }
 
 /// What is being done.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::aim::Aim;
-use super::kept::{Kept, replace};
-use super::offer::{HEAD_BITS, Offer, Offered};
+use super::kept::{self, Kept, replace};
+use super::offer::{HEAD_BITS, Offer, Offered, Offers};
 use super::parts::{Parts, probed};
 use super::request::{Observe, PROBED_BITS, Progress, Request, Texts};
 use super::{QualityError, heads, outlook, replies};
@@ -37,7 +37,7 @@ pub fn convert(request: &Request<'_>, observe: Observe<'_>) -> Result<Made, Engi
     if !lacks_evidence(request.out) {
         check(request)?;
     }
-    let mut kept = Kept::open(request.out, &about(request)?)?;
+    let mut kept = open(request)?;
     let is_written = is_written(request, &kept);
     if !is_written {
         check(request)?;
@@ -52,17 +52,37 @@ pub fn convert(request: &Request<'_>, observe: Observe<'_>) -> Result<Made, Engi
         observe(Progress::Comparing { done, total })
     })?;
     note(request, &parts, &found)?;
-    kept.remove();
+    if request.measured.is_none() {
+        kept.remove();
+    }
     Ok(Made { report, evidence: found })
 }
 
 /// The plan of such a conversion alone, and what is expected of it.
 pub fn plan(request: &Request<'_>, observe: Observe<'_>) -> Result<(Plan, Offered), EngineError> {
     check(request)?;
-    let mut kept = Kept::open(request.out, &about(request)?)?;
+    let mut kept = open(request)?;
     let parts = Parts::of(request, &mut kept, observe)?;
     let (plan, offered, _) = chosen(request, &parts, &mut kept, observe)?;
     Ok((plan, offered))
+}
+
+/// What the model can be converted to, whatever the request aims at.
+pub fn offers(request: &Request<'_>, observe: Observe<'_>) -> Result<Offers, EngineError> {
+    check(request)?;
+    let mut kept = open(request)?;
+    let parts = Parts::of(request, &mut kept, observe)?;
+    let probe = probe(request, &parts, &mut kept, observe)?;
+    Offer::new(request.source, request.out, &request.settings, &probe, HEAD_BITS)?.offers()
+}
+
+/// What was measured before, and what will be.
+fn open(request: &Request<'_>) -> Result<Kept, EngineError> {
+    let file = match request.measured {
+        Some(file) => file.to_owned(),
+        None => kept::beside(request.out, ".measured")?,
+    };
+    Ok(Kept::open(&file, &about(request)?)?)
 }
 
 /// Refuses what could not be written, before anything is measured for it.
@@ -113,8 +133,13 @@ fn chosen(
         return Ok((plan, offered, probe.importance));
     };
     head.add_to(&mut probe.importance);
-    let offer = Offer::new(source, out, &settings, &probe, heads::choose(&head))?;
-    let (plan, offered) = offer.plan(aim, &heads::table(&head))?;
+    let table = heads::table(&head);
+    let (plan, offered) =
+        match Offer::new(source, out, &settings, &probe, heads::choose(&head))?.plan(aim, &table) {
+            Ok(planned) => planned,
+            // With more bits in the head, the smallest results are no longer as small.
+            Err(_) => Offer::new(source, out, &settings, &probe, HEAD_BITS)?.plan(aim, &table)?,
+        };
     Ok((plan, offered, probe.importance))
 }
 

@@ -8,6 +8,7 @@ use crate::LibraryError;
 use crate::disk::{files_in, remove_folder, sync_folder};
 
 const CONVERSIONS: &str = "conversions";
+const MEASURED: &str = "measured";
 
 impl Library {
     /// Where a conversion is to write the model `name`; the folder above it is there. Fails if the library has a model
@@ -48,6 +49,15 @@ impl Library {
         }
         rename(&made, &folder)?;
         sync_folder(&self.root)?;
+        Ok(folder)
+    }
+
+    /// Where it is kept what was measured of models before they were converted; the folder is there. The library moves
+    /// with it.
+    pub fn measured_folder(&self) -> Result<PathBuf, LibraryError> {
+        self.check_online()?;
+        let folder = self.home(MEASURED);
+        fs::create_dir_all(&folder).map_err(|error| LibraryError::io(&folder, error))?;
         Ok(folder)
     }
 

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args, ValueEnum};
 use foretoken_engine::calibration::{self, Renderer, Written};
 use foretoken_engine::observe::Divergence;
-use foretoken_engine::quality::{self, Aim, Closeness, Made, Offered, Outlook, Progress, Request, Texts};
+use foretoken_engine::quality::{
+    self, Aim, Closeness, Made, Offered, Offers, Outlook, Progress, Request, Texts,
+};
 use serde_json::{Value, json};
 
 use super::{Convert, Shown, summary, with_type};
@@ -21,7 +23,7 @@ const REPLY_SEED: u64 = 0;
 
 /// What a conversion is to come to whose bits a text chooses.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("aim").args(["target_bits", "target_size", "quality"])))]
+#[command(group(ArgGroup::new("aim").args(["target_bits", "target_size", "quality", "offer"])))]
 pub(super) struct Target {
     /// Choose the bits of each group of matrices by what it costs on a text, so that the result has so many bits per
     /// weight at most, as 3.6.
@@ -33,6 +35,13 @@ pub(super) struct Target {
     /// The same for the smallest result that is about so close to the original.
     #[arg(long, conflicts_with_all = super::UNIFORM)]
     quality: Option<CloseName>,
+    /// Convert nothing: measure what each group of matrices costs, and print what the model can be converted to.
+    #[arg(long, conflicts_with_all = super::UNIFORM)]
+    pub(super) offer: bool,
+    /// Keep what was measured in this file, and measure nothing again that is there. Without one it lies in
+    /// OUT.measured until the result is whole.
+    #[arg(long, value_name = "FILE", requires = "aim")]
+    measured: Option<PathBuf>,
     /// What it is measured on: a text (.txt, .md) or lines of JSON (.jsonl) with messages or text. Nothing of it is
     /// kept or sent. Without one, texts of the program are read.
     #[arg(long, value_name = "FILE", requires = "aim")]
@@ -45,7 +54,7 @@ pub(super) struct Target {
     #[arg(long, requires = "aim", conflicts_with = "plan_only")]
     outlook: bool,
     /// Write the plan to this file instead of converting, to be looked at and used with --plan.
-    #[arg(long, value_name = "FILE", requires = "aim")]
+    #[arg(long, value_name = "FILE", requires = "aim", conflicts_with = "offer")]
     plan_only: Option<PathBuf>,
 }
 
@@ -70,7 +79,7 @@ impl Target {
         };
         Ok(match (self.target_bits, self.target_size) {
             (Some(bits), _) => Some(Aim::Bits(positive(bits, "--target-bits")?)),
-            (_, Some(size)) => Some(Aim::Bytes((1e9 * positive(size, "--target-size")?) as u64)),
+            (_, Some(size)) => Some(Aim::Bytes((1e9 * positive(size, "--target-size")?).round() as u64)),
             _ => self.quality.map(|name| Aim::Closeness(closeness(name))),
         })
     }
@@ -102,16 +111,7 @@ impl Convert {
     /// Converts, or plans, to what was asked for.
     pub(super) fn choose(&self, aim: Aim) -> Result<(), CliError> {
         let texts = self.target.texts(&self.source)?;
-        let own = Texts::Replies { seed: REPLY_SEED, max_tokens: REPLY_TOKENS };
-        let request = Request {
-            source: &self.source,
-            out: &self.out,
-            settings: self.settings()?,
-            revision: self.revision.as_deref(),
-            aim,
-            texts: texts.as_ref().map_or(own, Texts::Given),
-            memory: PROBE_MEMORY,
-        };
+        let request = self.request(aim, texts.as_ref())?;
         self.say_outlook(&quality::outlook(&request).map_err(engine)?)?;
         if self.target.outlook {
             return Ok(());
@@ -143,6 +143,40 @@ impl Convert {
         let words =
             format!("this takes about {time}, {memory} of memory and {disk} on the disk, on {tokens} tokens");
         self.say(&with_type("outlook", outlook)?, &words)
+    }
+
+    /// Measures, and prints what can be made.
+    pub(super) fn offer(&self) -> Result<(), CliError> {
+        let texts = self.target.texts(&self.source)?;
+        // Of all aims alike.
+        let request = self.request(Aim::Closeness(Closeness::Balanced), texts.as_ref())?;
+        self.say_outlook(&quality::outlook(&request).map_err(engine)?)?;
+        if self.target.outlook {
+            return Ok(());
+        }
+        let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
+        let offers = quality::offers(&request, &mut |progress| self.show(&mut shown, progress));
+        shown.end()?;
+        let offers = offers.map_err(engine)?;
+        self.say(&with_type("offered", &offers)?, &table(&offers))
+    }
+
+    fn request<'a>(
+        &'a self,
+        aim: Aim,
+        texts: Option<&'a calibration::Texts>,
+    ) -> Result<Request<'a>, CliError> {
+        let own = Texts::Replies { seed: REPLY_SEED, max_tokens: REPLY_TOKENS };
+        Ok(Request {
+            source: &self.source,
+            out: &self.out,
+            settings: self.settings()?,
+            revision: self.revision.as_deref(),
+            aim,
+            texts: texts.map_or(own, Texts::Given),
+            memory: PROBE_MEMORY,
+            measured: self.target.measured.as_deref(),
+        })
     }
 
     /// What is expected of a plan, and where it is written down.
@@ -219,6 +253,21 @@ impl Convert {
 /// Whether to go on, once something was said.
 fn heard(said: Result<(), CliError>) -> ControlFlow<()> {
     if said.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
+/// A line for each result that can be made, with its name if it has one.
+fn table(offers: &Offers) -> String {
+    let named =
+        [(offers.small, "small"), (offers.balanced, "balanced"), (offers.close, "close to the original")];
+    let line = |point: &Offered| {
+        let names: Vec<&str> = named.iter().filter(|(it, _)| it == point).map(|(_, name)| *name).collect();
+        let Offered { bytes, bits_per_weight, kl } = *point;
+        let line =
+            format!("{:>9}  {bits_per_weight:5.2}  {kl:10.5}  {}", super::size(bytes), names.join(", "));
+        line.trim_end().to_owned()
+    };
+    let head = "     size   bits  KL (expected)".to_owned();
+    [head].into_iter().chain(offers.points.iter().map(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// How close a result is, on texts that took no part in choosing.

@@ -127,6 +127,11 @@ fn the_smallest_that_is_close_enough_is_taken_and_what_cannot_be_is_refused() {
     assert_eq!(ErrorReport::from(&refused).code, "target_too_small");
 }
 
+/// One text at a time, so that there are batches to go on with.
+fn in_batches<'a>(source: &'a Path, out: &'a Path, texts: &'a calibration::Texts) -> Request<'a> {
+    Request { memory: 0, ..request(source, out, texts, Aim::Bits(4.0)) }
+}
+
 /// Wherever it is stopped, going on comes to the same bytes as never stopping.
 #[test]
 fn an_interrupted_conversion_comes_to_the_same_bytes() {
@@ -134,9 +139,7 @@ fn an_interrupted_conversion_comes_to_the_same_bytes() {
     let whole = tempfile::tempdir().unwrap();
     let out = whole.path().join("out");
     let mut steps = 0;
-    // One text at a time, so that there are batches to go on with.
-    let request = |out| Request { memory: 0, ..request(&source, out, &texts, Aim::Bits(4.0)) };
-    quality::convert(&request(&out), &mut |_| {
+    quality::convert(&in_batches(&source, &out, &texts), &mut |_| {
         steps += 1;
         ControlFlow::Continue(())
     })
@@ -149,13 +152,13 @@ fn an_interrupted_conversion_comes_to_the_same_bytes() {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().join("out");
         let mut heard = 0;
-        let stopped = quality::convert(&request(&out), &mut |_| {
+        let stopped = quality::convert(&in_batches(&source, &out, &texts), &mut |_| {
             heard += 1;
             if heard == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         stopped.unwrap_err();
         let mut first = None;
-        let again = quality::convert(&request(&out), &mut |progress| {
+        let again = quality::convert(&in_batches(&source, &out, &texts), &mut |progress| {
             first.get_or_insert(progress);
             ControlFlow::Continue(())
         });

@@ -39,7 +39,7 @@ pub struct HeadFound {
     /// Bytes of the trunk that a step reads, the output head among them.
     pub trunk_bytes: f64,
     /// Mean squares of the inputs of its matrices by column, by module.
-    squares: BTreeMap<String, Vec<f32>>,
+    pub squares: BTreeMap<String, Vec<f32>>,
 }
 
 impl HeadFound {

@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn what_was_measured_is_there_again_up_to_wherever_it_broke_off() {
         let dir = tempfile::tempdir().unwrap();
-        let (out, about) = (beside(&dir.path().join("new/out")), json!({ "texts": 7 }));
+        let (out, about) = (dir.path().join("new/out.measured"), json!({ "texts": 7 }));
         let mut kept = Kept::open(&out, &about).unwrap();
         let values = [0.1 + 0.2, 1e-300, 7.0];
         let added = values.map(|value| kept.add(&value).unwrap());

@@ -23,6 +23,8 @@ enum Told {
         total: u64,
         seconds_left: Option<f64>,
     },
+    /// Texts are read, parts are measured, or the head behind them.
+    #[serde(alias = "reading", alias = "guessing")]
     Probing {
         done: u64,
         total: u64,

@@ -64,7 +64,7 @@ impl ModelLibrary {
             Weights::Bits { bits } => names.map(|name| converted_name(name, bits)),
             Weights::Chosen { bytes } => {
                 let bits = self.offered(&path, bytes).await?.bits_per_weight;
-                names.map(|name| format!("{name}-{bits:.1}bpw"))
+                names.map(|name| format!("{name}-{bits:.2}bpw"))
             }
         };
         // Refuses a name that is taken now rather than in an hour.

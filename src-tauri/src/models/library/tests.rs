@@ -270,7 +270,7 @@ async fn what_is_measured_of_a_model_goes_on_after_a_restart_and_its_offer_is_ke
     assert_eq!((Path::new(kept.text.as_ref().unwrap()), kept.offer), (text.as_path(), offer));
     running.library.convert(source.clone(), &chosen(1000)).await.unwrap();
     let told = running.wait("a conversion is listed", |told| told.jobs.len() == 1).await;
-    assert_eq!((told.jobs[0].name.as_str(), told.jobs[0].kind), ("mine-3.3bpw", JobKind::Conversion));
+    assert_eq!((told.jobs[0].name.as_str(), told.jobs[0].kind), ("mine-3.26bpw", JobKind::Conversion));
     let refused = running.library.convert(source, &chosen(1001)).await.unwrap_err();
     assert_eq!(refused.code, "not_offered");
 }
@@ -308,7 +308,7 @@ async fn a_model_is_measured_once_and_converted_to_a_size_that_was_offered() {
         }
     }
     running.library.cancel_job(job).await.unwrap();
-    let made = running.at(&format!("data/models/mine-{:.1}bpw", size.bits_per_weight));
+    let made = running.at(&format!("data/models/mine-{:.2}bpw", size.bits_per_weight));
     let is_proven = |told: &LibrarySnapshot| model(told, &made).is_some_and(|model| model.evidence.is_some());
     let told = running.wait("it is here", is_proven).await;
     let made = model(&told, &made).unwrap();

@@ -227,6 +227,29 @@ impl<'a> Probing<'a> {
         &self.groups
     }
 
+    /// The fewest bytes of each group, of which nothing is measured, and what has 8 bits in any case.
+    pub fn least(&self) -> Vec<Choice> {
+        let of_group = |group: &Group| {
+            let points = group.specs().map(|spec| {
+                let bytes = group.bytes(spec, self.float_bytes);
+                Point { spec, bytes, kl: Vec::new() }
+            });
+            Choice {
+                modules: group.modules.iter().map(|module| module.path.clone()).collect(),
+                points: points.min_by_key(|point| point.bytes).into_iter().collect(),
+            }
+        };
+        self.groups.iter().map(of_group).chain(self.small(0)).collect()
+    }
+
+    /// What has 8 bits in any case, at no cost in so many texts.
+    fn small(&self, texts: usize) -> impl Iterator<Item = Choice> {
+        small(&self.source.layout, self.float_bytes).into_iter().map(move |(module, spec, bytes)| Choice {
+            modules: vec![module.path],
+            points: vec![Point { spec, bytes, kl: vec![0.0; texts] }],
+        })
+    }
+
     /// Measures one of them. `progress` hears of the layers in all batches, and of the output head behind each.
     pub fn measure(&self, batch: usize, progress: &mut LoadProgress<'_>) -> Result<Batch, EngineError> {
         let (index, all) = (batch as u64, self.batches.len() as u64);
@@ -252,19 +275,14 @@ impl<'a> Probing<'a> {
                 group.modules.iter().for_each(|module| importance.insert(&module.path, squares.clone()));
             }
         }
+        let small = self.small(self.batches.iter().map(|batch| batch.len()).sum()).collect();
         let groups = self.groups.into_iter().zip(&sums);
-        let texts = self.batches.iter().map(|batch| batch.len()).sum();
-        let small = small(&self.source.layout, self.float_bytes).into_iter();
-        let small = small.map(|(module, spec, bytes)| Choice {
-            modules: vec![module.path],
-            points: vec![Point { spec, bytes, kl: vec![0.0; texts] }],
-        });
         Probe {
             bits: self.bits,
             reference,
             groups: groups.map(|(group, sums)| sums.sensitivity(group, self.bits)).collect(),
             importance,
-            small: small.collect(),
+            small,
             float_bytes: self.float_bytes,
         }
     }

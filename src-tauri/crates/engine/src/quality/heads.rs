@@ -40,7 +40,7 @@ pub(super) fn measured(
         return Ok(Some(known.head));
     }
     let progress = &mut |done, total| observe(Progress::Guessing { done, total });
-    let found = head(&source, trunk, probed(&parts.calibrate), progress)?;
+    let found = head(&source, trunk, probed(&source, &parts.calibrate), progress)?;
     Ok(Some(kept.add(&Behind { trunk: trunk.0.clone(), head: found })?.head))
 }
 

@@ -87,11 +87,6 @@ impl Kept {
         self.lines.iter().filter_map(|line| serde_json::from_str(line).ok()).find(is)
     }
 
-    /// Whether this is one of the lines.
-    pub(super) fn holds<T: DeserializeOwned + PartialEq>(&self, value: &T) -> bool {
-        self.lines.iter().any(|line| serde_json::from_str::<T>(line).is_ok_and(|line| line == *value))
-    }
-
     /// Adds a line, which is on the disk then, and returns it as it will be read: a number may lose its last bit, and
     /// whoever goes on must not come to something else than who never stopped.
     pub(super) fn add<T: Serialize + DeserializeOwned>(&mut self, value: &T) -> Result<T, QualityError> {

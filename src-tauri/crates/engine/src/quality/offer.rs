@@ -13,10 +13,12 @@ use super::aim::{Aim, Closeness};
 use crate::checkpoint::{Files, Metadata, QuantSpec, is_mtp, is_small};
 use crate::convert::{Conversion, ConvertError, Limits, Method, Plan};
 use crate::error::EngineError;
-use crate::observe::{Allocation, Choice, ObserveError, Probe, Source, allocate, head_modules, head_spec};
+use crate::observe::{Allocation, Choice, ObserveError, Source, allocate, head_modules, head_spec};
 
 /// Bits of the MTP head until it is measured how many pay.
 pub(super) const HEAD_BITS: Option<usize> = Some(4);
+/// The fewest that it can have.
+pub(super) const LEAST_HEAD_BITS: Option<usize> = Some(2);
 /// Groups that are quantized together cost up to twice what they cost each alone.
 const TOGETHER: f64 = 2.0;
 /// Budgets between the smallest and the largest result of which an offer tells what they come to, these two included.
@@ -65,18 +67,17 @@ pub struct Offered {
 }
 
 impl Offer {
-    /// What can be made in `out` of the model in `source`, of which `probe` has found what its groups cost, with so many
-    /// bits in its MTP head, or with the head as it is.
+    /// What can be made in `out` of the model in `source`, with these choices, and with so many bits in its MTP
+    /// head, or the head as it is.
     pub(super) fn new(
         source: &Path,
         out: &Path,
         settings: &ConversionSettings,
-        probe: &Probe,
+        choices: Vec<Choice>,
         head_bits: Option<usize>,
     ) -> Result<Self, EngineError> {
         let fingerprint = Metadata::read(source, Files::Whole)?.fingerprint()?;
         let weights = Source::read(source)?.layout.weights;
-        let choices = probe.choices();
         let chosen = |path: &String| choices.iter().any(|choice| choice.modules.contains(path));
         // Of the head's routers the plan has a rule of its own.
         let others = weights.iter().filter(|(path, _)| !chosen(path) && (!is_mtp(path) || !is_small(path)));
@@ -102,12 +103,23 @@ impl Offer {
         }
     }
 
-    /// The plan that comes to what is wanted, and what is expected of it; `head`: what was measured of the MTP head.
-    pub(super) fn plan(&self, aim: Aim, head: &Value) -> Result<(Plan, Offered), EngineError> {
+    /// Refuses what no choices come to.
+    pub(super) fn reach(&self, aim: Aim) -> Result<(), EngineError> {
+        match aim {
+            Aim::Closeness(_) => Ok(()),
+            aim => self.choose(aim).map(drop),
+        }
+    }
+
+    /// The plan that comes to what is wanted, and what is expected of it, which goes into the plan beside what is `told`.
+    pub(super) fn plan(&self, aim: Aim, told: Value) -> Result<(Plan, Offered), EngineError> {
         let allocation = self.choose(aim)?;
         let offered = self.offered(&allocation);
         let Offered { bytes, bits_per_weight, kl } = offered;
-        let measured = json!({ "bytes": bytes, "bits_per_weight": bits_per_weight, "kl": kl, "head": head });
+        let mut measured = told;
+        measured["bytes"] = json!(bytes);
+        measured["bits_per_weight"] = json!(bits_per_weight);
+        measured["kl"] = json!(kl);
         Ok((self.of(&allocation, measured)?, offered))
     }
 

@@ -21,7 +21,7 @@ use crate::observe::{Probing, Rates, Source, WIDTHS, comparing_bytes};
 /// Bytes of a tensor that a conversion reads at a time, and how many times as much it takes.
 const SLAB: (u64, u64) = (32 << 20, 4);
 /// Weights that are fitted at a time, and the bytes that each takes.
-const FITTED_AT_ONCE: (u64, u64) = (1 << 18, 490);
+const FITTED_AT_ONCE: (u64, u64) = (1 << 18, 560);
 /// Weights that are fitted to see how long that takes.
 const FITTED: [i32; 2] = [64, 1024];
 /// Vectors of a token that two models and their MTP heads leave where both are compared.
@@ -52,7 +52,7 @@ struct Reading {
 
 impl Reading {
     /// As if no document were odd; replies as if none ended early.
-    fn of(texts: Texts<'_>) -> Result<Self, EngineError> {
+    fn of(texts: Texts<'_>, source: &Source) -> Result<Self, EngineError> {
         let expected;
         let documents = match texts {
             Texts::Given(texts) => &texts.documents,
@@ -67,13 +67,14 @@ impl Reading {
         let tokens = |part: &[Vec<u32>]| part.iter().map(Vec::len).sum::<usize>();
         let longest = [&calibrate, &tune, &report].into_iter().flatten().map(Vec::len).max().unwrap_or(0);
         let all = tokens(&calibrate) + tokens(&tune) + tokens(&report);
-        Ok(Self { all, probed: probed(&calibrate).to_vec(), report: tokens(&report), longest })
+        Ok(Self { all, probed: probed(source, &calibrate).to_vec(), report: tokens(&report), longest })
     }
 }
 
 /// Counts what the request comes to, and measures for a moment how long this machine takes for it.
 pub fn outlook(request: &Request<'_>) -> Result<Outlook, EngineError> {
-    let (source, reading) = (Source::read(request.source)?, Reading::of(request.texts)?);
+    let source = Source::read(request.source)?;
+    let reading = Reading::of(request.texts, &source)?;
     let probing = Probing::new(&source, &reading.probed, PROBED_BITS, request.memory)?;
     let rates = Rates::measure(&source)?;
     let matrices = source.layout.weights.values().filter(|weight| weight.kind == WeightKind::Dense);
@@ -82,7 +83,9 @@ pub fn outlook(request: &Request<'_>) -> Result<Outlook, EngineError> {
     let written = weights * fitting + 3.0 * rates.reading();
     let tokens = |texts: &[Vec<u32>]| texts.iter().map(Vec::len).sum::<usize>();
     let probed = tokens(&reading.probed);
-    let heads = if source.layout.has_mtp() { rates.evidence(probed) + weights * fitting } else { 0.0 };
+    // Behind a trunk of middle size and behind the one that is chosen.
+    let heads =
+        if source.layout.has_mtp() { 2.0 * (rates.evidence(probed) + weights * fitting) } else { 0.0 };
     let seconds = rates.likelihoods(reading.all, 1)
         + rates.probe(probed, probing.batches())
         + heads
@@ -107,7 +110,8 @@ pub fn outlook(request: &Request<'_>) -> Result<Outlook, EngineError> {
 /// Refuses what does not fit in the memory of this machine.
 pub(super) fn check(request: &Request<'_>) -> Result<(), EngineError> {
     let usable = mlx::usable_memory();
-    let (source, reading) = (Source::read(request.source)?, Reading::of(request.texts)?);
+    let source = Source::read(request.source)?;
+    let reading = Reading::of(request.texts, &source)?;
     let probing = Probing::new(&source, &reading.probed, PROBED_BITS, request.memory)?;
     let needed = peak(request, &source, &reading, &probing)?;
     match usable == 0 || needed <= usable {

@@ -7,10 +7,13 @@ use super::replies;
 use super::request::{Observe, Progress, Request, Texts};
 use crate::calibration::{Document, Record, Split, odd, sequences};
 use crate::error::EngineError;
-use crate::observe::{Source, likelihoods};
+use crate::observe::{Source, groups, likelihoods};
 
-/// Tokens of the first texts that it is measured on: more take longer and say little more.
-const PROBED_TOKENS: usize = 8192;
+/// Tokens of the first texts that it is measured on what groups of matrices cost: more take longer and say little more,
+/// fewer say too little.
+const PROBED_TOKENS: (usize, usize) = (1024, 8192);
+/// Products of weights that this may take beyond the fewest tokens: an hour on the slowest chips.
+const PROBED_WORK: f64 = 4e15;
 
 /// The parts that are read, each a list of sequences.
 #[derive(Debug)]
@@ -84,11 +87,19 @@ fn perplexities(
 }
 
 /// The texts that it is measured on what groups of matrices cost.
-pub(super) fn probed(texts: &[Vec<u32>]) -> &[Vec<u32>] {
+pub(super) fn probed<'a>(source: &Source, texts: &'a [Vec<u32>]) -> &'a [Vec<u32>] {
+    let Source { config, layout } = source;
+    let read = layout.weights.values().map(|weight| {
+        let experts = weight.experts.and(config.moe.as_ref()).map_or(1, |moe| moe.experts_per_token);
+        (experts * weight.rows * weight.columns) as f64
+    });
+    // A version that begins in a layer goes through those behind it, half of them on average.
+    let of_token = read.sum::<f64>() * groups(layout, config.layers.len()).len() as f64 / 2.0;
+    let most = ((PROBED_WORK / of_token) as usize).clamp(PROBED_TOKENS.0, PROBED_TOKENS.1);
     let sums = texts.iter().scan(0, |tokens, text| {
         *tokens += text.len();
         Some(*tokens)
     });
-    let count = sums.take_while(|tokens| *tokens <= PROBED_TOKENS).count().max(1);
+    let count = sums.take_while(|tokens| *tokens <= most).count().max(1);
     &texts[..count.min(texts.len())]
 }

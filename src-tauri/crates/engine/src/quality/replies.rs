@@ -58,7 +58,8 @@ pub(super) fn texts(
     kept: &mut Kept,
     observe: Observe<'_>,
 ) -> Result<calibration::Texts, EngineError> {
-    let place = beside(request.out, ".replies")?;
+    // Whoever keeps what was measured for several results keeps this too.
+    let place = beside(request.measured.unwrap_or(request.out), ".replies")?;
     // From here on what is there is ours, whatever it is.
     kept.next(|| plan(request, &place).map(|_| true))?;
     let documents = kept.next(|| {

@@ -4,13 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use foretoken_protocol::{ConversionReport, ConversionSettings};
-use serde::{Deserialize, Serialize};
+use foretoken_protocol::ConversionReport;
 use serde_json::{Value, json};
 
-use super::aim::Aim;
+use super::aim::{Aim, Closeness};
 use super::kept::{self, Kept, replace};
-use super::offer::{HEAD_BITS, Offer, Offered, Offers};
+use super::offer::{HEAD_BITS, LEAST_HEAD_BITS, Offer, Offered, Offers};
 use super::parts::{Parts, probed};
 use super::request::{Observe, PROBED_BITS, Progress, Request, Texts};
 use super::{QualityError, heads, outlook, replies};
@@ -21,6 +20,8 @@ use crate::observe::{Batch, Divergence, Probe, Probing, Source, evidence};
 
 /// Where the record of a result says how far it is from the original.
 const EVIDENCE: &str = "evidence";
+/// Goes up with every change of what is measured or how it is kept.
+const FORMAT: u32 = 1;
 
 /// What came of it.
 #[derive(Debug)]
@@ -34,14 +35,12 @@ pub struct Made {
 /// Measures, plans, writes and measures again. What an interruption leaves is gone on with by whoever asks for the
 /// same.
 pub fn convert(request: &Request<'_>, observe: Observe<'_>) -> Result<Made, EngineError> {
-    if !lacks_evidence(request.out) {
-        check(request)?;
-    }
-    let mut kept = open(request)?;
-    let is_written = is_written(request, &kept);
+    // As this request would have it, or it is in the way.
+    let is_written = unproved(request.out) == Some(wanted(request)?);
     if !is_written {
         check(request)?;
     }
+    let mut kept = open(request)?;
     let parts = Parts::of(request, &mut kept, observe)?;
     let report = match is_written {
         true => None,
@@ -73,7 +72,7 @@ pub fn offers(request: &Request<'_>, observe: Observe<'_>) -> Result<Offers, Eng
     let mut kept = open(request)?;
     let parts = Parts::of(request, &mut kept, observe)?;
     let probe = probe(request, &parts, &mut kept, observe)?;
-    Offer::new(request.source, request.out, &request.settings, &probe, HEAD_BITS)?.offers()
+    offer(request, &parts, &probe, &mut kept, observe)?.offers()
 }
 
 /// What was measured before, and what will be.
@@ -89,11 +88,14 @@ fn open(request: &Request<'_>) -> Result<Kept, EngineError> {
 fn check(request: &Request<'_>) -> Result<(), EngineError> {
     let Request { source, out, ref settings, revision, texts, .. } = *request;
     Conversion::plan(source, out, settings, revision, Limits::default())?;
-    outlook::check(request)?;
-    match texts {
-        Texts::Given(_) => Ok(()),
-        Texts::Replies { max_tokens, .. } => replies::check(request, max_tokens),
+    if let Texts::Replies { max_tokens, .. } = texts {
+        replies::check(request, max_tokens)?;
     }
+    outlook::check(request)?;
+    // Whatever will be measured, less than this cannot be made.
+    let (model, texts) = (Source::read(source)?, [vec![0]]);
+    let least = Probing::new(&model, &texts, PROBED_BITS, request.memory)?.least();
+    Offer::new(source, out, settings, least, LEAST_HEAD_BITS)?.reach(request.aim)
 }
 
 fn write(
@@ -107,10 +109,6 @@ fn write(
     if observe(Progress::Planned(offered)).is_break() {
         return Err(EngineError::Cancelled);
     }
-    let chosen = Chosen::of(request, plan.hash());
-    if !kept.holds(&chosen) {
-        kept.add(&chosen)?;
-    }
     let planned = (Arc::new(plan), Some(Arc::new(importance)));
     let conversion = Conversion::planned(source, out, planned, &settings, revision, Limits::default())?;
     conversion.run(&mut |progress| observe(Progress::Writing(*progress)))
@@ -123,24 +121,34 @@ fn chosen(
     kept: &mut Kept,
     observe: Observe<'_>,
 ) -> Result<(Plan, Offered, Importance), EngineError> {
-    let Request { source, out, settings, aim, .. } = *request;
     let mut probe = probe(request, parts, kept, observe)?;
-    let offer = Offer::new(source, out, &settings, &probe, HEAD_BITS)?;
-    let Some(head) =
-        heads::measured(request, (&offer.choose(aim)?.modules, &probe.importance), parts, kept, observe)?
-    else {
-        let (plan, offered) = offer.plan(aim, &Value::Null)?;
-        return Ok((plan, offered, probe.importance));
-    };
-    head.add_to(&mut probe.importance);
-    let table = heads::table(&head);
-    let (plan, offered) =
-        match Offer::new(source, out, &settings, &probe, heads::choose(&head))?.plan(aim, &table) {
-            Ok(planned) => planned,
-            // With more bits in the head, the smallest results are no longer as small.
-            Err(_) => Offer::new(source, out, &settings, &probe, HEAD_BITS)?.plan(aim, &table)?,
-        };
+    let offer = offer(request, parts, &probe, kept, observe)?;
+    let trunk = offer.choose(request.aim)?.modules;
+    let head = heads::measured(request, (&trunk, &probe.importance), parts, kept, observe)?;
+    let told = json!({ "request": wanted(request)?, "head": head.as_ref().map(heads::table) });
+    if let Some(head) = head {
+        head.add_to(&mut probe.importance);
+    }
+    let (plan, offered) = offer.plan(request.aim, told)?;
     Ok((plan, offered, probe.importance))
+}
+
+/// Every plan that can be made, whatever the request aims at: with as many bits in the MTP head as pay behind a trunk of
+/// middle size.
+fn offer(
+    request: &Request<'_>,
+    parts: &Parts,
+    probe: &Probe,
+    kept: &mut Kept,
+    observe: Observe<'_>,
+) -> Result<Offer, EngineError> {
+    let Request { source, out, ref settings, .. } = *request;
+    let plain = Offer::new(source, out, settings, probe.choices(), HEAD_BITS)?;
+    let trunk = plain.choose(Aim::Closeness(Closeness::Balanced))?.modules;
+    match heads::measured(request, (&trunk, &probe.importance), parts, kept, observe)? {
+        None => Ok(plain),
+        Some(head) => Offer::new(source, out, settings, probe.choices(), heads::choose(&head)),
+    }
 }
 
 /// What each group of matrices costs, measured as far as it was not before.
@@ -151,7 +159,7 @@ fn probe(
     observe: Observe<'_>,
 ) -> Result<Probe, EngineError> {
     let source = Source::read(request.source)?;
-    let probing = Probing::new(&source, probed(&parts.calibrate), PROBED_BITS, request.memory)?;
+    let probing = Probing::new(&source, probed(&source, &parts.calibrate), PROBED_BITS, request.memory)?;
     let mut found: Vec<Batch> = Vec::new();
     for batch in 0..probing.batches() {
         let progress = &mut |done, total| observe(Progress::Probing { done, total });
@@ -160,40 +168,22 @@ fn probe(
     Ok(probing.finish(found))
 }
 
-/// What was chosen for a request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Chosen {
-    aim: Aim,
-    settings: ConversionSettings,
-    revision: Option<String>,
-    /// The plan's hash.
-    plan: String,
+/// What is kept of a request in the record of its result.
+fn wanted(request: &Request<'_>) -> Result<Value, EngineError> {
+    let Request { source, aim, settings, revision, .. } = *request;
+    let source = Metadata::read(source, Files::Whole)?.fingerprint()?;
+    let wanted = json!({ "source": source, "aim": aim, "settings": settings, "revision": revision });
+    // As it will be read.
+    Ok(serde_json::from_str(&wanted.to_string()).unwrap_or(wanted))
 }
 
-impl Chosen {
-    fn of(request: &Request<'_>, plan: String) -> Self {
-        let Request { aim, settings, revision, .. } = *request;
-        Self { aim, settings, revision: revision.map(str::to_owned), plan }
-    }
-}
-
-/// The plan's hash, of a whole model whose record has one but no evidence.
-fn unproved(out: &Path) -> Option<String> {
+/// What was wanted of a whole result whose bits were chosen, and that has no evidence yet.
+fn unproved(out: &Path) -> Option<Value> {
     let record = fs::read(out.join(RECORD)).ok()?;
     let record: Value = serde_json::from_slice(&record).ok()?;
     let quality = record.get("quality").filter(|quality| quality.get(EVIDENCE).is_none())?;
     // What has no config yet is still to be finished.
-    let plan = out.join("config.json").exists().then(|| quality["plan"].as_str())?;
-    plan.map(str::to_owned)
-}
-
-fn lacks_evidence(out: &Path) -> bool {
-    unproved(out).is_some()
-}
-
-/// Whether the result is there already as this request would have it, and only its evidence is missing.
-fn is_written(request: &Request<'_>, kept: &Kept) -> bool {
-    unproved(request.out).is_some_and(|plan| kept.holds(&Chosen::of(request, plan)))
+    out.join("config.json").exists().then(|| quality["measured"]["request"].clone())
 }
 
 /// Adds to the record of a result how far it is from the original.
@@ -208,10 +198,10 @@ fn note(request: &Request<'_>, parts: &Parts, found: &Divergence) -> Result<(), 
     Ok(())
 }
 
-/// What must be the same for what was measured to count: the program, the model, the texts, how they are read.
+/// What must be the same for what was measured to count: how it is kept, the model, the texts, how they are read.
 fn about(request: &Request<'_>) -> Result<Value, EngineError> {
     Ok(json!({
-        "version": env!("CARGO_PKG_VERSION"),
+        "format": FORMAT,
         "source": Metadata::read(request.source, Files::Whole)?.fingerprint()?,
         "texts": request.texts.identity(),
         "bits": PROBED_BITS,

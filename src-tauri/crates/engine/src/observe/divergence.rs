@@ -72,8 +72,8 @@ pub(super) fn slabs(config: &Config) -> impl Iterator<Item = Range<usize>> {
     (0..vocab).step_by(rows).map(move |start| start..vocab.min(start + rows))
 }
 
-/// The most bytes that a comparison of texts of at most `longest` tokens takes at a time beside what the models have put
-/// out: rows of two output heads, logits and what is made of them.
+/// The most bytes that a comparison of texts of at most `longest` tokens takes at a time beside what the models have
+/// put out: rows of two output heads, logits and what is made of them.
 pub fn comparing_bytes(source: &Source, longest: usize) -> u64 {
     let rows = slabs(&source.config).next().map_or(1, |rows| rows.len());
     let heads = 2 * rows * source.config.hidden_size * (4 + source.layout.compute.bytes() as usize);

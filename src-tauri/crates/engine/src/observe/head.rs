@@ -1,5 +1,6 @@
-//! What each width of an MTP head's matrices is worth behind a trunk that is quantized: how many of its guesses are what
-//! that trunk then chooses. The head is fitted to the hidden states of this trunk, not to those of the float model.
+//! What each width of an MTP head's matrices is worth behind a trunk that is quantized: how many of its guesses are
+//! what that trunk then chooses. The head is fitted to the hidden states of this trunk, not to those of the float
+//! model.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

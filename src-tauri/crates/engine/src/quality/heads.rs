@@ -1,5 +1,5 @@
-//! How many bits an MTP head gets: as many as pay, by the share of its guesses that are right and the bytes that a draft
-//! reads for it.
+//! How many bits an MTP head gets: as many as pay, by the share of its guesses that are right and the bytes that a
+//! draft reads for it.
 
 use std::collections::BTreeMap;
 

@@ -111,7 +111,8 @@ impl Offer {
         }
     }
 
-    /// The plan that comes to what is wanted, and what is expected of it, which goes into the plan beside what is `told`.
+    /// The plan that comes to what is wanted, and what is expected of it, which goes into the plan beside what is
+    /// `told`.
     pub(super) fn plan(&self, aim: Aim, told: Value) -> Result<(Plan, Offered), EngineError> {
         let allocation = self.choose(aim)?;
         let offered = self.offered(&allocation);

@@ -133,8 +133,8 @@ fn chosen(
     Ok((plan, offered, probe.importance))
 }
 
-/// Every plan that can be made, whatever the request aims at: with as many bits in the MTP head as pay behind a trunk of
-/// middle size.
+/// Every plan that can be made, whatever the request aims at: with as many bits in the MTP head as pay behind a trunk
+/// of middle size.
 fn offer(
     request: &Request<'_>,
     parts: &Parts,

@@ -170,7 +170,8 @@ fn head(source: &Source) -> Result<Rate, EngineError> {
         let outputs = Outputs { normed: vec![random(source, tokens)?], guessed: vec![guessed] };
         let text = vec![vec![0; tokens]];
         let of_slab = [rows.clone()];
-        let compared = timed(|| compare(&of_slab, &text, (one, &outputs), (None, &[outputs.clone()])));
+        let compared =
+            timed(|| compare(&of_slab, &text, (one, &outputs), (None, std::slice::from_ref(&outputs))));
         compared.map(|(_, seconds)| seconds / 2.0)
     })?;
     Ok(Rate { read: 2.0 * share * read, token: share * token, few: share * few })

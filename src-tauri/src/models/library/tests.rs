@@ -228,7 +228,7 @@ async fn to_measure(running: &Running) -> (PathBuf, PathBuf) {
     let (source, text) = (running.at("mine"), running.at("notes.md"));
     copy_demo(&source);
     let note = |at: usize| format!("{at}: the owl number {at} saw {} mice under the moon.\n\n", at * at % 97);
-    fs::write(&text, (0..60).map(note).collect::<String>()).unwrap();
+    fs::write(&text, (0..240).map(note).collect::<String>()).unwrap();
     running.library.import(&source).await.unwrap();
     running.wait("the folder is listed", |told| lists(told, &source)).await;
     (source, text)

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use foretoken_engine::mlx::Dtype;
 use foretoken_models::{Library, Location};
-use foretoken_tests::fixtures::{copy_demo_model, demo_model};
+use foretoken_tests::fixtures::{copy_demo_model, demo_model, edit_json, write_demo_with};
 use serde_json::{Value, json};
 
 use crate::support::drag::Drag;
@@ -34,7 +35,13 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn from_an_empty_library_to_a_reply_of_a_downloaded_and_converted_model() {
-    let hub = Hub::with(&demo_model(), &[]);
+    // A processor measures 4 bits with numbers of 32 bits in a fifth of the time.
+    let model = tempfile::tempdir().unwrap();
+    write_demo_with(model.path(), |tensors| {
+        tensors.values_mut().for_each(|tensor| *tensor = tensor.astype(Dtype::Float32).unwrap());
+    });
+    edit_json(model.path(), "config.json", |config| config["text_config"]["dtype"] = "float32".into());
+    let hub = Hub::with(model.path(), &[]);
     let sandbox = sandbox_with(&hub);
     let window = sandbox.open();
     open_models(&window);

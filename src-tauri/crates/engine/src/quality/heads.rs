@@ -16,6 +16,9 @@ use crate::observe::{HeadFound, HeadPoint, Source, head, standard_error};
 
 /// Standard errors over the texts below which more speed counts as none.
 const NOISE: f64 = 2.0;
+/// Share of guesses that fewer bits may lose against the head as it is: below that, what is a tie here may be none on
+/// other texts.
+const MOST_LOST: f64 = 0.01;
 
 /// What was found of a head behind one trunk.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,16 +49,22 @@ pub(super) fn measured(
 
 /// What is kept of it beside the result: at each width, the share of guesses that were right.
 pub(super) fn table(found: &HeadFound) -> Value {
-    let of_point = |point: &HeadPoint| {
-        let (right, all) = point.guesses.iter().fold((0, 0), |sum, text| (sum.0 + text.0, sum.1 + text.1));
-        json!({ "bits": point.bits, "bytes": point.bytes, "accepted": right as f64 / all.max(1) as f64 })
-    };
+    let of_point =
+        |point: &HeadPoint| json!({ "bits": point.bits, "bytes": point.bytes, "accepted": accepted(point) });
     found.points.iter().map(of_point).collect()
+}
+
+/// Share of guesses that were right.
+fn accepted(point: &HeadPoint) -> f64 {
+    let (right, all) = point.guesses.iter().fold((0, 0), |sum, text| (sum.0 + text.0, sum.1 + text.1));
+    right as f64 / all.max(1) as f64
 }
 
 /// Bits of the head with which decoding is fastest, `None` as it is: the fewest of those that are about as fast.
 pub(super) fn choose(found: &HeadFound) -> Option<usize> {
-    let mut points: Vec<&HeadPoint> = found.points.iter().collect();
+    let whole = found.points.iter().find(|point| point.bits.is_none()).map_or(0.0, accepted);
+    let mut points: Vec<&HeadPoint> =
+        found.points.iter().filter(|point| accepted(point) >= whole - MOST_LOST).collect();
     points.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
     let mut points = points.into_iter();
     let first = points.next()?;
@@ -100,6 +109,9 @@ mod tests {
         // Behind a trunk of many bytes, those of the head cost next to nothing.
         assert_eq!(choose(&found(1e6, &better)), Some(8));
         assert_eq!(choose(&found(1e6, &[(4, [80; 4]), (16, [85; 4])])), None);
+        // However cheap they are, they may not lose much.
+        let lossy = [(3, [70, 90, 70, 90]), (4, [80, 82, 81, 81]), (16, [81, 83, 81, 82])];
+        assert_eq!(choose(&found(20.0, &lossy)), Some(4));
     }
 
     #[test]

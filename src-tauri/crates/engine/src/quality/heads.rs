@@ -96,27 +96,31 @@ mod tests {
         let point = |(bits, right): &(usize, [usize; 4])| HeadPoint {
             bits: Some(*bits).filter(|bits| *bits < 16),
             bytes: *bits as f64,
-            guesses: right.map(|right| (right, 100)).to_vec(),
+            guesses: right.map(|right| (right, 1000)).to_vec(),
         };
         HeadFound { points: shares.iter().map(point).collect(), trunk_bytes, ..HeadFound::default() }
     }
 
     #[test]
     fn more_bits_must_earn_their_bytes() {
-        let better =
-            [(2, [60, 62, 61, 60]), (4, [80, 83, 81, 80]), (8, [81, 84, 82, 81]), (16, [81, 84, 82, 81])];
+        let better = [
+            (2, [600, 620, 610, 600]),
+            (4, [810, 830, 815, 805]),
+            (8, [813, 833, 818, 808]),
+            (16, [813, 833, 818, 808]),
+        ];
         assert_eq!(choose(&found(100.0, &better)), Some(4));
         // Behind a trunk of many bytes, those of the head cost next to nothing.
         assert_eq!(choose(&found(1e6, &better)), Some(8));
-        assert_eq!(choose(&found(1e6, &[(4, [80; 4]), (16, [85; 4])])), None);
+        assert_eq!(choose(&found(1e6, &[(4, [800; 4]), (16, [850; 4])])), None);
         // However cheap they are, they may not lose much.
-        let lossy = [(3, [70, 90, 70, 90]), (4, [81, 83, 80, 82]), (16, [81, 83, 81, 82])];
+        let lossy = [(3, [700, 900, 700, 900]), (4, [810, 820, 810, 820]), (16, [812, 822, 812, 822])];
         assert_eq!(choose(&found(20.0, &lossy)), Some(4));
     }
 
     #[test]
     fn what_may_be_chance_earns_none() {
-        let by_chance = [(3, [80, 80, 80, 80]), (8, [80, 80, 80, 88])];
+        let by_chance = [(3, [800, 800, 800, 800]), (8, [800, 800, 800, 880])];
         assert_eq!(choose(&found(1e6, &by_chance)), Some(3));
         assert_eq!(choose(&HeadFound::default()), None);
     }

@@ -1,6 +1,5 @@
 //! What fitted scales and biases are worth: how far a quantized model is from its source.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use foretoken_engine::checkpoint::QuantSpec;
@@ -8,9 +7,8 @@ use foretoken_engine::convert::{Method, fit};
 use foretoken_engine::mlx::{self, Array, Dtype, QuantMode};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::score::score;
-use foretoken_engine::session::{ReplyRequest, Session};
-use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Sampling};
-use foretoken_tests::fixtures::{demo_in_f32, demo_model, demo_questions, edit_json, load, write_demo_with};
+use foretoken_tests::fixtures::{demo_in_f32, demo_questions, edit_json, load, write_demo_with};
+use foretoken_tests::replies::demo_replies;
 
 const GROUP: i32 = 64;
 /// Tokens per forward pass.
@@ -20,26 +18,7 @@ const BOUNDS: [(usize, f64); 4] = [(2, 0.6), (3, 0.75), (4, 0.95), (8, 0.7)];
 
 /// Questions and the demo model's replies to them, other ones for each seed, at least `tokens` together.
 fn texts(seed: u64, tokens: usize) -> Vec<Vec<u32>> {
-    let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
-    let mut texts: Vec<Vec<u32>> = Vec::new();
-    for question in demo_questions().into_iter().skip(seed as usize * 60) {
-        let prompt = session.chat_prompt(&[ChatMessage::user(question)], None, false).unwrap();
-        let settings = GenerationSettings {
-            sampling: Sampling { temperature: 1.0, seed: Some(seed), ..Sampling::default() },
-            drafting: Drafting::Fixed { depth: 2 },
-            max_tokens: 100,
-            thinking: false,
-            stop: Vec::new(),
-        };
-        let mut ids = prompt.ids.clone();
-        let request = ReplyRequest::new(prompt, settings);
-        ids.extend(session.reply(request, &mut |_| ControlFlow::Continue(())).unwrap().ids);
-        texts.push(ids);
-        if texts.iter().map(Vec::len).sum::<usize>() >= tokens {
-            break;
-        }
-    }
-    texts
+    demo_replies(&mut demo_questions().into_iter().skip(seed as usize * 60), seed, tokens)
 }
 
 /// Mean over tokens of KL(one ‖ other) of what the models make of a text, in nats.

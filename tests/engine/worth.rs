@@ -10,12 +10,9 @@ use foretoken_engine::convert::{Conversion, Limits};
 use foretoken_engine::mlx::Dtype;
 use foretoken_engine::observe::{Divergence, Source, evidence};
 use foretoken_engine::quality::{self, Aim, Request, Texts};
-use foretoken_engine::session::{ReplyRequest, Session};
-use foretoken_protocol::{
-    ChatMessage, ConversionSettings, Drafting, GenerationSettings, HeadFormat, Sampling, VisionFormat,
-    WeightFormat,
-};
+use foretoken_protocol::{ConversionSettings, HeadFormat, VisionFormat, WeightFormat};
 use foretoken_tests::fixtures::{demo_model, demo_questions, write_raw};
+use foretoken_tests::replies::demo_replies;
 
 /// Tokens by which bits are chosen, and tokens of the report.
 const CHOSEN_BY: usize = 2000;
@@ -23,31 +20,11 @@ const REPORTED: usize = 3000;
 /// What divergence is at most of that of uniform conversions.
 const WORTH: f64 = 0.4;
 
-/// Questions and the model's replies to them, other ones for each seed: texts to choose by, and texts for the report.
-fn texts(model: &Path, seed: u64) -> [Vec<Vec<u32>>; 2] {
-    let mut session = Session::load(model, &mut |_, _| ControlFlow::Continue(())).unwrap();
+/// Questions and the demo model's replies to them, other ones for each seed: texts to choose by, and texts for the
+/// report.
+fn texts(seed: u64) -> [Vec<Vec<u32>>; 2] {
     let mut questions = demo_questions().into_iter().skip(seed as usize * 120);
-    let mut part = |tokens: usize| {
-        let mut texts: Vec<Vec<u32>> = Vec::new();
-        while texts.iter().map(Vec::len).sum::<usize>() < tokens {
-            let question = questions.next().expect("there are enough");
-            let prompt = session.chat_prompt(&[ChatMessage::user(question)], None, false).unwrap();
-            let settings = GenerationSettings {
-                sampling: Sampling { temperature: 1.0, seed: Some(seed), ..Sampling::default() },
-                drafting: Drafting::Fixed { depth: 2 },
-                max_tokens: 100,
-                thinking: false,
-                stop: Vec::new(),
-            };
-            let mut ids = prompt.ids.clone();
-            let reply =
-                session.reply(ReplyRequest::new(prompt, settings), &mut |_| ControlFlow::Continue(()));
-            ids.extend(reply.unwrap().ids);
-            texts.push(ids);
-        }
-        texts
-    };
-    [CHOSEN_BY, REPORTED].map(&mut part)
+    [CHOSEN_BY, REPORTED].map(|tokens| demo_replies(&mut questions, seed, tokens))
 }
 
 /// How far a model is from its source.
@@ -79,7 +56,7 @@ fn chosen_bits_are_closer_than_uniform_ones_of_as_many_bytes() {
     write_raw(&demo_model(), &source, Dtype::Float32);
     let mut worth = Vec::new();
     for seed in 0..seeds {
-        let [chosen_by, report] = texts(&demo_model(), seed);
+        let [chosen_by, report] = texts(seed);
         let documents = (0..).zip(chosen_by).map(|(place, ids)| Document { ids, place }).collect();
         let texts =
             calibration::Texts { source: calibration::Source::File, sha256: String::new(), documents };

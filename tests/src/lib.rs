@@ -11,6 +11,7 @@ pub mod known;
 pub mod oracle;
 pub mod programs;
 pub mod reference;
+pub mod replies;
 pub mod rng;
 pub mod runs;
 pub mod states;

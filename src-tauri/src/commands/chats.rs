@@ -9,10 +9,8 @@ use foretoken_protocol::{
     OpenedChat, PictureSize, Preset, PresetId, SearchResults, SearchScope,
 };
 use tauri::{State, WebviewWindow};
-use tauri_plugin_dialog::DialogExt;
-use tokio::sync::oneshot;
 
-use super::dialogs::{chosen_path, path_to_save};
+use super::dialogs::{path_to_open, path_to_save};
 use crate::app::App;
 use crate::handed::Purpose;
 
@@ -266,15 +264,8 @@ pub(crate) async fn choose_chats_file(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
 ) -> Result<Option<String>, ErrorReport> {
-    let (answer, chosen) = oneshot::channel();
-    window
-        .dialog()
-        .file()
-        .set_parent(&window)
-        .set_title("Import chats")
-        .add_filter("Chats", &["json"])
-        .pick_file(move |file| drop(answer.send(file)));
-    Ok(chosen_path(chosen).await.map(|path| app.handed.chosen(Purpose::Chats, path)))
+    let chosen = path_to_open(&window, "Import chats", ("Chats", &["json"])).await;
+    Ok(chosen.map(|path| app.handed.chosen(Purpose::Chats, path)))
 }
 
 /// Adds the chats of files that Foretoken, ChatGPT or LM Studio has written and that were chosen or dropped, one after

@@ -19,6 +19,23 @@ pub(super) async fn path_to_save(window: &WebviewWindow, title: &str, name: Stri
     chosen_path(chosen).await
 }
 
+/// Lets the person choose a file with one of these endings, which go by a name; `None` if they do not.
+pub(super) async fn path_to_open(
+    window: &WebviewWindow,
+    title: &str,
+    (name, endings): (&str, &[&str]),
+) -> Option<PathBuf> {
+    let (answer, chosen) = oneshot::channel();
+    window
+        .dialog()
+        .file()
+        .set_parent(window)
+        .set_title(title)
+        .add_filter(name, endings)
+        .pick_file(move |file| drop(answer.send(file)));
+    chosen_path(chosen).await
+}
+
 /// What a dialog answers; `None` if the person chose nothing.
 pub(super) async fn chosen_path(chosen: oneshot::Receiver<Option<FilePath>>) -> Option<PathBuf> {
     chosen.await.ok().flatten().and_then(|file| file.into_path().ok())

@@ -8,10 +8,8 @@ use foretoken_protocol::{
     RemoteFilter, RemoteModel,
 };
 use tauri::{State, WebviewWindow};
-use tauri_plugin_dialog::DialogExt;
-use tokio::sync::oneshot;
 
-use super::dialogs::chosen_path;
+use super::dialogs::path_to_open;
 use crate::app::App;
 use crate::handed::Purpose;
 
@@ -150,15 +148,9 @@ pub(crate) async fn choose_measured_text(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
 ) -> Result<Option<String>, ErrorReport> {
-    let (answer, chosen) = oneshot::channel();
-    window
-        .dialog()
-        .file()
-        .set_parent(&window)
-        .set_title("Choose a text to measure on")
-        .add_filter("Text", &["txt", "md", "jsonl"])
-        .pick_file(move |file| drop(answer.send(file)));
-    Ok(chosen_path(chosen).await.map(|path| app.handed.chosen(Purpose::Text, path)))
+    let texts = ("Text", &["txt", "md", "jsonl"][..]);
+    let chosen = path_to_open(&window, "Choose a text to measure on", texts).await;
+    Ok(chosen.map(|path| app.handed.chosen(Purpose::Text, path)))
 }
 
 fn text_file(app: &App, text: Option<String>) -> Result<Option<PathBuf>, ErrorReport> {

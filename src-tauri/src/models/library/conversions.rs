@@ -73,6 +73,7 @@ impl ModelLibrary {
         text: Option<&Path>,
         stop: impl Future<Output = ()>,
     ) -> Result<bool, ErrorReport> {
+        self.forget_other_offer(source, text).await?;
         let mut arguments = self.arguments(source, NOTHING, None)?;
         arguments.extend(["--offer".into(), "--measured".into(), self.place_of(source)?.measured.into()]);
         arguments.extend(read_text(text));

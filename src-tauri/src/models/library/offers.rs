@@ -93,6 +93,21 @@ impl ModelLibrary {
         .await
     }
 
+    /// Removes what was offered by another text, of which nothing will be left once the model is measured on this one.
+    pub(super) async fn forget_other_offer(
+        &self,
+        path: &Path,
+        text: Option<&Path>,
+    ) -> Result<(), ErrorReport> {
+        let kept = self.kept_offer(path).await?;
+        if kept.is_none_or(|(kept, _)| kept.as_deref() == text) {
+            return Ok(());
+        }
+        let place = self.place_of(path)?;
+        blocking(move || std::fs::remove_file(&place.offer).map_err(|error| not_kept(&place.offer, &error)))
+            .await
+    }
+
     async fn kept_offer(&self, path: &Path) -> Result<Option<(Option<PathBuf>, QualityOffer)>, ErrorReport> {
         let of = self.measured(path).await?;
         let place = self.place_of(path)?;

@@ -267,7 +267,18 @@ async fn what_is_measured_of_a_model_goes_on_after_a_restart_and_its_offer_is_ke
     let offer = QualityOffer { points: vec![small, close], small, balanced: close, close };
     running.library.keep_offer(&source, Some(text.clone()), offer.clone()).await.unwrap();
     let kept = running.library.offer(&source).await.unwrap().unwrap();
-    assert_eq!((Path::new(kept.text.as_ref().unwrap()), kept.offer), (text.as_path(), offer));
+    assert_eq!((Path::new(kept.text.as_ref().unwrap()), &kept.offer), (text.as_path(), &offer));
+    running.library.probe(source.clone(), None).await.unwrap();
+    let told = running.wait("it is measured on another text", is_probed).await;
+    let gone = async {
+        while running.library.offer(&source).await.unwrap().is_some() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(TIMEOUT, gone).await.expect("what the offer rests on is gone, and so is it");
+    running.library.cancel_job(told.jobs[0].id).await.unwrap();
+    running.wait("it is given up", |told| told.jobs.is_empty()).await;
+    running.library.keep_offer(&source, Some(text.clone()), kept.offer).await.unwrap();
     running.library.convert(source.clone(), &chosen(1000)).await.unwrap();
     let told = running.wait("a conversion is listed", |told| told.jobs.len() == 1).await;
     assert_eq!((told.jobs[0].name.as_str(), told.jobs[0].kind), ("mine-3.26bpw", JobKind::Conversion));

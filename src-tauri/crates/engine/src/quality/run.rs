@@ -122,7 +122,12 @@ fn chosen(
     observe: Observe<'_>,
 ) -> Result<(Plan, Offered, Importance), EngineError> {
     let mut probe = probe(request, parts, kept, observe)?;
-    let offer = offer(request, parts, &probe, kept, observe)?;
+    let mut offer = offer(request, parts, &probe, kept, observe)?;
+    if offer.reach(request.aim).is_err() {
+        // So small it becomes with the fewest bits in the head alone.
+        let Request { source, out, ref settings, .. } = *request;
+        offer = Offer::new(source, out, settings, probe.choices(), LEAST_HEAD_BITS)?;
+    }
     let trunk = offer.choose(request.aim)?.modules;
     let head = heads::measured(request, (&trunk, &probe.importance), parts, kept, observe)?;
     let told = json!({ "request": wanted(request)?, "head": head.as_ref().map(heads::table) });

@@ -15,7 +15,7 @@ const QUANTIZED: Option[] = [
     key: "4",
     weights: { kind: "bits", bits: 4 },
     name: "4-bit",
-    words: "Recommended. The smallest and fastest, with little loss",
+    words: "Recommended. Small and fast, with little loss",
   },
   {
     key: "8",

@@ -30,6 +30,7 @@ const fn action(id: ActionId, name: &'static str) -> Action {
 /// All actions, in the order in which lists show them and in which they stand in their menus.
 pub(crate) const ACTIONS: &[Action] = &[
     Action { menu: FILE, ..with(action(ActionId::NewChat, "New chat"), command("n")) },
+    Action { menu: FILE, ..action(ActionId::QuickQuestion, "Quick question") },
     Action { menu: EDIT, ..with(action(ActionId::FindChats, "Find in all chats"), command("f")) },
     Action {
         menu: EDIT,
@@ -109,6 +110,11 @@ pub(crate) const ACTIONS: &[Action] = &[
     Action { menu: VIEW, ..with(action(ActionId::ZoomOut, "Smaller"), command("-")) },
     Action { menu: VIEW, ..with(action(ActionId::ActualSize, "Actual size"), command("0")) },
     Action { menu: VIEW, ..action(ActionId::Models, "Models") },
+    Action {
+        menu: CHAT,
+        available: Availability::WithModelInMemory,
+        ..action(ActionId::Unload, "Give the model’s memory back")
+    },
     Action { menu: VIEW, ..action(ActionId::Benchmarks, "Benchmarks") },
     Action {
         menu: PROGRAM,

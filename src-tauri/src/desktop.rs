@@ -92,6 +92,10 @@ fn endings(before: &[Job], now: &[Job]) -> Vec<(String, String)> {
             JobStage::Done { .. } if job.kind == JobKind::Probe => {
                 Some((format!("{} is measured", job.name), "Choose a size for its conversion.".to_owned()))
             }
+            JobStage::Done { .. } if job.kind == JobKind::Comparison => Some((
+                format!("{} is compared with its original", job.name),
+                "Its details say how close it is.".to_owned(),
+            )),
             JobStage::Done { path } if job.kind == JobKind::Move => {
                 Some(("The model library has moved".to_owned(), format!("It is in {path} now.")))
             }

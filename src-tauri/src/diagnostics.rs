@@ -110,7 +110,7 @@ fn engine(text: &mut String, engine: &EngineState) -> fmt::Result {
 
 /// How often the engine was started anew, and what it has counted since it loaded its model.
 fn activity(text: &mut String, activity: Activity) -> fmt::Result {
-    let Activity { starts, counters } = activity;
+    let Activity { starts, counters, tokens_per_second: _ } = activity;
     let Counters { preemptions, swapped_out_bytes, swapped_in_bytes, .. } = counters;
     let Counters { prefix_lookups, prefix_hits, prefix_hit_tokens, probes, .. } = counters;
     writeln!(text, "Engine restarts: {}", starts.saturating_sub(1))?;
@@ -206,7 +206,11 @@ mod tests {
         let report = Report {
             version: "1.2.3",
             engine: &engine,
-            activity: Activity { starts: 3, counters: Counters { preemptions: 4, ..Counters::default() } },
+            activity: Activity {
+                starts: 3,
+                counters: Counters { preemptions: 4, ..Counters::default() },
+                tokens_per_second: 0.0,
+            },
             settings: &settings,
             log: &log,
             crash: Some(&crash),

@@ -43,7 +43,12 @@ impl AppEvents {
 
     /// Sends to the chat page alone what only it can do.
     pub(crate) fn publish_to_main(&self, event: &AppEvent) {
-        self.send_where(event, |window| window == MAIN_WINDOW);
+        self.publish_to(MAIN_WINDOW, event);
+    }
+
+    /// Sends to one window what concerns it alone.
+    pub(crate) fn publish_to(&self, window: &str, event: &AppEvent) {
+        self.send_where(event, |other| other == window);
     }
 
     /// Sends a change to all windows but the one that made it.
@@ -60,7 +65,7 @@ impl AppEvents {
     pub(crate) fn publish_surroundings(&self, window: &str, surroundings: Surroundings) {
         let known = self.surroundings().insert(window.to_owned(), surroundings.clone()).unwrap_or_default();
         if known != surroundings {
-            self.send_where(&AppEvent::Surroundings { surroundings }, |other| other == window);
+            self.publish_to(window, &AppEvent::Surroundings { surroundings });
         }
     }
 

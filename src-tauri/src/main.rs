@@ -26,11 +26,14 @@ mod local_api;
 mod log;
 #[cfg(target_os = "macos")]
 mod menu;
+#[cfg(target_os = "macos")]
+mod menu_bar;
 mod models;
 mod notices;
 mod notifications;
 mod pictures;
 mod places;
+mod quick;
 mod quit;
 mod quitting;
 mod settings;

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::instance::Answering;
 use crate::log::Log;
 use crate::places::{self, Places};
+use crate::quick::{self, QUICK_WINDOW};
 use crate::{desktop, instance, quit, window};
 
 /// How long closing may take before what is left is given up.
@@ -32,12 +33,14 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
     };
     let builder = tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())
+        .plugin(tauri_plugin_global_shortcut::Builder::new().build())
         .plugin(tauri_plugin_updater::Builder::new().build())
         .plugin(
             tauri_plugin_window_state::Builder::new()
                 .with_state_flags(
                     StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED | StateFlags::FULLSCREEN,
                 )
+                .with_denylist(&[QUICK_WINDOW])
                 .build(),
         )
         .invoke_handler(crate::commands::builder().invoke_handler())
@@ -81,6 +84,12 @@ fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn st
     #[cfg(target_os = "macos")]
     quit::ask_before_termination(handle);
     app.start(supervisor);
+    let preferences = app.settings.current().preferences;
+    #[cfg(target_os = "macos")]
+    crate::menu_bar::apply(handle, &app, &preferences);
+    if let Err(error) = quick::set_key(handle, preferences.quick_key) {
+        tracing::warn!("{error}");
+    }
     Ok(())
 }
 
@@ -89,6 +98,12 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
         WindowEvent::Destroyed => window.state::<Arc<App>>().events.unsubscribe(window.label()),
         // In full screen and out of it a window has another size.
         WindowEvent::Resized(_) | WindowEvent::Focused(true) => window::tell_surroundings(window),
+        // It is kept for the next time, and goes when one turns to something else.
+        WindowEvent::CloseRequested { api, .. } if window.label() == QUICK_WINDOW => {
+            api.prevent_close();
+            hide_panel(window);
+        }
+        WindowEvent::Focused(false) if window.label() == QUICK_WINDOW => hide_panel(window),
         // Others close, and that is all.
         _ if window.label() != window::MAIN_WINDOW => {}
         WindowEvent::CloseRequested { api, .. } => {
@@ -98,6 +113,10 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
         WindowEvent::DragDrop(drag) => window::on_drag(window, drag),
         _ => {}
     }
+}
+
+fn hide_panel(window: &Window) {
+    window.get_webview_window(QUICK_WINDOW).iter().for_each(quick::hide);
 }
 
 fn on_event(handle: &AppHandle, event: RunEvent) {

@@ -20,20 +20,32 @@ const LEAVING_FULL_SCREEN: std::time::Duration = std::time::Duration::from_milli
 
 /// Opens the window with the chat page.
 pub(crate) fn open(handle: &AppHandle, started: Instant) -> Result<(), Box<dyn std::error::Error>> {
-    open_window(handle, MAIN_WINDOW, started)
+    open_since(handle, MAIN_WINDOW, started).map(drop)
+}
+
+/// Opens a window of the configuration.
+pub(crate) fn open_window(
+    handle: &AppHandle,
+    label: &str,
+) -> Result<WebviewWindow, Box<dyn std::error::Error>> {
+    open_since(handle, label, Instant::now())
 }
 
 /// Opens the window with the settings, or brings it to the front.
 pub(crate) fn open_settings(handle: &AppHandle) {
     if let Some(window) = handle.get_webview_window(SETTINGS_WINDOW) {
         bring_to_front(&window);
-    } else if let Err(error) = open_window(handle, SETTINGS_WINDOW, Instant::now()) {
+    } else if let Err(error) = open_window(handle, SETTINGS_WINDOW) {
         tracing::error!("the settings cannot be opened: {error}");
     }
 }
 
 /// Opens a window of the configuration, hidden until its page is there. It shows the app's own page and nothing else.
-fn open_window(handle: &AppHandle, label: &str, started: Instant) -> Result<(), Box<dyn std::error::Error>> {
+fn open_since(
+    handle: &AppHandle,
+    label: &str,
+    started: Instant,
+) -> Result<WebviewWindow, Box<dyn std::error::Error>> {
     let windows = &handle.config().app.windows;
     let config = windows.iter().find(|window| window.label == label).ok_or("the window is not configured")?;
     let development_page = handle.config().build.dev_url.clone().filter(|_| tauri::is_dev());
@@ -52,7 +64,7 @@ fn open_window(handle: &AppHandle, label: &str, started: Instant) -> Result<(), 
         })
         .build()?;
     apply_to(&window, &handle.state::<Arc<App>>().settings.current().preferences);
-    Ok(())
+    Ok(window)
 }
 
 /// Whether an address is the page that came with the app, or the development server's.

@@ -34,6 +34,7 @@ const ALL: &str = "FORETOKEN_GALLERY_ALL";
 enum Pane {
     Main,
     Settings,
+    Quick,
 }
 
 impl Pane {
@@ -42,6 +43,8 @@ impl Pane {
         match self {
             Self::Main => [(1100, 760), (760, 520), (1600, 1000)],
             Self::Settings => [(880, 680), (720, 520), (1100, 760)],
+            // It is as high as what it shows.
+            Self::Quick => [(640, 360); 3],
         }
     }
 }

@@ -30,6 +30,7 @@ mod package;
 mod palette;
 mod pictures;
 mod pointer;
+mod quick;
 mod quitting;
 mod replies;
 mod search;

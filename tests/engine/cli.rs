@@ -398,6 +398,7 @@ fn every_command_has_help_and_refuses_arguments_it_does_not_know() {
         "chat",
         "generate",
         "score",
+        "compare",
         "bench",
         "draft-vocabulary",
         "pdf-text",
@@ -635,20 +636,21 @@ fn score_tells_what_keys_and_values_in_8_bits_cost() {
 }
 
 #[test]
-fn score_tells_how_far_a_conversion_is_from_its_original() {
+fn compare_tells_how_far_a_conversion_is_from_its_original() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, converted) = (demo_model(), folder.path().join("converted"));
     fs::create_dir(&converted).unwrap();
     write_converted(&demo, &converted, 3, Dtype::Bfloat16);
     let ids = json_file(&folder, "ids.json", &json!([known_text(60), known_text(40)]));
     let (model, original) = (converted.to_str().unwrap(), demo.to_str().unwrap());
-    let score = ["score", "--model", model, "--against", original, "--ids", &ids];
-    let found = printed_json(&[&score[..], &["--json"]].concat());
+    let compare = ["compare", "--model", model, "--original", original, "--ids", &ids];
+    let compared = printed_json(&[&compare[..], &["--json"]].concat());
+    let found = &compared["evidence"];
     assert_eq!((&found["tokens"], found["texts"].as_array().unwrap().len()), (&json!(100), 2));
     let number = |value: &Value| value.as_f64().unwrap();
     let [kl, same] = ["kl", "same_choice"].map(|name| number(&found[name]));
     assert!(kl > 1e-4 && kl < 1.0 && same > 0.8 && same < 1.0, "{found}");
-    let text = printed(&score);
+    let text = printed(&compare);
     assert!(text.starts_with(&format!("100 tokens, KL divergence {kl:.5} ± ")), "{text}");
     for (line, name) in [("before: perplexity ", "reference"), ("after: perplexity ", "model")] {
         let perplexity = number(&found[name]["mean_nll"]).exp();
@@ -656,8 +658,40 @@ fn score_tells_how_far_a_conversion_is_from_its_original() {
     }
     // One text may stand alone, as without a comparison.
     let one = json_file(&folder, "one.json", &json!(known_text(20)));
-    let score = ["score", "--model", model, "--against", original, "--ids", &one, "--json"];
-    assert_eq!(printed_json(&score)["kl_error"], Value::Null);
+    let compare = ["compare", "--model", model, "--original", original, "--ids", &one, "--json"];
+    assert_eq!(printed_json(&compare)["evidence"]["kl_error"], Value::Null);
+    // Without any, the program has its own, of which it reads what conversions are measured on.
+    let text = folder.path().join("notes.md");
+    fs::write(
+        &text,
+        (0..40)
+            .map(|i| format!("# Note {i}\n{}\n\n", "An owl sat on a bell. ".repeat(4)))
+            .collect::<String>(),
+    )
+    .unwrap();
+    let compare = [
+        "compare",
+        "--model",
+        model,
+        "--original",
+        original,
+        "--calibrate",
+        text.to_str().unwrap(),
+        "--json",
+    ];
+    let lines = printed(&compare);
+    let compared: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&compared["type"], &compared["texts"]["source"]["kind"]),
+        (&json!("compared"), &json!("file"))
+    );
+    assert!(compared["evidence"]["tokens"].as_u64().unwrap() > 100, "{compared}");
+    assert!(compared["texts"]["tokens"]["report"] == compared["evidence"]["tokens"], "{compared}");
+    let modules = compared["modules"].as_object().unwrap();
+    assert!(
+        modules.values().any(|module| module["bits"] == 3)
+            && modules.values().any(|module| *module == json!(false))
+    );
 }
 
 #[test]

@@ -3,32 +3,34 @@ import { useStore } from "../src/state/store";
 import { clock } from "./clock";
 import { snapshot } from "./data/snapshot";
 import { drawn } from "./page";
-import { scriptShell } from "./shell";
+import { type Pane, scriptShell } from "./shell";
 import type { State } from "./state";
 import { STATES } from "./states";
 
 declare global {
   interface Window {
     /** What can be drawn. */
-    gallery: { name: string; window: "main" | "settings" }[];
+    gallery: { name: string; window: Pane }[];
     /** Whether the picture that was asked for is there; a sentence where it could not be drawn. */
     ready: boolean | string;
   }
 }
 
 window.ready = false;
-window.gallery = STATES.map(({ name, settings }) => ({
-  name,
-  window: settings === undefined ? "main" : "settings",
-}));
+window.gallery = STATES.map((state) => ({ name: state.name, window: paneOf(state) }));
+
+function paneOf({ quick, settings }: State): Pane {
+  if (quick) return "quick";
+  return settings === undefined ? "main" : "settings";
+}
 
 async function draw(state: State): Promise<void> {
   clock.passed = 1000;
-  const shell = scriptShell(state.settings === undefined ? "main" : "settings", {
+  const shell = scriptShell(paneOf(state), {
     ...snapshot(state),
     ...state.answers,
   });
-  lights();
+  if (!state.quick) lights();
   await import("../src/main");
   while (!useStore.getState().opened) await drawn();
   await drawn();

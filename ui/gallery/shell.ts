@@ -17,8 +17,11 @@ export class Refusal {
 /** Never answers. */
 export const silence = (): Promise<never> => new Promise(() => {});
 
+/** The windows of the app. */
+export type Pane = "main" | "settings" | "quick";
+
 /** Lets the page of a window speak with a shell that answers this, and with `null` to all else. Returns its events. */
-export function scriptShell(window: "main" | "settings", answers: Answers): { tell(event: AppEvent): void } {
+export function scriptShell(window: Pane, answers: Answers): { tell(event: AppEvent): void } {
   mockWindows(window);
   mockIPC(() => null);
   let tell = (_: AppEvent): void => {};

@@ -7,6 +7,8 @@ export interface State {
   name: string;
   /** The page of the settings, where it is in their window. */
   settings?: SettingsPage;
+  /** Whether it is in the quick panel. */
+  quick?: true;
   /** What the shell knows, where that is not what all pictures share. */
   snapshot?: Partial<Snapshot>;
   /** The same for the library of models. */

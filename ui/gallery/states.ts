@@ -2,7 +2,8 @@ import type { State } from "./state";
 import { BENCHMARKS } from "./states/benchmarks";
 import { CHAT } from "./states/chat";
 import { MODELS } from "./states/models";
+import { QUICK } from "./states/quick";
 import { SETTINGS } from "./states/settings";
 
 /** Every screen and state of the app, in the order of their pictures. */
-export const STATES: State[] = [...CHAT, ...MODELS, ...BENCHMARKS, ...SETTINGS];
+export const STATES: State[] = [...CHAT, ...MODELS, ...BENCHMARKS, ...SETTINGS, ...QUICK];

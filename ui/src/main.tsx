@@ -1,5 +1,5 @@
 import { getCurrentWindow } from "@tauri-apps/api/window";
-import { StrictMode } from "react";
+import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./frame/App";
 import { COMMANDS } from "./frame/commands";
@@ -7,6 +7,8 @@ import { keepSystemMenu } from "./frame/contextMenu";
 import { reserveInputMethodKeys } from "./frame/inputMethods";
 import { start } from "./frame/start";
 import { runner } from "./palette/table";
+import { QuickPanel } from "./quick/QuickPanel";
+import { startQuick } from "./quick/start";
 import { SettingsWindow } from "./settings/SettingsWindow";
 import { startSettings } from "./settings/start";
 import "./styles/index.css";
@@ -20,10 +22,20 @@ const root = createRoot(place);
 reserveInputMethodKeys();
 keepSystemMenu();
 const run = runner(COMMANDS);
-const [started, content] =
-  getCurrentWindow().label === "settings"
-    ? [startSettings(), <SettingsWindow key="settings" />]
-    : [start(run), <App key="main" run={run} />];
+const [started, content] = opened(getCurrentWindow().label);
+
+/** What is shown in a window, and what is waited for before. */
+function opened(window: string): [Promise<void>, ReactNode] {
+  switch (window) {
+    case "settings":
+      return [startSettings(), <SettingsWindow key="settings" />];
+    case "quick":
+      return [startQuick(), <QuickPanel key="quick" />];
+    default:
+      return [start(run), <App key="main" run={run} />];
+  }
+}
+
 Promise.race([started, new Promise((resolve) => setTimeout(resolve, FIRST_SNAPSHOT_TIMEOUT))]).then(() =>
   root.render(<StrictMode>{content}</StrictMode>),
 );

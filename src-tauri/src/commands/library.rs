@@ -141,6 +141,17 @@ pub(crate) async fn measure_quality(
     app.models.library.probe(PathBuf::from(path), text_file(&app, text)?).await
 }
 
+/// Measures how close a model is to the one that it was made from. Returns the job.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn compare_with_original(
+    app: State<'_, Arc<App>>,
+    path: String,
+    original: String,
+) -> Result<JobId, ErrorReport> {
+    app.models.library.compare(path.into(), original.into()).await
+}
+
 /// Lets the person choose in the system's dialog what it is measured on; `null` if they did not.
 #[tauri::command]
 #[specta::specta]

@@ -38,6 +38,13 @@ pub(crate) async fn select_model(app: State<'_, Arc<App>>, path: String) -> Resu
     app.models.load(&app.models.folder(&path)?.to_string_lossy()).await
 }
 
+/// Gives back the memory of the loaded model. The next question loads it again.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn unload_model(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
+    app.models.unload().await
+}
+
 /// Chooses how models keep what their attention remembers of a chat. The selected one is loaded again for it, once its
 /// replies have ended; if it does not load that way, nothing is changed. The library and searches then tell other
 /// verdicts.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use foretoken_protocol::{ActionId, AppEvent, ErrorReport, MenuState, Preferences, Snapshot};
+use foretoken_protocol::{ActionId, AppEvent, ChatId, ErrorReport, MenuState, Preferences, Snapshot};
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State, WebviewWindow};
 
@@ -64,6 +64,41 @@ pub(crate) async fn act(
     Ok(())
 }
 
+/// Brings up the quick panel.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn quick_question(handle: AppHandle) -> Result<(), ErrorReport> {
+    crate::quick::show(&handle);
+    Ok(())
+}
+
+/// Makes the quick panel as high as what it shows, in pixels of the page.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn fit_quick(window: WebviewWindow, height: f64) -> Result<(), ErrorReport> {
+    if window.label() == crate::quick::QUICK_WINDOW
+        && let Err(error) = crate::quick::fit(&window, height)
+    {
+        tracing::warn!("the quick panel keeps its height: {error}");
+    }
+    Ok(())
+}
+
+/// Goes on with a chat in the main window.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn go_on_in_window(
+    app: State<'_, Arc<App>>,
+    handle: AppHandle,
+    window: WebviewWindow,
+    chat: ChatId,
+) -> Result<(), ErrorReport> {
+    crate::quick::hide(&window);
+    crate::window::show(&handle);
+    app.events.publish_to_main(&AppEvent::OpenChat { chat });
+    Ok(())
+}
+
 /// Says that the page has handed over all that was typed, after it was told that the app is about to end.
 #[tauri::command]
 #[specta::specta]
@@ -101,7 +136,19 @@ pub(crate) async fn set_preferences(
     preferences: Preferences,
 ) -> Result<(), ErrorReport> {
     let preferences = crate::settings::in_bounds(preferences);
+    let before = app.settings.current().preferences.quick_key;
+    if preferences.quick_key != before
+        && let Err(error) = crate::quick::set_key(&handle, preferences.quick_key)
+    {
+        // Those that it had it has still.
+        if let Err(error) = crate::quick::set_key(&handle, before) {
+            tracing::warn!("{error}");
+        }
+        return Err(error.into());
+    }
     crate::window::apply(&handle, &preferences);
+    #[cfg(target_os = "macos")]
+    crate::menu_bar::apply(&handle, &app, &preferences);
     let kept = app.settings.set_preferences(preferences).await;
     app.apply_unloading();
     let prefixes = app.prefixes.clone();

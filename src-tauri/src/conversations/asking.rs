@@ -137,7 +137,7 @@ impl Conversations {
                     Destination::New(Beginning { navigation, settings }) => {
                         let chat = store.create_chat(&first_title(&text, &pictures))?.id;
                         store.set_chat_settings(chat, &settings)?;
-                        (chat, None, Some(navigation))
+                        (chat, None, navigation)
                     }
                 };
                 let question = store.add_user_message_with_pictures(chat, parent, &text, &pictures)?;

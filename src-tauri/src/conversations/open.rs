@@ -20,7 +20,10 @@ pub(crate) struct OpenPlace {
 impl From<OpenPlace> for Destination {
     /// The chat that is open there, or a new one that follows the app.
     fn from(OpenPlace { navigation, chat }: OpenPlace) -> Self {
-        chat.map_or_else(|| Self::New(Beginning { navigation, ..Beginning::default() }), Self::Chat)
+        chat.map_or_else(
+            || Self::New(Beginning { navigation: Some(navigation), ..Beginning::default() }),
+            Self::Chat,
+        )
     }
 }
 

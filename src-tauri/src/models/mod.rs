@@ -107,6 +107,18 @@ impl Models {
         if shown { Ok(named.into()) } else { self.handed.find(Purpose::Model, named) }
     }
 
+    /// Gives back the memory of the loaded model, unless something is being asked of it.
+    pub(crate) async fn unload(&self) -> Result<(), ErrorReport> {
+        if self.engine.unload().await {
+            return Ok(());
+        }
+        Err(ErrorReport {
+            code: "model_at_work".into(),
+            message: "The model is at work, so its memory is not given back.".into(),
+            hint: "Try again when its replies, in all chats and for other programs, have ended.".into(),
+        })
+    }
+
     /// Loads the model in a folder and selects it. If it does not load, nothing is changed.
     pub(crate) async fn load(&self, path: &str) -> Result<ModelInfo, ErrorReport> {
         let model = self.load_with_draft_model(path, self.settings.current().kv_precision).await?;

@@ -12,6 +12,7 @@ pub(crate) mod notifications;
 pub(crate) mod picture;
 pub(crate) mod releases;
 pub(crate) mod sandbox;
+pub(crate) mod screen_keys;
 pub(crate) mod stored_chats;
 pub(crate) mod visual_check;
 pub(crate) mod webdriver;

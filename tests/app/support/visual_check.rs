@@ -68,16 +68,6 @@ impl<'a> VisualCheck<'a> {
         self.window.resize(width, height);
     }
 
-    /// Looks at the screen at one of the sizes, in its themes.
-    pub(crate) fn check_at(&self, screen: &str, size: Size) {
-        for theme in [Theme::Dark, Theme::Light] {
-            if theme.sizes(self.sizes).any(|one| one == size) {
-                theme.put_on(self.window);
-                self.check_as(screen, size, theme, faults);
-            }
-        }
-    }
-
     /// The page itself never moves, what is used is within the window, and everything can be read and reached.
     fn check_as(
         &self,

@@ -234,6 +234,23 @@ impl<'sandbox> Window<'sandbox> {
         })
     }
 
+    /// Goes over to the first window whose page shows this.
+    pub(crate) fn enter(&self, name: &str) {
+        self.wait_until(&format!("a window shows {name}"), || {
+            let windows = self.driver.windows().expect("there are windows");
+            windows.iter().any(|window| {
+                self.driver.switch_to(window).is_ok()
+                    && self
+                        .driver
+                        .script(
+                            "return document.querySelector(arguments[0]) !== null",
+                            json!([selector(name)]),
+                        )
+                        .is_ok_and(|found| found == json!(true))
+            })
+        });
+    }
+
     /// Opens the window of the settings at a page; all else is done there until it is closed.
     pub(crate) fn open_settings(&self, page: &str) {
         self.press(&[keys::CONTROL], ',');

@@ -16,6 +16,12 @@ export const commands = {
 	act: (action: ActionId) => typedError<null, ErrorReport>(__TAURI_INVOKE("act", { action })),
 	/**  Says that the page has handed over all that was typed, after it was told that the app is about to end. */
 	handedOver: () => typedError<null, ErrorReport>(__TAURI_INVOKE("handed_over")),
+	/**  Brings up the quick panel. */
+	quickQuestion: () => typedError<null, ErrorReport>(__TAURI_INVOKE("quick_question")),
+	/**  Makes the quick panel as high as what it shows, in pixels of the page. */
+	fitQuick: (height: number | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("fit_quick", { height })),
+	/**  Goes on with a chat in the main window. */
+	goOnInWindow: (chat: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("go_on_in_window", { chat })),
 	/**  Makes the menu bar agree with the page, where there is one. */
 	setMenuState: (state: MenuState) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_menu_state", { state })),
 	/**  Opens an address of the web or of mail in the program that the person uses for it. Show the address first. */
@@ -183,6 +189,8 @@ export const commands = {
 	openModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("open_model", { path })),
 	/**  Loads and selects a model that the picker lists. If it does not load, the one before it stays selected. */
 	selectModel: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("select_model", { path })),
+	/**  Gives back the memory of the loaded model. The next question loads it again. */
+	unloadModel: () => typedError<null, ErrorReport>(__TAURI_INVOKE("unload_model")),
 	/**
 	 *  Chooses how models keep what their attention remembers of a chat. The selected one is loaded again for it, once its
 	 *  replies have ended; if it does not load that way, nothing is changed. The library and searches then tell other
@@ -229,6 +237,8 @@ export const commands = {
 	measuringOutlook: (path: string, text: string | null) => typedError<MeasuringOutlook | null, ErrorReport>(__TAURI_INVOKE("measuring_outlook", { path, text })),
 	/**  Begins to measure it. */
 	measureQuality: (path: string, text: string | null) => typedError<number, ErrorReport>(__TAURI_INVOKE("measure_quality", { path, text })),
+	/**  Measures how close a model is to the one that it was made from. Returns the job. */
+	compareWithOriginal: (path: string, original: string) => typedError<number, ErrorReport>(__TAURI_INVOKE("compare_with_original", { path, original })),
 	/**  Lets the person choose in the system's dialog what it is measured on; `null` if they did not. */
 	chooseMeasuredText: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_measured_text")),
 	/**  Begins to measure how many drafts pay with a model on this machine. */
@@ -286,7 +296,7 @@ export const commands = {
 };
 
 /* Constants */
-export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"find_next","name":"Next match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"also":null,"available":"while_finding"},{"id":"find_previous","name":"Previous match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"also":null,"available":"while_finding"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"check_for_updates","name":"Check for updates…","toggle":null,"menu":"Foretoken","mac":null,"elsewhere":null,"also":null,"available":"with_updates"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
+export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"quick_question","name":"Quick question","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"find_next","name":"Next match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"also":null,"available":"while_finding"},{"id":"find_previous","name":"Previous match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"also":null,"available":"while_finding"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"unload","name":"Give the model’s memory back","toggle":null,"menu":"Chat","mac":null,"elsewhere":null,"also":null,"available":"with_model_in_memory"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"check_for_updates","name":"Check for updates…","toggle":null,"menu":"Foretoken","mac":null,"elsewhere":null,"also":null,"available":"with_updates"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
 
 export const ATTACHMENT_BYTES = 8388608 as const;
 
@@ -296,7 +306,7 @@ export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"to
 
 export const DEFAULT_LOCAL_API = {"on":false,"port":3673,"needs_token":true,"network":false,"may_load":false,"rows":4,"sampling":"app","aliases":[{"name":"claude-*","model":null},{"name":"gpt-*","model":null},{"name":"chatgpt-*","model":null},{"name":"o1*","model":null},{"name":"o3*","model":null},{"name":"o4*","model":null}],"origins":[]} as const;
 
-export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"check_for_updates":"weekly","keep_read":true,"unload_after":null,"sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general","open_folds":{"speed":false,"guesses":false,"parts":false,"time":false,"prompt":false,"memory":false,"settings":false,"chat_memory":false,"figures":false}} as const;
+export const DEFAULT_PREFERENCES = {"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"quick_key":"off","menu_bar":false,"check_for_updates":"weekly","keep_read":true,"unload_after":null,"sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general","open_folds":{"speed":false,"guesses":false,"parts":false,"time":false,"prompt":false,"memory":false,"settings":false,"chat_memory":false,"figures":false}} as const;
 
 export const MAX_TEMPERATURE = 100.0 as const;
 
@@ -341,7 +351,7 @@ export type Action = {
 };
 
 /**  Names an action. */
-export type ActionId = "new_chat" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "benchmarks" | "settings" | "check_for_updates" | "diagnostics" | "shortcuts";
+export type ActionId = "new_chat" | "quick_question" | "export_chat" | "export_chats" | "import_chats" | "close_window" | "quit" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "unload" | "benchmarks" | "settings" | "check_for_updates" | "diagnostics" | "shortcuts";
 
 /**  A name by which programs ask for a model. */
 export type ApiAlias = {
@@ -497,6 +507,10 @@ settings: GenerationSettings } |
 { type: "preferences"; 
 /**  The new ones. */
 preferences: Preferences } | 
+/**  The quick panel is shown. */
+{ type: "quick_shown"; 
+/**  The chat that is open in the main window. */
+open: number | null } | 
 /**  The system has something else around the window. */
 { type: "surroundings"; 
 /**  What it has now. */
@@ -581,13 +595,18 @@ export type Availability =
 "with_next_chat" | 
 /**  While a chat is listed before the open one. */
 "with_previous_chat" | 
+/**  While a model is in memory and no reply is being written in the open chat. */
+"with_model_in_memory" | 
 /**  Where this build knows where newer versions are. */
 "with_updates";
 
 /**  A chat that its first question begins. */
 export type Beginning = {
-	/**  The navigation that led to the empty chat. The person stays in it, unless there was another one since. */
-	navigation: number,
+	/**
+	 *  The navigation that led to the empty chat. The person stays in it, unless there was another one since; `None`
+	 *  is a chat that is begun beside what the window shows.
+	 */
+	navigation: number | null,
 	/**  How its replies are written. */
 	settings: ChatSettings,
 };
@@ -1347,6 +1366,8 @@ export type JobKind =
 "download" | 
 /**  Measures what each part of a model costs, before a size is chosen for its conversion. */
 "probe" | 
+/**  Measures how close a model is to its original. */
+"comparison" | 
 /**  Converts a model. */
 "conversion" | 
 /**  Measures how many drafts pay with a model. */
@@ -1605,7 +1626,10 @@ export type LocalModel = {
 	draft_model_offer: DraftModelOffer | null,
 	/**  How close it is to its original; `None` where nobody has measured that. */
 	evidence: Evidence | null,
-	/**  The folder of the original, where that is one of [`LibrarySnapshot::models`]. */
+	/**
+	 *  The folder of the original, where that is one of [`LibrarySnapshot::models`]; without evidence, of the unquantized
+	 *  model that it seems to have been made from.
+	 */
 	original: string | null,
 };
 
@@ -2039,6 +2063,10 @@ export type Preferences = {
 	notifications: boolean,
 	/**  Whether the app goes on when its window is closed. */
 	keep_running: boolean,
+	/**  The keys that bring up the quick panel. */
+	quick_key: QuickKey,
+	/**  Whether the menu bar of macOS shows the app, with the speed of what is written. */
+	menu_bar: boolean,
 	/**  How often the app looks for a newer version of itself. */
 	check_for_updates: UpdateCheck,
 	/**  Whether what models have read of chats is kept on disk too, so that a chat goes on at once after a restart. */
@@ -2095,6 +2123,17 @@ export type QualityOffer = {
 	/**  The same for what is called close to the original. */
 	close: OfferedSize,
 };
+
+/**  The keys that bring up the quick panel, whatever program one is in. */
+export type QuickKey = 
+/**  None: other programs may have taken any of them. */
+"off" | 
+/**  ⌥Space, elsewhere Alt+Space. */
+"alt_space" | 
+/**  ⌃⌥Space. */
+"control_alt_space" | 
+/**  ⇧⌘Space, elsewhere Ctrl+Shift+Space. */
+"shift_command_space";
 
 /**  A version that is newer than this one. */
 export type Release = {

@@ -125,6 +125,12 @@ export const shell = {
   renewApiToken: () => answered(commands.renewApiToken()),
   copyForProgram: (text: string) => answered(commands.copyForProgram(text)),
   stopApiRequest: (request: string) => answered(commands.stopApiRequest(request)),
+  quickQuestion: () => answered(commands.quickQuestion()),
+  fitQuick: (height: number) => answered(commands.fitQuick(height)),
+  compareWithOriginal: (path: string, original: string) =>
+    answered(commands.compareWithOriginal(path, original)),
+  goOnInWindow: (chat: number) => answered(commands.goOnInWindow(chat)),
+  unloadModel: () => answered(commands.unloadModel()),
   handedOver: () => answered(commands.handedOver()),
   setMenuState: (state: MenuState) => answered(commands.setMenuState(state)),
   openLink: (address: string) => answered(commands.openLink(address)),

@@ -20,6 +20,7 @@ const state = () => useStore.getState();
 /** What every action does. A new one stands here, and in a feature the function that it calls. */
 export const COMMANDS: Commands = {
   new_chat: () => newChat(),
+  quick_question: () => shell.quickQuestion().catch(showError),
   find_chats: () => focusSearch(),
   find_next: () => goToMatch(1),
   find_previous: () => goToMatch(-1),
@@ -43,6 +44,7 @@ export const COMMANDS: Commands = {
   zoom_in: () => changeZoom(1),
   zoom_out: () => changeZoom(-1),
   actual_size: () => changeZoom(0),
+  unload: () => shell.unloadModel().catch(showError),
   models: () => openModels(),
   benchmarks: () => openBenchmarks(),
   settings: () => openSettings(),

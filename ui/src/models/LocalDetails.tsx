@@ -1,16 +1,54 @@
 import type { LocalModel } from "../bridge/bindings";
+import { ActionButton } from "../primitives/ActionButton";
 import { Fact } from "../primitives/Fact";
 import { bytes, parameters } from "../primitives/format";
 import { SHOW_FOLDER } from "../primitives/platform";
 import { Sheet } from "../primitives/Sheet";
-import { reveal } from "./actions";
+import { useStore } from "../state/store";
+import { compareWithOriginal, reveal } from "./actions";
 import { EvidencePart } from "./EvidencePart";
+import { isOpen } from "./jobs";
 import { fitSentence, mtpBadge, tuningLabel, usedLabel, verdictLabel } from "./labels";
 
 interface Props {
   model: LocalModel;
   open: boolean;
   onClose: () => void;
+}
+
+/** Leads to how close a model is to its original, which nobody has measured, where that is here. */
+function Unmeasured({
+  model: { path, original: folder },
+  onLeave,
+}: {
+  model: LocalModel;
+  onLeave: () => void;
+}) {
+  const original = useStore((state) => state.library?.models.find((other) => other.path === folder));
+  const running = useStore((state) =>
+    state.library?.jobs.some((job) => job.kind === "comparison" && job.model === path && isOpen(job)),
+  );
+  if (!original) return null;
+  const compare = () => {
+    onLeave();
+    compareWithOriginal(path, original.path);
+  };
+  return (
+    <section className="evidence" aria-label="Quality">
+      <h3>Quality</h3>
+      <p className="sheet-words">
+        {`It seems to be made from ${original.name}. How close it is can be measured: both read the same texts. That takes minutes, and neither has to fit in memory.`}
+      </p>
+      <ActionButton
+        className="button"
+        data-testid="compare-with-original"
+        reason={running ? "It is being compared." : null}
+        onClick={compare}
+      >
+        Compare with the original
+      </ActionButton>
+    </section>
+  );
 }
 
 /** All that is known of a model on this machine. */
@@ -48,7 +86,11 @@ export function LocalDetails({ model, open, onClose }: Props) {
           <span className="path">{path}</span>
         </Fact>
       </dl>
-      {model.evidence && <EvidencePart evidence={model.evidence} />}
+      {model.evidence ? (
+        <EvidencePart evidence={model.evidence} />
+      ) : (
+        <Unmeasured model={model} onLeave={onClose} />
+      )}
     </Sheet>
   );
 }

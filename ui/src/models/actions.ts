@@ -218,6 +218,13 @@ export const measureQuality = (path: string, text: string | null) =>
     lead(about.job(await shell.measureQuality(path, text)));
   });
 
+/** Begins to measure how close a model is to the one that it was made from. */
+export const compareWithOriginal = (path: string, original: string) =>
+  attempt(about.model(path), async () => {
+    const lead = leadOn();
+    lead(about.job(await shell.compareWithOriginal(path, original)));
+  });
+
 export const tuneModel = (path: string) =>
   attempt(about.model(path), async () => {
     const lead = leadOn();

@@ -52,7 +52,7 @@ export function steps({ kind, stage: { stage } }: Job): Step[] {
     case "failed":
       return ["retry"];
     case "done":
-      return kind === "benchmark" || kind === "probe" ? [] : ["use"];
+      return kind === "benchmark" || kind === "probe" || kind === "comparison" ? [] : ["use"];
     case "tuning":
     case "moving":
       return [];
@@ -79,6 +79,7 @@ export function endings(before: Job[], after: Job[]): string {
     .filter((job) => before.some(({ id, stage }) => id === job.id && stage.stage !== job.stage.stage))
     .map(({ name, kind, stage }) => {
       if (stage.stage === "done" && (kind === "benchmark" || kind === "probe")) return `${name} is measured.`;
+      if (stage.stage === "done" && kind === "comparison") return `${name} is compared with its original.`;
       if (stage.stage === "done")
         return kind === "move" ? "The model library has moved." : `${name} is ready.`;
       return stage.stage === "failed" ? `${name} has stopped. ${stage.error.message}` : "";

@@ -306,8 +306,11 @@ export function stageLabel(stage: JobStage): string {
 }
 
 /** What a job is doing, or that it has done. */
-export const stateLabel = ({ kind, stage }: Job): string =>
-  kind === "probe" && stage.stage === "done" ? "Measured" : stageLabel(stage);
+export function stateLabel({ kind, stage }: Job): string {
+  if (stage.stage !== "done") return stageLabel(stage);
+  if (kind === "comparison") return "Compared";
+  return kind === "probe" ? "Measured" : stageLabel(stage);
+}
 
 /** What holds a measurement up, and when it goes on. */
 export function holdSentence(by: Hold): string {
@@ -323,6 +326,7 @@ export function thenLabel({ kind, stage: { stage }, followed_by: following }: Jo
   const words = {
     download: "downloaded",
     probe: "measured",
+    comparison: "compared",
     conversion: "converted",
     measurement: "measured",
     benchmark: "measured",

@@ -35,6 +35,7 @@ const AVAILABLE: Record<Availability, (state: State) => boolean> = {
     screen === "chat" && messages.some(({ stats }) => stats !== null),
   with_next_chat: (state) => chatFromHere(state, 1) !== undefined,
   with_previous_chat: (state) => chatFromHere(state, -1) !== undefined,
+  with_model_in_memory: ({ engine }) => engine.state === "ready" && engine.in_memory,
   with_updates: ({ updates }) => updates.state !== "off",
 };
 

@@ -1,5 +1,6 @@
-import type { UpdateCheck, UpdateState } from "../bridge/bindings";
+import type { QuickKey, UpdateCheck, UpdateState } from "../bridge/bindings";
 import { MAC } from "../primitives/platform";
+import { QUICK_KEYS } from "../quick/keys";
 import { useStore } from "../state/store";
 import { actInChats, changePreferences } from "./actions";
 import { Page } from "./Page";
@@ -26,8 +27,35 @@ export function GeneralPage() {
           onChange={(keep_running) => changePreferences({ keep_running })}
         />
       </Group>
+      <QuickQuestion />
       <Updates />
     </Page>
+  );
+}
+
+/** How a question is asked from any program. */
+function QuickQuestion() {
+  const { quick_key: key, menu_bar: menuBar } = useStore((state) => state.preferences);
+  return (
+    <Group name="Quick question">
+      <SelectRow
+        name="Keys that ask from any program"
+        words="They bring up a small panel over what you do. It goes when you turn to something else, and its reply is written on"
+        value={key}
+        options={QUICK_KEYS}
+        testId="quick-key"
+        onChange={(value) => changePreferences({ quick_key: value as QuickKey })}
+      />
+      {MAC && (
+        <SwitchRow
+          name="Show in the menu bar"
+          words="What the model does and how fast, from any program"
+          on={menuBar}
+          testId="menu-bar"
+          onChange={(menu_bar) => changePreferences({ menu_bar })}
+        />
+      )}
+    </Group>
   );
 }
 

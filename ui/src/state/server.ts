@@ -329,6 +329,7 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
       return { ...state, revealDrafts: event.reveal };
     case "action":
     case "closing":
+    case "quick_shown":
     case "open_chat":
       return state;
   }

@@ -183,6 +183,8 @@ pub(crate) enum EngineCommand {
     LoadAgain,
     Cancel(RequestId),
     UnloadAfter(Option<Duration>),
+    /// Unloads the model now; the answer is whether nothing was being asked of it.
+    Unload(oneshot::Sender<bool>),
     ShutDown,
 }
 

@@ -70,6 +70,11 @@ impl Engine {
         *self.activity.borrow()
     }
 
+    /// For whoever follows that.
+    pub fn watch_activity(&self) -> watch::Receiver<Activity> {
+        self.activity.clone()
+    }
+
     /// For whoever follows what the engine is doing.
     pub fn watch(&self) -> watch::Receiver<EngineState> {
         self.state.clone()
@@ -117,6 +122,13 @@ impl Engine {
     /// The next question starts it again with the same model.
     pub fn unload_after(&self, idle: Option<Duration>) {
         self.send(EngineCommand::UnloadAfter(idle));
+    }
+
+    /// Does so now, unless something is being asked of the model; says whether its memory is free.
+    pub async fn unload(&self) -> bool {
+        let (answer, unloaded) = oneshot::channel();
+        self.send(EngineCommand::Unload(answer));
+        unloaded.await.unwrap_or(true)
     }
 
     /// Ends a reply early; ids that are unknown or have ended are ignored.

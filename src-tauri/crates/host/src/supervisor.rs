@@ -120,6 +120,8 @@ struct Running {
     room: u64,
     /// When it was told to end it.
     cancelled: Option<Instant>,
+    /// As the engine said last, in tokens per second.
+    speed: f64,
 }
 
 impl Supervisor {
@@ -206,7 +208,14 @@ impl Supervisor {
             watchdog.expect(self.duty(), Instant::now());
             let (deadline, unload) = (watchdog.deadline(), self.unload_at());
             tokio::select! {
-                command = self.commands.recv() => self.handle(command)?,
+                command = self.commands.recv() => match command {
+                    Some(EngineCommand::Unload(answer)) if self.is_idle() => {
+                        // Whoever asked may be gone.
+                        let _ = answer.send(true);
+                        return ControlFlow::Continue(Parting::Idle);
+                    }
+                    command => self.handle(command)?,
+                },
                 event = process.next_event() => match event {
                     Ok(Event::Heartbeat) => watchdog.hear(Instant::now()),
                     Ok(Event::Failed { id: None, error }) if self.link.is_none() => {
@@ -233,15 +242,22 @@ impl Supervisor {
 
     /// When the process is to be ended because nobody asks it for anything; `None` while it is at work.
     fn unload_at(&self) -> Option<Instant> {
-        let link = self.link.as_ref().filter(|link| link.loaded.is_some())?;
-        let is_idle = self.loading.is_none() && self.running.is_empty() && self.counting.is_empty();
-        let is_idle = is_idle && self.making.is_empty();
-        link.used.checked_add(self.unload_after.filter(|_| is_idle)?)
+        let link = self.link.as_ref()?;
+        link.used.checked_add(self.unload_after.filter(|_| self.is_idle())?)
+    }
+
+    /// Whether a model is loaded, and nothing is asked of it.
+    fn is_idle(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.loaded.is_some())
+            && self.loading.is_none()
+            && self.running.is_empty()
+            && self.counting.is_empty()
+            && self.making.is_empty()
     }
 
     /// Ends the process and waits until something is asked that needs another one. Breaks when the app closes.
     async fn rest(&mut self, process: Process) -> ControlFlow<()> {
-        tracing::info!("the model is unloaded, since nobody asks");
+        tracing::info!("the model is unloaded");
         self.unlink();
         self.state.send_if_modified(|state| match state {
             EngineState::Ready { in_memory, .. } => std::mem::replace(in_memory, false),
@@ -294,6 +310,8 @@ impl Supervisor {
             Some(EngineCommand::LoadAgain) => self.load_again(),
             Some(EngineCommand::Cancel(id)) => self.cancel(id),
             Some(EngineCommand::UnloadAfter(idle)) => self.unload_after = idle,
+            // It is at work, or none is in memory.
+            Some(EngineCommand::Unload(answer)) => drop(answer.send(self.link.is_none())),
             Some(EngineCommand::ShutDown) | None => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
@@ -375,7 +393,7 @@ impl Supervisor {
         let room = a_token * u64::from(settings.max_tokens) + LAST_ENTRIES;
         let begun = Begun { model: *model, settings: settings.clone() };
         progress.send(ReplyProgress::Begun(Box::new(begun)));
-        self.running.insert(id, Running { progress, room, cancelled: None });
+        self.running.insert(id, Running { progress, room, cancelled: None, speed: 0.0 });
         self.send(Request::Generate {
             id,
             input,
@@ -459,6 +477,7 @@ impl Supervisor {
         for (_, running) in self.running.drain() {
             running.progress.send(ReplyProgress::Interrupted(error.clone()));
         }
+        self.publish_speed();
         for (_, answer) in self.counting.drain() {
             let _ = answer.send(Err(error.clone()));
         }
@@ -505,6 +524,7 @@ impl Supervisor {
                 EngineCommand::Count { answer, .. } => drop(answer.send(Err(error.clone()))),
                 EngineCommand::Cancel(id) => self.cancel(id),
                 EngineCommand::UnloadAfter(idle) => self.unload_after = idle,
+                EngineCommand::Unload(answer) => drop(answer.send(true)),
                 EngineCommand::ShutDown => break,
             }
         }

@@ -329,6 +329,14 @@ async fn a_model_that_nobody_asks_is_unloaded_and_loaded_again_by_the_next_quest
     assert_eq!(engine.count_tokens(vec!["a".into()]).await.unwrap().len(), 1);
     wait_for(&engine, unloaded).await;
     engine.unload_after(None);
+    // Or at once, but not from under a reply.
+    let endless = engine.generate(endless_prompt());
+    assert!(!engine.unload().await);
+    engine.cancel(endless.id);
+    ended(endless).await;
+    assert!(engine.unload().await);
+    wait_for(&engine, unloaded).await;
+    assert!(engine.unload().await, "there is nothing left to give back");
     assert_eq!(engine.load(at(demo_model())).await.unwrap().kv_precision, KvPrecision::Full);
     sleep(Duration::from_millis(300)).await;
     assert!(matches!(engine.state(), EngineState::Ready { in_memory: true, .. }));

@@ -9,6 +9,7 @@ use specta::Type;
 #[expect(missing_docs, reason = "the table of the actions says what each is")]
 pub enum ActionId {
     NewChat,
+    QuickQuestion,
     ExportChat,
     ExportChats,
     ImportChats,
@@ -31,6 +32,7 @@ pub enum ActionId {
     PreviousChat,
     Palette,
     Models,
+    Unload,
     Benchmarks,
     Settings,
     CheckForUpdates,
@@ -58,6 +60,8 @@ pub enum Availability {
     WithNextChat,
     /// While a chat is listed before the open one.
     WithPreviousChat,
+    /// While a model is in memory and no reply is being written in the open chat.
+    WithModelInMemory,
     /// Where this build knows where newer versions are.
     WithUpdates,
 }

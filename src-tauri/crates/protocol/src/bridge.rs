@@ -246,6 +246,11 @@ pub enum AppEvent {
         /// The new ones.
         preferences: Preferences,
     },
+    /// The quick panel is shown.
+    QuickShown {
+        /// The chat that is open in the main window.
+        open: Option<ChatId>,
+    },
     /// The system has something else around the window.
     Surroundings {
         /// What it has now.

@@ -107,8 +107,9 @@ pub enum Destination {
 /// A chat that its first question begins.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 pub struct Beginning {
-    /// The navigation that led to the empty chat. The person stays in it, unless there was another one since.
-    pub navigation: u32,
+    /// The navigation that led to the empty chat. The person stays in it, unless there was another one since; `None`
+    /// is a chat that is begun beside what the window shows.
+    pub navigation: Option<u32>,
     /// How its replies are written.
     pub settings: ChatSettings,
 }

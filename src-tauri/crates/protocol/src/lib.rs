@@ -68,7 +68,7 @@ pub use local_api::{
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState, PictureInput};
 pub use pictures::{Looked, MessagePicture, PictureDetail, PictureFacts, PictureFormat};
-pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, SettingsPage};
+pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, QuickKey, SettingsPage};
 pub use provenance::{DraftRun, Provenance};
 pub use quality::{
     Evidence, EvidenceFigures, EvidenceText, KeptOffer, MatrixBits, MeasuringOutlook, OfferedSize,

@@ -250,7 +250,8 @@ pub struct LocalModel {
     pub draft_model_offer: Option<DraftModelOffer>,
     /// How close it is to its original; `None` where nobody has measured that.
     pub evidence: Option<Evidence>,
-    /// The folder of the original, where that is one of [`LibrarySnapshot::models`].
+    /// The folder of the original, where that is one of [`LibrarySnapshot::models`]; without evidence, of the unquantized
+    /// model that it seems to have been made from.
     pub original: Option<String>,
 }
 
@@ -342,6 +343,8 @@ pub enum JobKind {
     Download,
     /// Measures what each part of a model costs, before a size is chosen for its conversion.
     Probe,
+    /// Measures how close a model is to its original.
+    Comparison,
     /// Converts a model.
     Conversion,
     /// Measures how many drafts pay with a model.

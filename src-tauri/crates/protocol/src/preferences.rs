@@ -33,6 +33,21 @@ pub enum GuessHue {
     Pink,
 }
 
+/// The keys that bring up the quick panel, whatever program one is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum QuickKey {
+    /// None: other programs may have taken any of them.
+    #[default]
+    Off,
+    /// ⌥Space, elsewhere Alt+Space.
+    AltSpace,
+    /// ⌃⌥Space.
+    ControlAltSpace,
+    /// ⇧⌘Space, elsewhere Ctrl+Shift+Space.
+    ShiftCommandSpace,
+}
+
 /// A page of the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]
@@ -94,6 +109,10 @@ pub struct Preferences {
     pub notifications: bool,
     /// Whether the app goes on when its window is closed.
     pub keep_running: bool,
+    /// The keys that bring up the quick panel.
+    pub quick_key: QuickKey,
+    /// Whether the menu bar of macOS shows the app, with the speed of what is written.
+    pub menu_bar: bool,
     /// How often the app looks for a newer version of itself.
     pub check_for_updates: UpdateCheck,
     /// Whether what models have read of chats is kept on disk too, so that a chat goes on at once after a restart.
@@ -124,6 +143,8 @@ impl Default for Preferences {
             zoom: 100,
             notifications: true,
             keep_running: cfg!(target_os = "macos"),
+            quick_key: QuickKey::Off,
+            menu_bar: false,
             check_for_updates: UpdateCheck::Weekly,
             keep_read: true,
             unload_after: None,

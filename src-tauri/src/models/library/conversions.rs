@@ -6,15 +6,21 @@ use std::path::Path;
 use foretoken_models::{Library, Source};
 use foretoken_protocol::{ErrorReport, JobId, JobStage, MeasuringOutlook, QualityOffer, Weights};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::{ModelLibrary, evidence, folder_name};
+use super::offers::not_kept;
+use super::{ModelLibrary, evidence, file, folder_name};
+use crate::blocking::blocking;
 
 /// A name that no model has: nothing is written to it.
 const NOTHING: &str = "nothing";
 /// What the person is told once a model is measured.
 const MEASURED: &str = "Choose a size under Convert… in the menu of the model.";
 
-/// A line of the engine's `convert --json`.
+/// The same once it is compared with its original.
+const COMPARED: &str = "The details of the model say how close it is to its original.";
+
+/// A line of the engine's `convert --json` or `compare --json`.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Told {
@@ -32,6 +38,11 @@ enum Told {
     Comparing {
         done: u64,
         total: u64,
+    },
+    Compared {
+        evidence: Value,
+        texts: Value,
+        modules: Value,
     },
     Offered(QualityOffer),
     Outlook(MeasuringOutlook),
@@ -89,6 +100,39 @@ impl ModelLibrary {
         let offer = offered.ok_or_else(nothing_offered)?;
         self.keep_offer(source, text.map(Path::to_owned), offer).await?;
         self.lock().jobs.set_note(job, MEASURED.to_owned());
+        Ok(true)
+    }
+
+    /// Measures how close a model is to its original, and keeps that; false if it was stopped.
+    pub(super) async fn compare_now(
+        &self,
+        job: JobId,
+        model: &Path,
+        original: &Path,
+        stop: impl Future<Output = ()>,
+    ) -> Result<bool, ErrorReport> {
+        let mut arguments: Vec<OsString> = vec!["compare".into(), "--json".into()];
+        arguments.extend(["--model".into(), model.into(), "--original".into(), original.into()]);
+        let mut found = None;
+        let follow = |line: &str| match serde_json::from_str(line) {
+            Ok(Told::Compared { evidence, texts, modules }) => {
+                found = Some(json!({ "evidence": evidence, "texts": texts, "modules": modules }));
+            }
+            _ => drop(self.follow(job, line)),
+        };
+        if !self.tool.lines(arguments, follow, stop).await? {
+            return Ok(false);
+        }
+        let quality = found.ok_or_else(nothing_compared)?;
+        let (folder, place) = (self.model(model)?, self.place_of(model)?.evidence);
+        let kept =
+            json!({ "of": folder.state_of_files(), "source": { "path": original }, "quality": quality });
+        let written = {
+            let place = place.clone();
+            blocking(move || file::write(&place, &kept)).await
+        };
+        written.map_err(|error| not_kept(&place, &error))?;
+        self.lock().jobs.set_note(job, COMPARED.to_owned());
         Ok(true)
     }
 
@@ -151,7 +195,7 @@ impl ModelLibrary {
             Ok(Told::Probing { done, total }) => (JobStage::Probing, done, total, None),
             Ok(Told::Comparing { done, total }) => (JobStage::Comparing, done, total, None),
             Ok(Told::Offered(offer)) => return Some(offer),
-            Ok(Told::Outlook(_) | Told::Other) | Err(_) => return None,
+            Ok(Told::Compared { .. } | Told::Outlook(_) | Told::Other) | Err(_) => return None,
         };
         let mut state = self.lock();
         if state.jobs.get(job).is_ok_and(|entry| entry.stage != stage) {
@@ -176,6 +220,14 @@ fn gigabytes(bytes: u64) -> String {
 
 fn read_text(file: Option<&Path>) -> Vec<OsString> {
     file.map_or_else(Vec::new, |file| vec!["--calibrate".into(), file.into()])
+}
+
+fn nothing_compared() -> ErrorReport {
+    ErrorReport {
+        code: "nothing_compared".into(),
+        message: "The engine has compared the models and not said what it found.".into(),
+        hint: "Install Foretoken again.".into(),
+    }
 }
 
 fn nothing_offered() -> ErrorReport {

@@ -1,12 +1,17 @@
-//! How close converted models are to their originals, as the records of their conversions say.
+//! How close quantized models are to their originals, as the records of their conversions say, or of comparisons that
+//! were made here.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use foretoken_models::Library;
 use foretoken_protocol::{Evidence, EvidenceFigures, EvidenceText, MatrixBits};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::local_models::ModelFolder;
+use super::offers::place;
 
 /// The record that a conversion leaves beside its result.
 const RECORD: &str = "foretoken.json";
@@ -75,22 +80,37 @@ struct Planned {
 
 /// Reads the record in a model's folder; `None` where there is none that tells of a measurement.
 pub(super) fn read(folder: &Path) -> Option<Proven> {
-    let record: Record = serde_json::from_slice(&fs::read(folder.join(RECORD)).ok()?).ok()?;
-    let Quality { evidence: found, texts, measured, modules } = record.quality;
-    let evidence = Evidence {
-        tokens: found.tokens,
-        kl: found.kl,
-        kl_error: found.kl_error,
-        kl_p99: found.kl_p99,
-        same_choice: found.same_choice,
-        before: found.reference.told(),
-        after: found.model.told(),
-        text: texts.source.kind,
-        bytes: measured.as_ref().map(|planned| planned.bytes),
-        bits_per_weight: measured.as_ref().map(|planned| planned.bits_per_weight),
-        matrices: matrices(&modules),
-    };
-    Some(Proven { evidence, original: record.source.path })
+    serde_json::from_slice(&fs::read(folder.join(RECORD)).ok()?).ok().map(Record::told)
+}
+
+impl Record {
+    fn told(self) -> Proven {
+        let Quality { evidence: found, texts, measured, modules } = self.quality;
+        let evidence = Evidence {
+            tokens: found.tokens,
+            kl: found.kl,
+            kl_error: found.kl_error,
+            kl_p99: found.kl_p99,
+            same_choice: found.same_choice,
+            before: found.reference.told(),
+            after: found.model.told(),
+            text: texts.source.kind,
+            bytes: measured.as_ref().map(|planned| planned.bytes),
+            bits_per_weight: measured.as_ref().map(|planned| planned.bits_per_weight),
+            matrices: matrices(&modules),
+        };
+        Proven { evidence, original: self.source.path }
+    }
+}
+
+/// What was found of a model that somebody else has converted, unless its files have changed since.
+pub(super) fn compared(library: &Library, model: &ModelFolder) -> Option<Proven> {
+    let kept = fs::read(place(library, &model.path).ok()?.evidence).ok()?;
+    let kept: Value = serde_json::from_slice(&kept).ok()?;
+    if kept["of"] != model.state_of_files() {
+        return None;
+    }
+    serde_json::from_value(kept).ok().map(Record::told)
 }
 
 impl Figures {

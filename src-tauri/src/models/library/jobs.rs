@@ -23,6 +23,8 @@ pub(super) enum Step {
     },
     /// It is measured what each part of a model costs, on a file of the person's or on the texts of the program.
     Probe { source: PathBuf, text: Option<PathBuf> },
+    /// A model is compared with the one that it was made from.
+    Compare { model: PathBuf, original: PathBuf },
     /// A model folder is converted for the library, under a name of its own.
     Convert {
         source: PathBuf,
@@ -46,6 +48,7 @@ impl Step {
         match self {
             Self::Download { .. } => JobKind::Download,
             Self::Probe { .. } => JobKind::Probe,
+            Self::Compare { .. } => JobKind::Comparison,
             Self::Convert { .. } | Self::Install { .. } => JobKind::Conversion,
             Self::Tune { .. } => JobKind::Measurement,
             Self::Benchmark { .. } => JobKind::Benchmark,
@@ -60,7 +63,11 @@ impl Step {
                 vec![JobKind::Conversion, JobKind::Measurement]
             }
             Self::Download { .. } | Self::Convert { .. } | Self::Install { .. } => vec![JobKind::Measurement],
-            Self::Probe { .. } | Self::Tune { .. } | Self::Benchmark { .. } | Self::Move { .. } => Vec::new(),
+            Self::Probe { .. }
+            | Self::Compare { .. }
+            | Self::Tune { .. }
+            | Self::Benchmark { .. }
+            | Self::Move { .. } => Vec::new(),
         }
     }
 
@@ -73,6 +80,7 @@ impl Step {
     fn model(&self) -> Option<&Path> {
         match self {
             Self::Probe { source: path, .. }
+            | Self::Compare { model: path, .. }
             | Self::Convert { source: path, .. }
             | Self::Install { source: path, .. }
             | Self::Tune { path, .. }
@@ -83,13 +91,17 @@ impl Step {
 
     /// Whether it reads the model in a folder.
     pub(super) fn uses(&self, folder: &Path) -> bool {
-        self.model() == Some(folder)
+        self.model() == Some(folder) || matches!(self, Self::Compare { original, .. } if original == folder)
     }
 
     /// Whether it is work on the library in `home`.
     fn belongs_to(&self, home: &Path) -> bool {
         match self {
-            Self::Download { .. } | Self::Probe { .. } | Self::Convert { .. } | Self::Install { .. } => true,
+            Self::Download { .. }
+            | Self::Probe { .. }
+            | Self::Compare { .. }
+            | Self::Convert { .. }
+            | Self::Install { .. } => true,
             Self::Tune { path, .. } | Self::Benchmark { path, .. } => path.starts_with(home),
             Self::Move { .. } => false,
         }
@@ -348,8 +360,14 @@ impl Jobs {
             if entry.library.as_deref() == Some(from) {
                 entry.library = Some(to.to_owned());
             }
+            if let Step::Compare { original, .. } = &mut entry.step
+                && let Ok(rest) = original.strip_prefix(from)
+            {
+                *original = to.join(rest);
+            }
             match &mut entry.step {
                 Step::Probe { source: path, .. }
+                | Step::Compare { model: path, .. }
                 | Step::Convert { source: path, .. }
                 | Step::Install { source: path, .. }
                 | Step::Tune { path, .. }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use foretoken_models::{FoundModel, Library, Model, ModelState, Origin, Places, find_models};
 use foretoken_protocol::{ErrorReport, LocalState, ModelOrigin};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::evidence::{self, Proven};
 use crate::models::picker::{BUILT_IN_NAME, display_name};
@@ -27,12 +28,17 @@ pub(super) struct ModelFolder {
     pub(super) last_used: Option<u64>,
     /// In full precision, so that a conversion makes it smaller.
     pub(super) raw: bool,
-    /// How close it is to the model that it was converted from, where its conversion has measured that.
+    /// How close it is to the model that it was made from, where that was measured.
     #[serde(default)]
     pub(super) proven: Option<Proven>,
 }
 
 impl ModelFolder {
+    /// What tells this state of its files from others, as far as the file system tells.
+    pub(super) fn state_of_files(&self) -> Value {
+        json!({ "revision": self.revision, "disk_bytes": self.disk_bytes })
+    }
+
     /// Whether it is the draft model that came with the app.
     pub(super) fn is_built_in_draft(&self) -> bool {
         self.origin == ModelOrigin::BuiltIn && self.path.ends_with(BUILT_IN_DRAFT.0)
@@ -73,6 +79,11 @@ impl LocalFolders<'_> {
         found.extend(opened.into_iter().map(opened_folder));
         let mut seen = BTreeSet::new();
         found.retain(|model| seen.insert(model.path.clone()));
+        if let Some(library) = self.library {
+            for model in found.iter_mut().filter(|model| model.proven.is_none() && !model.raw) {
+                model.proven = evidence::compared(library, model);
+            }
+        }
         found
     }
 

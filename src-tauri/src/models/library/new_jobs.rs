@@ -45,6 +45,19 @@ impl ModelLibrary {
         Ok(self.add_job(model.name, same))
     }
 
+    /// Begins to compare a model with the one that it was made from.
+    pub(crate) async fn compare(&self, path: PathBuf, original: PathBuf) -> Result<JobId, ErrorReport> {
+        let model = self.model(&path)?;
+        self.model(&original)?;
+        let same = Step::Compare { model: path, original };
+        let known = self.lock().jobs.with_step(|step| *step == same).map(|job| job.id);
+        if let Some(job) = known {
+            self.resume_job(job).await?;
+            return Ok(job);
+        }
+        Ok(self.add_job(model.name, same))
+    }
+
     /// Begins to convert a model into the library.
     pub(crate) async fn convert(
         &self,

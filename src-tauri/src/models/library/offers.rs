@@ -33,6 +33,8 @@ struct Measured {
 pub(super) struct Place {
     /// The engine's measurements.
     pub(super) measured: PathBuf,
+    /// How close it is to its original.
+    pub(super) evidence: PathBuf,
     /// The offer that was made by them.
     offer: PathBuf,
 }
@@ -123,13 +125,14 @@ impl ModelLibrary {
     }
 }
 
-fn place(library: &Library, model: &Path) -> Result<Place, foretoken_models::LibraryError> {
+pub(super) fn place(library: &Library, model: &Path) -> Result<Place, foretoken_models::LibraryError> {
     let name = folder_name(model);
     let is_own = model.parent() == Some(library.root());
     let name = if is_own { name } else { format!("elsewhere--{name}") };
     let folder = library.measured_folder()?;
     Ok(Place {
         measured: folder.join(format!("{name}.measured")),
+        evidence: folder.join(format!("{name}.evidence.json")),
         offer: folder.join(format!("{name}.offer.json")),
     })
 }
@@ -142,7 +145,7 @@ fn not_offered() -> ErrorReport {
     }
 }
 
-fn not_kept(path: &Path, error: &std::io::Error) -> ErrorReport {
+pub(super) fn not_kept(path: &Path, error: &std::io::Error) -> ErrorReport {
     ErrorReport {
         code: "not_written".into(),
         message: format!("What was measured cannot be kept in {}: {error}.", path.display()),

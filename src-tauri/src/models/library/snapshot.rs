@@ -15,6 +15,9 @@ use super::local_models::ModelFolder;
 use super::{ModelLibrary, State, expected, fit};
 use crate::models::picker::BUILT_IN_NAME;
 
+/// The share of a model's parameters that may be missing in a conversion of it.
+const LEFT_OUT: f64 = 0.1;
+
 impl ModelLibrary {
     /// Everything the Models screen shows. Asks the disk how full it is.
     pub(super) fn snapshot(&self) -> LibrarySnapshot {
@@ -101,14 +104,32 @@ impl Look<'_> {
         }
     }
 
-    /// The model that a measured one was converted from: in its place, or the same from the Hub.
+    /// The model that a measured one was made from: in its place, or the same from the Hub. Of one that nobody has
+    /// measured, an unquantized one of the same shape.
     fn original(&self, model: &ModelFolder) -> Option<&ModelFolder> {
-        let proven = model.proven.as_ref()?;
+        let Some(proven) = model.proven.as_ref() else { return self.likely_original(model) };
         let same = |other: &&ModelFolder| {
             let is_same = other.repo == model.repo && other.revision == model.revision;
             other.path == proven.original || (other.raw && model.repo.is_some() && is_same)
         };
         self.state.local_models.iter().find(same)
+    }
+
+    fn likely_original(&self, model: &ModelFolder) -> Option<&ModelFolder> {
+        let facts = |folder: &ModelFolder| match self.facts(folder).0 {
+            Some(Found::Model(facts)) => Some(facts),
+            Some(Found::DraftModel(_)) | None => None,
+        };
+        let shape = |facts: &Facts| (facts.hidden_size, facts.layers, facts.vocab_size);
+        let own = facts(model).filter(|_| !model.raw)?;
+        self.state.local_models.iter().find(|other| {
+            let is_like = |found: &Facts| {
+                let differ = found.parameters.abs_diff(own.parameters) as f64;
+                // An MTP head or a vision tower may have been left out.
+                shape(found) == shape(&own) && differ < LEFT_OUT * found.parameters as f64
+            };
+            other.raw && other.state == LocalState::Ready && facts(other).as_ref().is_some_and(is_like)
+        })
     }
 
     fn draft_model(&self, draft: &ModelFolder) -> LocalDraftModel {

@@ -302,6 +302,7 @@ impl ModelLibrary {
         let entry = state.jobs.next()?.clone();
         let stage = match &entry.step {
             Step::Probe { .. } => JobStage::Probing,
+            Step::Compare { .. } => JobStage::Comparing,
             Step::Convert { .. } | Step::Install { .. } => JobStage::Converting,
             Step::Tune { .. } | Step::Benchmark { .. } => JobStage::Tuning,
             Step::Move { .. } => JobStage::Moving,
@@ -328,6 +329,12 @@ impl ModelLibrary {
             Step::Probe { source, text } => {
                 match self.probe_now(entry.id, source, text.as_deref(), stopped).await? {
                     true => Ok(Ended::Done(ControlFlow::Break(source.clone()))),
+                    false => Ok(Ended::Stopped),
+                }
+            }
+            Step::Compare { model, original } => {
+                match self.compare_now(entry.id, model, original, stopped).await? {
+                    true => Ok(Ended::Done(ControlFlow::Break(model.clone()))),
                     false => Ok(Ended::Stopped),
                 }
             }
@@ -397,7 +404,11 @@ impl ModelLibrary {
                 blocking(move || library.discard_conversion(&name)).await?;
             }
             Step::Probe { source, .. } => self.forget_measured(source).await?,
-            Step::Tune { .. } | Step::Benchmark { .. } | Step::Move { .. } | Step::Download { .. } => {}
+            Step::Compare { .. }
+            | Step::Tune { .. }
+            | Step::Benchmark { .. }
+            | Step::Move { .. }
+            | Step::Download { .. } => {}
         }
         self.lock().jobs.remove(entry.id);
         Ok(())
@@ -548,7 +559,9 @@ impl ModelLibrary {
 
     /// Whether a model is converted now, or measured for that.
     pub(crate) fn is_converting(&self) -> bool {
-        self.is_running(|step| matches!(step, Step::Probe { .. } | Step::Convert { .. }))
+        self.is_running(|step| {
+            matches!(step, Step::Probe { .. } | Step::Compare { .. } | Step::Convert { .. })
+        })
     }
 
     fn is_running(&self, is_meant: impl Fn(&Step) -> bool) -> bool {

@@ -155,7 +155,7 @@ impl Convert {
         }
         let text = self.measure.as_deref().map(|file| self.read_text_to_measure(file)).transpose()?;
 
-        let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
+        let mut shown = Shown::new(self.json);
         let converted = conversion.run(&mut |progress| shown.show(progress));
         shown.end()?;
         let report = converted.map_err(engine)?;
@@ -214,7 +214,7 @@ impl Convert {
     /// Measures how far the result is from the source on a text, and tells it.
     fn compare(&self, text: Vec<u32>) -> Result<(), CliError> {
         let [source, out] = [&self.source, &self.out].map(|dir| Source::read(dir).map_err(engine));
-        let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
+        let mut shown = Shown::new(self.json);
         let found = evidence(&source?, &out?, &[text], &mut |done, total| {
             let line = || Ok(json!({ "type": "comparing", "done": done, "total": total }));
             shown.part((done, total), "measuring what has come of it", line)
@@ -268,7 +268,7 @@ fn read_ids(file: &Path, model: &Path) -> Result<Vec<u32>, CliError> {
     }
 }
 
-fn with_type(name: &str, value: &impl serde::Serialize) -> Result<serde_json::Value, CliError> {
+pub(super) fn with_type(name: &str, value: &impl serde::Serialize) -> Result<serde_json::Value, CliError> {
     let mut line = serde_json::to_value(value).map_err(io::Error::from)?;
     line["type"] = name.into();
     Ok(line)
@@ -296,13 +296,17 @@ fn size(bytes: u64) -> String {
 }
 
 /// Progress on the screen: one line that changes, or JSON lines.
-struct Shown {
+pub(super) struct Shown {
     json: bool,
     last: Option<Instant>,
     outcome: io::Result<()>,
 }
 
 impl Shown {
+    pub(super) fn new(json: bool) -> Self {
+        Self { json, last: None, outcome: Ok(()) }
+    }
+
     fn show(&mut self, progress: &ConversionProgress) -> ControlFlow<()> {
         let ConversionProgress { done, total, tensors_done, tensors, shard, shards, seconds_left } =
             *progress;
@@ -312,7 +316,7 @@ impl Shown {
     }
 
     /// How far a part of the work is: in words, or as the line of JSON that `line` makes.
-    fn part(
+    pub(super) fn part(
         &mut self,
         (done, total): (u64, u64),
         words: &str,
@@ -333,7 +337,7 @@ impl Shown {
     }
 
     /// Leaves a clean line.
-    fn end(self) -> Result<(), CliError> {
+    pub(super) fn end(self) -> Result<(), CliError> {
         if !self.json && self.last.is_some() {
             changing("")?;
         }

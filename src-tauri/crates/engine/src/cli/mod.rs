@@ -3,6 +3,7 @@
 mod bench;
 mod chat;
 mod check;
+mod compare;
 mod convert;
 mod draft_vocabulary;
 mod generate;
@@ -47,6 +48,9 @@ enum Command {
     Generate(Box<generate::Generate>),
     /// Measure how well a model predicts a text.
     Score(score::Score),
+    /// Tell how far a model is from the one that it was made from: KL divergence, how often both find the same token
+    /// most likely, perplexity and MTP acceptance of both.
+    Compare(compare::Compare),
     /// Measure a model's speed on this machine, with drafts and without.
     Bench(bench::Bench),
     /// Choose the tokens that a model's MTP head drafts from, where fewer are faster.
@@ -117,6 +121,7 @@ impl Cli {
             Command::Chat(command) => command.run(),
             Command::Generate(command) => command.run(),
             Command::Score(command) => command.run(),
+            Command::Compare(command) => command.run(),
             Command::Bench(command) => command.run(),
             Command::DraftVocabulary(command) => command.run(),
             Command::PdfText(command) => command.run(),

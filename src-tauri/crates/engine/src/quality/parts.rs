@@ -1,11 +1,13 @@
 //! What a conversion reads: documents, of which the model finds some odd, and their parts.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::kept::Kept;
 use super::replies;
 use super::request::{Observe, Progress, Request, Texts};
-use crate::calibration::{Document, Record, Split, odd, sequences};
+use crate::calibration::{self, Document, Record, Split, odd, sequences};
 use crate::error::EngineError;
 use crate::observe::{Source, groups, likelihoods};
 
@@ -41,12 +43,37 @@ impl Parts {
                 &written
             }
         };
-        // One of a single token predicts nothing.
-        let mut documents: Vec<Document> =
-            texts.documents.iter().filter(|document| document.ids.len() > 1).cloned().collect();
-        let perplexities = kept.next(|| perplexities(request, &documents, observe))?;
-        let odd =
-            odd(&perplexities.iter().map(|perplexity| perplexity.unwrap_or(f64::NAN)).collect::<Vec<_>>());
+        let documents = predicted(texts);
+        let perplexities = kept.next(|| perplexities(request.source, request.memory, &documents, observe))?;
+        Self::divide(texts, documents, &perplexities, observe)
+    }
+
+    /// The part of texts that conversions are measured on, but what `model` finds odd of that alone, which takes a
+    /// fraction of the time. Versions of it take so many bytes of memory.
+    pub(super) fn report(
+        model: &Path,
+        texts: &calibration::Texts,
+        memory: u64,
+        observe: Observe<'_>,
+    ) -> Result<Self, EngineError> {
+        let mut split = Split::of(&predicted(texts))?;
+        let documents: Vec<Document> =
+            (0..).zip(split.report).map(|(place, ids)| Document { ids, place }).collect();
+        let perplexities = perplexities(model, memory, &documents, observe)?;
+        let odd = odd_among(&perplexities);
+        let is_usual = |document: &Document| !odd.contains(&document.place);
+        split.report = documents.into_iter().filter(is_usual).map(|document| document.ids).collect();
+        let record = json!(Record::of(texts, odd.len(), &split));
+        Ok(Self { calibrate: split.calibrate, report: split.report, record })
+    }
+
+    fn divide(
+        texts: &calibration::Texts,
+        mut documents: Vec<Document>,
+        perplexities: &[Option<f64>],
+        observe: Observe<'_>,
+    ) -> Result<Self, EngineError> {
+        let odd = odd_among(perplexities);
         for &index in odd.iter().rev() {
             let Document { place, .. } = documents.remove(index);
             let perplexity = perplexities[index];
@@ -60,21 +87,31 @@ impl Parts {
     }
 }
 
+/// The places of those that are odd; what is no number is.
+fn odd_among(perplexities: &[Option<f64>]) -> Vec<usize> {
+    odd(&perplexities.iter().map(|perplexity| perplexity.unwrap_or(f64::NAN)).collect::<Vec<_>>())
+}
+
+/// The documents in which something is predicted: not those of a single token.
+fn predicted(texts: &calibration::Texts) -> Vec<Document> {
+    texts.documents.iter().filter(|document| document.ids.len() > 1).cloned().collect()
+}
+
 /// The unquantized model's perplexity of each document; `None` where it is no number.
 fn perplexities(
-    request: &Request<'_>,
+    source: &Path,
+    memory: u64,
     documents: &[Document],
     observe: Observe<'_>,
 ) -> Result<Vec<Option<f64>>, EngineError> {
-    let source = Source::read(request.source)?;
+    let source = Source::read(source)?;
     let (mut texts, mut owners) = (Vec::new(), Vec::new());
     for (index, document) in documents.iter().enumerate() {
         texts.extend(sequences(&document.ids));
         owners.resize(texts.len(), index);
     }
-    let found = likelihoods(&source, &texts, request.memory, &mut |done, total| {
-        observe(Progress::Reading { done, total })
-    })?;
+    let found =
+        likelihoods(&source, &texts, memory, &mut |done, total| observe(Progress::Reading { done, total }))?;
     let mut sums = vec![(0.0, 0.0); documents.len()];
     for ((owner, text), figures) in owners.into_iter().zip(&texts).zip(found) {
         let predicted = (text.len() - 1) as f64;

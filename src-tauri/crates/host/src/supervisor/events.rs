@@ -42,8 +42,13 @@ impl Supervisor {
             Event::Prepared { id, .. }
             | Event::Waiting { id, .. }
             | Event::Reading { id, .. }
-            | Event::Looking { id, .. }
-            | Event::Live { id, .. } => self.report(id, event),
+            | Event::Looking { id, .. } => self.report(id, event),
+            Event::Live { id, ref stats } => {
+                let Some(running) = self.running.get_mut(&id) else { return false };
+                running.speed = stats.tokens_per_second;
+                self.publish_speed();
+                self.report(id, event)
+            }
             Event::Tokens { id, ref tokens, ref logprobs } => {
                 let Some(running) = self.running.get_mut(&id) else { return false };
                 match running.room.checked_sub((tokens.len() + logprobs.len()).max(1) as u64) {
@@ -106,8 +111,16 @@ impl Supervisor {
     fn report_end(&mut self, id: RequestId, event: Event) -> bool {
         let known = self.report(id, event);
         self.running.remove(&id);
+        self.publish_speed();
         self.used();
         known
+    }
+
+    /// Tells how fast all replies together are written.
+    pub(super) fn publish_speed(&self) {
+        let speed = self.running.values().map(|running| running.speed).sum();
+        self.activity
+            .send_if_modified(|activity| std::mem::replace(&mut activity.tokens_per_second, speed) != speed);
     }
 
     fn loaded(&mut self, load: Load, model: Box<ModelInfo>) {

@@ -116,7 +116,7 @@ impl Convert {
         if self.target.outlook {
             return Ok(());
         }
-        let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
+        let mut shown = Shown::new(self.json);
         let mut observe = |progress: Progress| self.show(&mut shown, progress);
         let Some(file) = &self.target.plan_only else {
             let made = quality::convert(&request, &mut observe);
@@ -154,7 +154,7 @@ impl Convert {
         if self.target.outlook {
             return Ok(());
         }
-        let mut shown = Shown { json: self.json, last: None, outcome: Ok(()) };
+        let mut shown = Shown::new(self.json);
         let offers = quality::offers(&request, &mut |progress| self.show(&mut shown, progress));
         shown.end()?;
         let offers = offers.map_err(engine)?;

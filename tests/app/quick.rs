@@ -1,0 +1,88 @@
+//! The quick panel, which keys bring up from any program.
+
+use serde_json::json;
+use x11rb::protocol::xproto::ModMask;
+
+use crate::support::dialog::Dialog;
+use crate::support::sandbox::Sandbox;
+use crate::support::screen_keys::{ALT, CONTROL, SPACE, ScreenKeys};
+use crate::support::webdriver::keys;
+use crate::support::window::Window;
+
+fn is_up(sandbox: &Sandbox) -> bool {
+    Dialog::is_open(sandbox, "Quick question")
+}
+
+/// Chooses the keys of the panel, in the settings.
+fn choose_keys(window: &Window<'_>, id: &str) {
+    let body = "const select = document.querySelector('[data-testid=quick-key]');
+                select.value = arguments[0];
+                select.dispatchEvent(new Event('change', { bubbles: true }))";
+    window.script(body, json!([id]));
+}
+
+fn chosen_keys(window: &Window<'_>) -> serde_json::Value {
+    window.script("return document.querySelector('[data-testid=quick-key]').value", json!([]))
+}
+
+fn height(window: &Window<'_>) -> f64 {
+    window.script("return innerHeight", json!([])).as_f64().unwrap()
+}
+
+#[test]
+fn a_key_asks_from_any_program_and_the_answer_goes_on_in_the_window() {
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open();
+    let screen = ScreenKeys::of(&sandbox);
+    // Another program has these.
+    screen.take(ModMask::CONTROL | ModMask::M1, SPACE);
+    window.open_settings("general");
+    choose_keys(&window, "control_alt_space");
+    window.wait_until("it says why these cannot be had", || {
+        window.text("settings-error").contains("cannot bring up the quick panel")
+    });
+    assert_eq!(chosen_keys(&window), json!("off"));
+    choose_keys(&window, "alt_space");
+    window.wait_until("others can", || {
+        std::fs::read_to_string(sandbox.settings().join("settings.json"))
+            .is_ok_and(|kept| kept.contains("alt_space"))
+    });
+    window.close_settings();
+
+    screen.press(&[CONTROL, ALT], SPACE);
+    screen.press(&[ALT], SPACE);
+    window.enter("quick-panel");
+    window.wait_until("it is up", || is_up(&sandbox));
+    window.wait_until("one can type", || window.focus() == "quick-field");
+    let empty = height(&window);
+    window.type_text("Tell me a story about an owl and a bell.");
+    window.press(&[], keys::ENTER);
+    window.wait_until("it is answered", || {
+        window.texts("quick-reply").iter().any(|reply| reply.contains("tok/s"))
+    });
+    window.wait_until("it has grown with its answer", || height(&window) > empty + 40.0);
+    window.picture("quick-panel");
+    let reply = window.text("quick-reply");
+    window.press(&[], keys::ESCAPE);
+    window.wait_until("it is put away", || !is_up(&sandbox));
+    window.enter("composer");
+    assert!(!window.is_shown("message-user"), "the window is where it was");
+    window.wait_until("the chat is in the list", || window.texts("chat").len() == 1);
+
+    screen.press(&[ALT], SPACE);
+    window.wait_until("it is up again", || is_up(&sandbox));
+    window.enter("quick-panel");
+    assert_eq!(window.text("quick-reply"), reply, "what was asked is still there");
+    window.click("quick-go-on");
+    window.wait_until("it is put away", || !is_up(&sandbox));
+    window.enter("composer");
+    window.wait_until("the chat is open in the window", || window.is_shown("message-user"));
+    let first = reply.lines().next().unwrap();
+    assert!(window.text("message-assistant").contains(first), "{reply}");
+
+    screen.press(&[ALT], SPACE);
+    window.enter("quick-panel");
+    window.wait_until("it begins anew", || !window.is_shown("quick-reply"));
+    window.press(&[], keys::ESCAPE);
+    window.enter("composer");
+}

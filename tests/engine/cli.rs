@@ -400,7 +400,7 @@ fn every_command_has_help_and_refuses_arguments_it_does_not_know() {
         "score",
         "bench",
         "draft-vocabulary",
-        "pdf-text",
+        "document-text",
         "picture",
         "check",
         "serve",

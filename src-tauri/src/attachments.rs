@@ -1,4 +1,5 @@
-//! Files that are sent with a message: pictures as they are, of others their text.
+//! Files that are sent with a message: pictures as they are, of others their text. Documents are read by a process of
+//! their own, since they may damage what reads them.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -8,13 +9,14 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use foretoken_documents::{DocumentText, is_document};
 use foretoken_host::{ENGINE_DIED, Tool};
 use foretoken_pictures::{LARGEST_FILE, is_picture};
 use foretoken_protocol::{Attached, Attachment, ErrorReport, MessagePicture, PastedFile};
 use futures_util::future::BoxFuture;
-use tempfile::NamedTempFile;
+use tempfile::{Builder, NamedTempFile};
 use thiserror::Error;
-use tokio::time::timeout;
+use tokio::time::sleep;
 
 use crate::conversations::asking::MOST_PICTURES;
 
@@ -23,10 +25,8 @@ use crate::conversations::asking::MOST_PICTURES;
 pub(crate) const LARGEST: u32 = 8 << 20;
 /// How many files go with one message at most.
 pub(crate) const MOST: u32 = 64;
-/// How long the text of a PDF is looked for.
-const PDF_TIMEOUT: Duration = Duration::from_secs(60);
-/// What every PDF begins with.
-const PDF: &[u8] = b"%PDF-";
+/// How long the text of a document is looked for.
+const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Why a file cannot be sent with a message.
 #[derive(Debug, Error)]
@@ -35,15 +35,17 @@ enum AttachmentError {
     Io { path: PathBuf, source: std::io::Error },
     #[error("{} is larger than {} MB.", path.display(), LARGEST >> 20)]
     Large { path: PathBuf },
-    #[error("{} is damaged, or no document: its text cannot be found.", path.display())]
-    Pdf { path: PathBuf },
+    #[error("{} is damaged, or needs too much memory: what read it came to its end.", path.display())]
+    GaveUp { path: PathBuf },
+    #[error("The text of {} was not found within {} seconds.", path.display(), DOCUMENT_TIMEOUT.as_secs())]
+    Slow { path: PathBuf },
     #[error("These files together are larger than {} MB.", LARGEST >> 20)]
     LargeTogether,
     #[error("These are {count} files, and no more than {MOST} can go with one message.")]
     Many { count: usize },
     #[error("These are more than {MOST_PICTURES} pictures, which is as many as can go with one message.")]
     ManyPictures,
-    #[error("{} is neither a text file nor a picture.", path.display())]
+    #[error("{} is neither text, nor a document or a picture of a kind that can be read.", path.display())]
     NotText { path: PathBuf },
 }
 
@@ -67,10 +69,14 @@ impl From<AttachmentError> for ErrorReport {
             }
             AttachmentError::NotText { .. } => (
                 "attachment_not_text",
-                "Text, Markdown, tables as CSV, program code, PDFs and pictures can be sent.",
+                "Text, program code, PDFs, pictures, office documents, books in ePub and web pages can be sent.",
             ),
-            AttachmentError::Pdf { .. } => {
-                ("attachment_pdf", "Open it in another program and save it anew, or copy the text out of it.")
+            AttachmentError::GaveUp { .. } => (
+                "document_gave_up",
+                "Open it in another program and save it anew, or copy the text out of it.",
+            ),
+            AttachmentError::Slow { .. } => {
+                ("document_slow", "Copy the part that matters into a file of its own.")
             }
         };
         Self { code: code.into(), message: error.to_string(), hint: hint.into() }
@@ -81,11 +87,11 @@ impl From<AttachmentError> for ErrorReport {
 enum Read {
     Text(Attachment),
     /// To be read by a process of its own, since it may damage what reads it.
-    Pdf(PathBuf),
+    Document(PathBuf),
     /// The bytes of a picture, and its name.
     Picture(Vec<u8>, String),
-    /// A pasted PDF in a temporary file, which is deleted once it has been read, and its name.
-    PastedPdf(NamedTempFile, PathBuf),
+    /// A pasted document in a temporary file, which is deleted once it has been read, and its name.
+    PastedDocument(NamedTempFile, PathBuf),
 }
 
 /// A picture that was kept, and what people should know of it.
@@ -127,8 +133,8 @@ async fn read_each<'a, F: Send + 'static>(
             Ok(file) => file?,
             Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
         };
-        let file = match file {
-            Read::Text(file) => file,
+        let (file, notes) = match file {
+            Read::Text(file) => (file, Vec::new()),
             Read::Picture(_, _) if attached.pictures.len() == MOST_PICTURES as usize => {
                 return Err(AttachmentError::ManyPictures.into());
             }
@@ -138,28 +144,45 @@ async fn read_each<'a, F: Send + 'static>(
                 attached.pictures.push(picture);
                 continue;
             }
-            Read::Pdf(path) => read_pdf(tool, &path, &path).await?,
-            Read::PastedPdf(file, name) => read_pdf(tool, file.path(), &name).await?,
+            Read::Document(path) => read_document(tool, &path, &path).await?,
+            Read::PastedDocument(file, name) => read_document(tool, file.path(), &name).await?,
         };
         bytes += file.text.len();
         if bytes > LARGEST as usize {
             return Err(AttachmentError::LargeTogether.into());
         }
+        attached.notes.extend(notes);
         attached.files.push(file);
     }
     Ok(attached)
 }
 
-/// Reads the PDF at `path`, which the person knows as `shown`.
-async fn read_pdf(tool: &Tool, path: &Path, shown: &Path) -> Result<Attachment, ErrorReport> {
-    let damaged = || ErrorReport::from(AttachmentError::Pdf { path: shown.to_owned() });
-    let text = timeout(PDF_TIMEOUT, tool.output([OsStr::new("pdf-text"), path.as_os_str()])).await;
-    let text = text.map_err(|_| damaged())?;
-    let text = text.map_err(|error| if error.code == ENGINE_DIED { damaged() } else { error })?;
-    if text.len() > LARGEST as usize {
-        return Err(AttachmentError::Large { path: shown.to_owned() }.into());
+/// Reads the document at `path`, which the person knows as `shown`, and says what was left out of it.
+async fn read_document(
+    tool: &Tool,
+    path: &Path,
+    shown: &Path,
+) -> Result<(Attachment, Vec<String>), ErrorReport> {
+    let (path, shown, name) = (path.as_os_str(), shown.to_owned(), name_of(shown));
+    let mut said = String::new();
+    let command = [OsStr::new("document-text"), path];
+    let ended = tool.lines(command, |line| said.push_str(line), sleep(DOCUMENT_TIMEOUT)).await;
+    match ended {
+        // A line that is longer than any message does not arrive whole.
+        Ok(true) => match serde_json::from_str::<DocumentText>(&said) {
+            Ok(document) if document.text.len() <= LARGEST as usize => {
+                let notes = document.notes.iter().map(|note| format!("{name}: {note}")).collect();
+                Ok((Attachment { name, text: document.text }, notes))
+            }
+            Ok(_) | Err(_) => Err(AttachmentError::Large { path: shown }.into()),
+        },
+        Ok(false) => Err(AttachmentError::Slow { path: shown }.into()),
+        Err(error) if error.code == ENGINE_DIED => Err(AttachmentError::GaveUp { path: shown }.into()),
+        Err(error) => match serde_json::from_str::<ErrorReport>(&said) {
+            Ok(report) => Err(ErrorReport { message: format!("{name}: {}", report.message), ..report }),
+            Err(_) => Err(error),
+        },
     }
-    Ok(Attachment { name: name_of(shown), text: text.trim_end().to_owned() })
 }
 
 fn read(path: &Path) -> Result<Read, AttachmentError> {
@@ -175,8 +198,8 @@ fn read(path: &Path) -> Result<Read, AttachmentError> {
         file.take(LARGEST_FILE + 1 - bytes.len() as u64).read_to_end(&mut bytes).map_err(io)?;
         return Ok(Read::Picture(bytes, name_of(path)));
     }
-    if bytes.starts_with(PDF) {
-        return Ok(Read::Pdf(path.to_owned()));
+    if is_document(&bytes, &name_of(path)) {
+        return Ok(Read::Document(path.to_owned()));
     }
     text_file(path, bytes)
 }
@@ -188,12 +211,14 @@ fn pasted(file: PastedFile) -> Result<Read, AttachmentError> {
     if is_picture(&bytes) {
         return Ok(Read::Picture(bytes, name_of(&name)));
     }
-    if !bytes.starts_with(PDF) {
+    if !is_document(&bytes, &name_of(&name)) {
         return text_file(&name, bytes);
     }
-    let mut pdf = NamedTempFile::new().map_err(io)?;
-    pdf.write_all(&bytes).map_err(io)?;
-    Ok(Read::PastedPdf(pdf, name))
+    // A page of the web is told from its source by how its name ends.
+    let ending = if is_document(&bytes, "") { "" } else { ".html" };
+    let mut document = Builder::new().suffix(ending).tempfile().map_err(io)?;
+    document.write_all(&bytes).map_err(io)?;
+    Ok(Read::PastedDocument(document, name))
 }
 
 /// Reads the text of a file in UTF-8 or, with a byte order mark, in UTF-16.
@@ -377,11 +402,33 @@ mod tests {
     #[tokio::test]
     async fn a_pdf_without_text_or_in_pieces_is_refused() {
         let code = async |bytes: &[u8]| read_bytes("scan.pdf", bytes).await.unwrap_err();
-        assert_eq!(code(&pdf("0 0 100 100 re f")).await, "engine_refused");
-        assert_eq!(code(&pdf("/X Do")).await, "attachment_pdf", "reading it ended a process, not the app");
+        assert_eq!(code(&pdf("0 0 100 100 re f")).await, "document_empty");
+        assert_eq!(code(&pdf("/X Do")).await, "document_gave_up", "reading it ended a process, not the app");
         let whole = pdf("BT /F1 24 Tf 72 700 Td (The owl) Tj ET");
-        for length in (PDF.len()..whole.len() / 2).step_by(60) {
-            assert_eq!(code(&whole[..length]).await, "engine_refused", "{length} bytes");
+        for length in ("%PDF-".len()..whole.len() / 2).step_by(60) {
+            assert_eq!(code(&whole[..length]).await, "document_damaged", "{length} bytes");
         }
+    }
+
+    #[tokio::test]
+    async fn documents_are_told_by_their_content_and_pages_by_their_names_too() {
+        let rich = br"{\rtf1\ansi The owl\'92s bell\par}";
+        assert_eq!(read_bytes("a.txt", rich).await.unwrap().text, "The owl’s bell");
+        let page = b"<title>Owls</title><p>They <b>hear</b> well.<script>no()</script>";
+        assert_eq!(read_bytes("a.HTM", page).await.unwrap().text, "# Owls\n\nThey hear well.");
+        let source = read_bytes("a.txt", page).await.unwrap().text;
+        assert_eq!(source.as_bytes(), page, "the source of a page is text as well");
+    }
+
+    #[tokio::test]
+    async fn a_document_that_cannot_be_read_is_named_with_its_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let tool = Tool::new(engine_program(folder.path()));
+        let path = folder.path().join("plan.docx");
+        std::fs::write(&path, b"PK\x03\x04 and no archive").unwrap();
+        let error = read_all(&tool, vec![path], none_kept).await.unwrap_err();
+        assert_eq!(error.code, "document_damaged");
+        assert!(error.message.starts_with("plan.docx: This archive is damaged: "), "{error}");
+        assert!(!error.hint.is_empty());
     }
 }

@@ -98,7 +98,7 @@ fn a_file_that_is_pasted_goes_with_the_message_and_text_stays_text() {
     assert_eq!(window.texts("file").len(), 1);
     assert!(!paste("owl.png", "\0\u{1}", ""));
     window.wait_until("what is neither is refused", || {
-        window.text("action-error").contains("owl.png is neither a text file nor a picture")
+        window.text("action-error").contains("owl.png is neither text, nor a document or a picture")
     });
     window.fill("composer", "Who keeps the bell?");
     window.click("send");
@@ -177,7 +177,7 @@ fn files_are_attached_and_chats_written_and_read_through_the_systems_dialog() {
     window.choose_in_menu("attach", "Attach", "Files");
     Dialog::wait(&sandbox, "Attach files").choose(&picture);
     window.wait_until("what is neither is refused", || {
-        window.text("action-error").contains("is neither a text file nor a picture")
+        window.text("action-error").contains("is neither text, nor a document or a picture")
     });
     window.choose_in_menu("attach", "Attach", "Files");
     Dialog::wait(&sandbox, "Attach files").choose(&notes);
@@ -228,6 +228,22 @@ fn a_name_that_is_not_unicode_is_refused_with_the_reason_or_works() {
     let told = window.text("action-error");
     assert!(told.contains("rich.txt cannot be found: its name is not Unicode"), "{told}");
     assert!(!window.is_shown("file"));
+}
+
+#[test]
+fn a_workbook_is_attached_as_its_sheets() {
+    let sandbox = Sandbox::new(1280, 900);
+    let sheet = sandbox.home().join("birds.xlsx");
+    fs::write(&sheet, include_bytes!("../../src-tauri/crates/documents/tests/files/sample.xlsx")).unwrap();
+    let window = sandbox.open();
+    drop_on(&window, &sandbox, &sheet, || window.text("file").contains("birds.xlsx"));
+    window.answer("What share have owls?");
+    let message = window.script(
+        "const { messages } = (await window.__TAURI_INTERNALS__.invoke('snapshot')).open;
+         return messages[0].message.text",
+        Value::Array(Vec::new()),
+    );
+    assert!(message.as_str().unwrap().contains("Owl,2024-03-01,25%,07:30"), "{message}");
 }
 
 #[test]

@@ -401,7 +401,7 @@ fn every_command_has_help_and_refuses_arguments_it_does_not_know() {
         "compare",
         "bench",
         "draft-vocabulary",
-        "pdf-text",
+        "document-text",
         "picture",
         "check",
         "serve",

@@ -7,8 +7,8 @@ export function DropTarget() {
   return (
     <div className="drop-target" data-testid="drop-target">
       <p>
-        Drop a picture, a text file or a PDF to attach it, the folder of a model to add it, or a JSON file to
-        import its chats.
+        Drop a picture, a text file or a document to attach it, the folder of a model to add it, or a JSON
+        file to import its chats.
       </p>
     </div>
   );

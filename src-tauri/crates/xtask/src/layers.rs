@@ -42,11 +42,15 @@ const LAYERS: Layers = Layers {
         ("chats", &["protocol"]),
         ("models", &["protocol"]),
         ("pictures", &["protocol"]),
-        ("engine", &["calls", "pictures", "prefixes", "protocol"]),
+        ("documents", &["protocol"]),
+        ("engine", &["calls", "documents", "pictures", "prefixes", "protocol"]),
         ("host", &["protocol"]),
         ("api", &["calls", "host", "models", "pictures", "protocol"]),
         ("test-hub", &[]),
-        ("shell", &["api", "chats", "host", "models", "pictures", "prefixes", "protocol"]),
+        (
+            "shell",
+            &["api", "chats", "documents", "host", "models", "pictures", "prefixes", "protocol"],
+        ),
         ("xtask", &[]),
     ],
     modules: &[
@@ -253,7 +257,7 @@ const LAYERS: Layers = Layers {
             ],
         ),
     ],
-    lines: &["engine", "chats", "host", "pictures", "shell"],
+    lines: &["engine", "chats", "documents", "host", "pictures", "shell"],
     known_circles: &[
         // A conversion fails as the engine does, and the engine as a conversion.
         ["engine", "", "error", "convert"],

@@ -5,12 +5,12 @@ mod chat;
 mod check;
 mod compare;
 mod convert;
+mod document_text;
 mod draft_vocabulary;
 mod generate;
 mod harmless;
 mod inspect;
 mod options;
-mod pdf_text;
 mod picture;
 mod pictures;
 mod score;
@@ -55,7 +55,7 @@ enum Command {
     Bench(bench::Bench),
     /// Choose the tokens that a model's MTP head drafts from, where fewer are faster.
     DraftVocabulary(draft_vocabulary::DraftVocabulary),
-    PdfText(pdf_text::PdfText),
+    DocumentText(document_text::DocumentText),
     Picture(picture::Picture),
     /// Tell what computes on this machine, and check that it computes rightly.
     Check,
@@ -124,7 +124,7 @@ impl Cli {
             Command::Compare(command) => command.run(),
             Command::Bench(command) => command.run(),
             Command::DraftVocabulary(command) => command.run(),
-            Command::PdfText(command) => command.run(),
+            Command::DocumentText(command) => command.run(),
             Command::Picture(command) => command.run(),
             Command::Check => check::run(),
             Command::Serve { state_dir } => serve(state_dir).map_err(|error| match error {

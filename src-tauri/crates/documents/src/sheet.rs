@@ -1,0 +1,107 @@
+//! A sheet as a table in CSV under its name, as far as it is read.
+
+use crate::limits::{ENOUGH, MOST_COLUMNS, MOST_ROWS};
+
+/// A sheet as it grows: cells come row by row.
+#[derive(Debug)]
+pub(crate) struct Sheet {
+    name: String,
+    /// Rows with content, by their numbers from 0, and of each the cells with content, by theirs.
+    rows: Vec<(u32, Vec<(u32, String)>)>,
+    /// Rows and columns that have content and were not read.
+    more_rows: usize,
+    last: Option<u32>,
+    columns_left_out: bool,
+    bytes: usize,
+}
+
+impl Sheet {
+    pub(crate) fn new(name: &str, hidden: bool) -> Self {
+        let name = if hidden { format!("{name} (hidden)") } else { name.to_owned() };
+        Self { name, rows: Vec::new(), more_rows: 0, last: None, columns_left_out: false, bytes: 0 }
+    }
+
+    /// Whether a further cell in this row would be read.
+    pub(crate) fn is_full(&self, row: u32) -> bool {
+        self.rows.len() >= MOST_ROWS && self.last != Some(row)
+    }
+
+    /// Takes a cell.
+    pub(crate) fn cell(&mut self, row: u32, column: u32, text: String) {
+        if text.trim().is_empty() {
+            return;
+        }
+        if column as usize >= MOST_COLUMNS {
+            self.columns_left_out = true;
+            return;
+        }
+        if self.last != Some(row) {
+            self.last = Some(row);
+            if self.rows.len() >= MOST_ROWS {
+                self.more_rows += 1;
+            } else {
+                self.rows.push((row, Vec::new()));
+            }
+        }
+        // Many cells may say the same long text. What is longer than any message is refused all the same.
+        if self.more_rows == 0
+            && self.bytes <= ENOUGH
+            && let Some((_, cells)) = self.rows.last_mut()
+        {
+            self.bytes += text.len();
+            cells.push((column, text));
+        }
+    }
+
+    /// The sheet as text, and what was left out of it.
+    pub(crate) fn finish(mut self) -> (String, Vec<String>) {
+        let mut notes = Vec::new();
+        if self.more_rows > 0 {
+            let all = self.rows.len() + self.more_rows;
+            notes.push(format!(
+                "Only the first {MOST_ROWS} of {all} rows of the sheet “{}” were read.",
+                self.name
+            ));
+        }
+        if self.columns_left_out {
+            notes.push(format!(
+                "Only the first {MOST_COLUMNS} columns of the sheet “{}” were read.",
+                self.name
+            ));
+        }
+        let mut text = format!("## Sheet: {}\n", self.name);
+        for note in &notes {
+            text += &format!("\n[{note}]\n");
+        }
+        let first =
+            self.rows.iter().flat_map(|(_, cells)| cells).map(|(column, _)| *column).min().unwrap_or(0);
+        let mut before = None;
+        for (row, cells) in &mut self.rows {
+            // Where rows are empty, one empty line says that what follows is a table of its own.
+            if before.is_none_or(|before: u32| *row > before + 1) {
+                text.push('\n');
+            }
+            before = Some(*row);
+            cells.sort_by_key(|(column, _)| *column);
+            let mut at = first;
+            for (column, cell) in cells {
+                while at < *column {
+                    text.push(',');
+                    at += 1;
+                }
+                text += &quoted(cell);
+            }
+            text.push('\n');
+        }
+        (text.trim_end().to_owned(), notes)
+    }
+}
+
+/// A cell as CSV writes it.
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}

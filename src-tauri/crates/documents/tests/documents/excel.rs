@@ -1,0 +1,117 @@
+//! Excel's workbooks, as Excel, LibreOffice, Google Sheets and programs write them.
+
+use foretoken_documents::{DocumentText, read};
+
+use crate::{archive, relations, text, whole};
+
+/// A workbook of sheets by their names and rows, with a styles part, the texts that cells share and what the workbook
+/// says of dates.
+fn workbook(sheets: &[(&str, &str)], shared: &[&str], properties: &str) -> Vec<u8> {
+    const MAIN: &str = "xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\" \
+                        xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"";
+    let mut listed = String::new();
+    let mut others = vec![
+        ("rIdS".to_owned(), "styles", "styles.xml".to_owned()),
+        ("rIdT".to_owned(), "sharedStrings", "sharedStrings.xml".to_owned()),
+    ];
+    let mut parts = Vec::new();
+    for (number, (name, rows)) in (1..).zip(sheets) {
+        listed += &format!("<sheet name=\"{name}\" sheetId=\"{number}\" r:id=\"rId{number}\"/>");
+        others.push((format!("rId{number}"), "worksheet", format!("worksheets/sheet{number}.xml")));
+        let sheet = format!(
+            "<worksheet {MAIN}><dimension ref=\"A1:XFD1048576\"/><sheetData>{rows}</sheetData></worksheet>"
+        );
+        parts.push((format!("xl/worksheets/sheet{number}.xml"), sheet));
+    }
+    let others: Vec<_> = others.iter().map(|(id, kind, target)| (&**id, *kind, &**target)).collect();
+    let shared: String = shared.iter().map(|text| format!("<si>{text}</si>")).collect();
+    let styles = format!(
+        "<styleSheet {MAIN}><numFmts count=\"3\"><numFmt numFmtId=\"164\" formatCode=\"0.0%\"/>\
+         <numFmt numFmtId=\"165\" formatCode=\"[h]:mm:ss\"/>\
+         <numFmt numFmtId=\"166\" formatCode=\"dd/mm/yyyy\\ hh:mm\"/></numFmts>\
+         <fonts count=\"1\"><font/></fonts><fills count=\"1\"><fill/></fills><borders count=\"1\"><border/></borders>\
+         <cellXfs count=\"6\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\" applyNumberFormat=\"1\"/><xf numFmtId=\"9\"/>\
+         <xf numFmtId=\"164\"/><xf numFmtId=\"165\"/><xf numFmtId=\"166\"/></cellXfs></styleSheet>"
+    );
+    parts.extend([
+        ("[Content_Types].xml".to_owned(), "<Types/>".to_owned()),
+        ("_rels/.rels".to_owned(), relations(&[("rId1", "officeDocument", "xl/workbook.xml")])),
+        (
+            "xl/workbook.xml".to_owned(),
+            format!("<workbook {MAIN}>{properties}<sheets>{listed}</sheets></workbook>"),
+        ),
+        ("xl/_rels/workbook.xml.rels".to_owned(), relations(&others)),
+        ("xl/styles.xml".to_owned(), styles),
+        ("xl/sharedStrings.xml".to_owned(), format!("<sst {MAIN}>{shared}</sst>")),
+    ]);
+    let parts: Vec<_> = parts.iter().map(|(name, content)| (&**name, &**content)).collect();
+    archive(&parts)
+}
+
+#[test]
+fn texts_are_shared_or_in_their_cells_and_may_be_in_runs() {
+    let rows = r#"<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>
+        <row r="2"><c r="A2" t="inlineStr"><is><r><t xml:space="preserve">in </t></r><r><t>runs</t></r></is></c><c r="C2" t="str"><f>A1</f><v>of a formula</v></c></row>
+        <row r="3"><c r="A3" t="b"><v>1</v></c><c r="B3" t="e"><v>#DIV/0!</v></c><c r="C3" t="inlineStr"><is><t>a "b", c</t></is></c></row>"#;
+    let shared = [
+        "<t>plain</t>",
+        "<r><t xml:space=\"preserve\">in </t></r><r><rPr><b/></rPr><t>pieces</t></r><rPh sb=\"0\" eb=\"1\"><t>x</t></rPh>",
+    ];
+    let expected = "## Sheet: Owls &amp; more\n\nplain,in pieces\nin runs,,of a formula\nTRUE,#DIV/0!,\"a \"\"b\"\", c\"";
+    let expected = expected.replace("&amp;", "&");
+    assert_eq!(text(&workbook(&[("Owls &amp; more", rows)], &shared, "")), expected);
+}
+
+#[test]
+fn numbers_are_shown_as_their_formats_say() {
+    let rows = r#"<row r="1"><c r="A1" s="1"><v>45352</v></c><c r="B1" s="2"><v>0.25</v></c><c r="C1" s="3"><v>0.1234</v></c></row>
+        <row r="2"><c r="A2" s="4"><v>1.0423611</v></c><c r="B2" s="5"><v>45352.5</v></c><c r="C2"><v>0.30000000000000004</v></c></row>
+        <row r="3"><c r="A3"><v>1E+25</v></c><c r="B3"><v>-1200.5</v></c><c r="C3"><v>12345678901</v></c></row>"#;
+    let expected =
+        "## Sheet: S\n\n2024-03-01,25%,12.3%\n25:01:00,2024-03-01 12:00,0.3\n1e25,-1200.5,12345678901";
+    assert_eq!(text(&workbook(&[("S", rows)], &[], "")), expected);
+    let since_1904 = workbook(
+        &[("S", "<row r=\"1\"><c r=\"A1\" s=\"1\"><v>43890</v></c></row>")],
+        &[],
+        "<workbookPr date1904=\"1\"/>",
+    );
+    assert_eq!(text(&since_1904), "## Sheet: S\n\n2024-03-01");
+}
+
+#[test]
+fn sheets_begin_at_their_first_cell_and_gaps_are_one_empty_line() {
+    let rows = r#"<row r="3"><c r="C3"><v>1</v></c><c r="E3"><v>2</v></c></row><row r="900"><c r="D900"><v>3</v></c></row>
+        <row r="901"><c r="XFA901"><v>4</v></c></row>"#;
+    let DocumentText { text, notes } = whole(&workbook(&[("Far", rows), ("Empty", "")], &[], ""));
+    let note = "Only the first 256 columns of the sheet “Far” were read.";
+    assert_eq!(text, format!("## Sheet: Far\n\n[{note}]\n\n1,,2\n\n,3\n\n## Sheet: Empty"));
+    assert_eq!(notes, [note]);
+}
+
+#[test]
+fn of_a_long_sheet_the_first_rows_are_read_and_that_is_said() {
+    let rows: String =
+        (1..=20_500).map(|row| format!("<row r=\"{row}\"><c r=\"A{row}\"><v>{row}</v></c></row>")).collect();
+    let DocumentText { text, notes } = whole(&workbook(&[("Long", &rows)], &[], ""));
+    assert_eq!(notes, ["Only the first 20000 of 20500 rows of the sheet “Long” were read."]);
+    assert!(text.contains(&notes[0]) && text.ends_with("\n19999\n20000"), "{}", &text[text.len() - 40..]);
+}
+
+#[test]
+fn hidden_sheets_are_named_as_such() {
+    let bytes = workbook(&[("S\" state=\"hidden", "<row r=\"1\"><c r=\"A1\"><v>1</v></c></row>")], &[], "");
+    assert_eq!(text(&bytes), "## Sheet: S (hidden)\n\n1");
+}
+
+#[test]
+fn a_workbook_that_is_none_says_what_it_is() {
+    // By its content, whatever it is called.
+    let word = super::word::document("<w:p><w:r><w:t>A letter.</w:t></w:r></w:p>", &[]);
+    assert_eq!(read(&word, "a.xlsx").unwrap().text, "A letter.");
+    let error = read(&archive(&[("owls.txt", "Hoo.")]), "a.xlsx").unwrap_err();
+    assert_eq!(error.code(), "document_format");
+    assert_eq!(
+        error.to_string(),
+        "This is a ZIP archive without a document that is known, which cannot be read here."
+    );
+}

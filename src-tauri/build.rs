@@ -27,6 +27,7 @@ const COMMANDS: &[&str] = &[
     "open_chat",
     "show_message",
     "branch_chat",
+    "edit_reply",
     "chat_page",
     "search_chats",
     "rename_chat",

@@ -56,6 +56,19 @@ pub(crate) async fn branch_chat(
     app.conversations.branch(navigation, message).await
 }
 
+/// Puts another text in the place of that of a reply, as a further version, and shows that. Nothing is edited while a
+/// reply is written in its chat.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn edit_reply(
+    app: State<'_, Arc<App>>,
+    navigation: u32,
+    message: MessageId,
+    text: String,
+) -> Result<OpenedChat, ErrorReport> {
+    app.conversations.edit_reply(navigation, message, text).await
+}
+
 /// Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it.
 #[tauri::command]
 #[specta::specta]
@@ -162,7 +175,7 @@ pub(crate) async fn set_draft_files(
     app.conversations.store.call(move |store| store.set_draft_files(chat, &files)).await
 }
 
-/// Keeps what a message of the person's is being changed to, with other pictures if there are some; without a text that
+/// Keeps what a message is being changed to, with other pictures if there are some; without a text that
 /// is given up.
 #[tauri::command]
 #[specta::specta]

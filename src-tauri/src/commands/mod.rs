@@ -55,6 +55,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::open_chat,
         chats::show_message,
         chats::branch_chat,
+        chats::edit_reply,
         chats::chat_page,
         chats::search_chats,
         chats::rename_chat,

@@ -60,7 +60,7 @@ pub(crate) async fn retry_reply(
     app.conversations.retry(message, events).await
 }
 
-/// Goes on with a reply that was stopped, was interrupted or ran out of tokens. The same message grows; its numbers
+/// Goes on with a reply that was stopped, was interrupted, ran out of tokens or was edited. The same message grows; its numbers
 /// will be those of the last part.
 #[tauri::command]
 #[specta::specta]

@@ -191,7 +191,7 @@ impl Conversations {
         Ok(self.write(begun, page).await)
     }
 
-    /// Continues a reply that ended early.
+    /// Continues a reply that ended early, or that a person has edited.
     pub(crate) async fn continue_reply(
         self: &Arc<Self>,
         message: MessageId,
@@ -200,7 +200,8 @@ impl Conversations {
         let _one_at_a_time = self.asking.lock().await;
         let (chat, question, reply) = self.reply(message).await?;
         self.check_free(Some(chat))?;
-        if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) {
+        // Whether a person's words are complete, nobody else knows.
+        if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) && !reply.edited {
             return Err(nothing_to_continue(message));
         }
         self.continue_ended(chat, question, message, false, page).await
@@ -319,7 +320,10 @@ impl Conversations {
     }
 
     /// The chat of a reply, the question that it answers, and the reply itself.
-    async fn reply(&self, message: MessageId) -> Result<(ChatId, MessageId, Message), ErrorReport> {
+    pub(crate) async fn reply(
+        &self,
+        message: MessageId,
+    ) -> Result<(ChatId, MessageId, Message), ErrorReport> {
         let (chat, reply) = self.message(message).await?;
         match reply.parent {
             Some(question) if reply.role == Role::Assistant => Ok((chat, question, reply)),

@@ -56,6 +56,28 @@ impl Conversations {
         self.show_chat(navigation, chat).await
     }
 
+    /// Puts `text` in the place of that of a reply, as a further version, and shows it. Nothing is asked.
+    pub(crate) async fn edit_reply(
+        &self,
+        navigation: u32,
+        message: MessageId,
+        text: String,
+    ) -> Result<OpenedChat, ErrorReport> {
+        if text.trim().is_empty() {
+            return Err(empty_reply());
+        }
+        let _nobody_asks = self.asking.lock().await;
+        let (chat, _, _) = self.reply(message).await?;
+        self.check_quiet(chat)?;
+        let events = Arc::clone(&self.events);
+        let edited = self.store.call(move |store| {
+            store.edit_message(message, &text)?;
+            publish_chat(store, &events, chat)
+        });
+        edited.await?;
+        self.show_chat(navigation, chat).await
+    }
+
     /// Deletes a message and all that follows it, while nobody begins a reply.
     pub(crate) async fn delete_message(&self, message: MessageId) -> Result<DeletedMessage, ErrorReport> {
         let _nobody_asks = self.asking.lock().await;
@@ -353,6 +375,14 @@ impl Conversations {
             tracing::info!("{error}");
         }
         told.is_ok()
+    }
+}
+
+fn empty_reply() -> ErrorReport {
+    ErrorReport {
+        code: "empty_reply".into(),
+        message: "The reply is empty.".into(),
+        hint: "Write what it is to say, or delete it from its menu.".into(),
     }
 }
 

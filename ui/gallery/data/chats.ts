@@ -92,6 +92,7 @@ const message = (id: number, parent: number | null, more: Partial<Message>): Bra
     text: "",
     pictures: [],
     thinking: "",
+    edited: false,
     status: { state: "finished", reason: "stop" },
     stats: null,
     error: null,

@@ -403,6 +403,23 @@ export const CHAT: State[] = [
     act: () => click("edit"),
   },
   {
+    name: "editing-reply",
+    snapshot: { open: SOURDOUGH_CHAT },
+    act: () => setView({ editing: 32 }),
+  },
+  {
+    name: "edited-reply",
+    snapshot: {
+      open: opened(SOURDOUGH, [
+        question(31, null, STARTER_QUESTION),
+        {
+          ...reply(32, 31, STARTER_REPLY.slice(0, 640), { stats: null, edited: true }),
+          versions: [30, 32],
+        },
+      ]),
+    },
+  },
+  {
     name: "files",
     snapshot: {
       open: {

@@ -57,6 +57,11 @@ export const commands = {
 	showMessage: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("show_message", { navigation, message })),
 	/**  Copies what leads to a message, itself included, into a chat of its own, and opens that. */
 	branchChat: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { navigation, message })),
+	/**
+	 *  Puts another text in the place of that of a reply, as a further version, and shows that. Nothing is edited while a
+	 *  reply is written in its chat.
+	 */
+	editReply: (navigation: number, message: number, text: string) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("edit_reply", { navigation, message, text })),
 	/**  Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it. */
 	chatPage: (tag: string | null, after: ChatCursor | null, limit: number) => typedError<ChatPage, ErrorReport>(__TAURI_INVOKE("chat_page", { tag, after, limit })),
 	/**  Finds up to `limit` titles and messages of a scope that hold all words of `query`. */
@@ -1703,6 +1708,8 @@ export type Message = {
 	pictures: MessagePicture[],
 	/**  The model's thinking, empty where there was none. */
 	thinking: string,
+	/**  Whether it is a reply whose text the person has changed. */
+	edited: boolean,
 	/**  How far it has come. */
 	status: MessageStatus,
 	/**  What it took; `None` until finished, and for a person's messages. */

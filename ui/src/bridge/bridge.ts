@@ -169,6 +169,8 @@ export const shell = {
   openChat: (navigation: number, chat: number) => answered(commands.openChat(navigation, chat)),
   showMessage: (navigation: number, message: number) => answered(commands.showMessage(navigation, message)),
   branchChat: (navigation: number, message: number) => answered(commands.branchChat(navigation, message)),
+  editReply: (navigation: number, message: number, text: string) =>
+    answered(commands.editReply(navigation, message, text)),
   chatPage: (tag: string | null, after: ChatCursor | null, limit: number) =>
     answered(commands.chatPage(tag, after, limit)),
   searchChats: (query: string, scope: SearchScope, limit: number) =>

@@ -6,7 +6,7 @@ import { keysLabel } from "../palette/table";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { toggleRevealDrafts } from "../reveal/actions";
-import { useStore, useWritingReason } from "../state/store";
+import { setView, useStore, useWritingReason } from "../state/store";
 import { branchChat } from "./navigation";
 
 /** What else can be done with a message. */
@@ -26,12 +26,13 @@ export function MessageMenu({ message }: { message: Message }) {
     reason: null,
     onSelect: toggleRevealDrafts,
   };
+  const edit = { name: "Edit", reason: writing, onSelect: () => setView({ editing: id }) };
   return (
     <MenuButton
       label={role === "user" ? "More for your message" : "More for the reply"}
       testId="message-more"
       entries={[
-        role === "user" ? compare : reveal,
+        ...(role === "user" ? [compare] : text === "" ? [reveal] : [edit, reveal]),
         { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(id) },
         { name: "Delete from here on", reason: writing, onSelect: () => deleteMessage(id) },
       ]}

@@ -8,7 +8,7 @@ import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
 import { dropDraft, dropEdit, moveDraft, setFiles, setPictures } from "./drafts";
 import { focusComposer } from "./focus";
-import { readAgain } from "./navigation";
+import { readAgain, showChat } from "./navigation";
 import { changeChatSettings } from "./settings";
 import { type ChatView, inspected, isMeasured } from "./view";
 
@@ -100,6 +100,13 @@ function withoutSent(shown: MessagePicture[], sent: MessagePicture[]): MessagePi
 /** Puts `text` with pictures in the place of a message of the person's, and asks again from there. */
 export async function edit(message: number, text: string, pictures: MessagePicture[]): Promise<void> {
   if ((await begin((replies) => shell.edit(message, text, pictures, replies))) !== null) leaveEdit(message);
+}
+
+/** Puts `text` in the place of a reply, as a version from which the chat goes on. */
+export async function editReply(message: number, text: string): Promise<void> {
+  if (!(await showChat((navigation) => shell.editReply(navigation, message, text)))) return;
+  leaveEdit(message);
+  focusComposer();
 }
 
 /** Brings the last message of the person's into view, to be changed. */

@@ -276,6 +276,7 @@ describe("pictures of an edited message", () => {
     text: "What is it?",
     pictures: [picture("owl.png")],
     thinking: "",
+    edited: false,
     status: { state: "finished", reason: "stop" },
     stats: null,
     error: null,

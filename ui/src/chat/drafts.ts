@@ -4,7 +4,7 @@ import { setView, useStore } from "../state/store";
 import { splitFiles } from "./attachments";
 import { draftKey, type Edit } from "./view";
 
-/** A message of the person's, as far as it can be edited. */
+/** A message, as far as it can be edited. */
 type EditedMessage = Pick<Message, "id" | "text" | "pictures">;
 
 /** What is typed is kept so many milliseconds later at most. */
@@ -77,7 +77,7 @@ export function setPictures(
   enqueueSave(() => shell.setDraftPictures(chat, shown));
 }
 
-/** Changes a part of what a message of the person's is being changed to. */
+/** Changes a part of what a message is being changed to. */
 export function setEdit(message: EditedMessage, part: Partial<Edit>): void {
   const before = useStore.getState().edits[message.id] ?? {
     text: splitFiles(message.text).text,

@@ -49,6 +49,7 @@ function sending() {
     text: "",
     pictures: [],
     thinking: "",
+    edited: false,
     status: { state: "streaming" as const },
     stats: null,
     error: null,

@@ -13,8 +13,12 @@ export interface PendingFiles {
 /** A page of the panel beside the chat. */
 export type InspectorPage = "reply" | "chat";
 
-/** What a message of the person's is being changed to. */
+/** What a message is being changed to. */
 export type Edit = Omit<UnsentEdit, "message">;
+
+/** Whether something was changed about a message whose text is `text`. */
+export const isChanged = (edit: Edit | null | undefined, text: string): boolean =>
+  edit != null && (edit.text !== text || edit.pictures !== null);
 
 /** What only the page knows of the open chat and of what is typed. */
 export interface ChatView {
@@ -40,7 +44,7 @@ export interface ChatView {
   actionError: ErrorReport | null;
   /** The new chat that was set by a preset until that was deleted: the shell does not know it yet. */
   unbegun: { navigation: number; preset: number } | null;
-  /** The message of the person's that is being edited. */
+  /** The message that is being edited. */
   editing: number | null;
   /** What messages are being changed to, by message; null where that was given up. */
   edits: Record<number, Edit | null>;

@@ -26,6 +26,8 @@ const COMMANDS: &[&str] = &[
     "new_chat",
     "open_chat",
     "show_message",
+    "new_temporary_chat",
+    "keep_chat",
     "branch_chat",
     "edit_reply",
     "chat_page",

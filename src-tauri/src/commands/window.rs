@@ -102,9 +102,10 @@ pub(crate) async fn set_preferences(
 ) -> Result<(), ErrorReport> {
     let preferences = crate::settings::in_bounds(preferences);
     crate::window::apply(&handle, &preferences);
+    let keep_read = preferences.keep_read;
     let kept = app.settings.set_preferences(preferences).await;
     app.apply_unloading();
     let prefixes = app.prefixes.clone();
-    blocking(move || prefixes.set_kept(preferences.keep_read)).await;
+    blocking(move || prefixes.set_kept(keep_read)).await;
     kept
 }

@@ -1,4 +1,10 @@
-import type { ErrorReport, Message, MessagePicture } from "../../src/bridge/bindings";
+import {
+  DEFAULT_PREFERENCES,
+  type ErrorReport,
+  FIRST_TEMPORARY,
+  type Message,
+  type MessagePicture,
+} from "../../src/bridge/bindings";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
 import {
@@ -367,6 +373,7 @@ export const CHAT: State[] = [
         ...SOURDOUGH_CHAT,
         settings: {
           system_prompt: "Metric units. I bake with rye.",
+          without_standing: false,
           generation: {
             ...GENERATION,
             sampling: { ...RECOMMENDED, temperature: 1.1, min_p: 0.05 },
@@ -401,6 +408,32 @@ export const CHAT: State[] = [
       },
     },
     act: () => click("edit"),
+  },
+  {
+    name: "temporary",
+    snapshot: {
+      open: opened({ ...SOURDOUGH, id: FIRST_TEMPORARY, title: "Temporary chat" }, SOURDOUGH_CHAT.messages),
+    },
+  },
+  {
+    name: "temporary-empty",
+    snapshot: { open: opened({ ...SOURDOUGH, id: FIRST_TEMPORARY, title: "Temporary chat" }, []) },
+  },
+  {
+    name: "panel-chat-standing",
+    snapshot: {
+      open: SOURDOUGH_CHAT,
+      preferences: { ...DEFAULT_PREFERENCES, standing_instructions: "Metric units. Short answers." },
+    },
+    act: () => setView({ inspector: true, inspectorPage: "chat" }),
+  },
+  {
+    name: "answer-again",
+    snapshot: { open: SOURDOUGH_CHAT },
+    act: async () => {
+      await click("message-more", "the reply");
+      await click("submenu", "Answer again");
+    },
   },
   {
     name: "editing-reply",

@@ -67,6 +67,7 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
   const { stats, text, thinking } = message;
   const kept = text !== "" || thinking !== "";
   const broken = problem(message);
+  const hasOthers = useStore(({ versions }) => (versions[message.id]?.length ?? 0) > 1);
   const ending = endingLabel(message);
   const unsent = useStore(({ edits }) => isChanged(edits[message.id], text));
   return (
@@ -81,6 +82,7 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
       <div className="reply-foot">
         {stats && isMeasured(message) && <FinishedLine message={message.id} stats={stats} />}
         <div className="foot-end">
+          {hasOthers && message.model && <span className="ending version-model">{message.model}</span>}
           {message.edited && <span className="ending">Edited</span>}
           {ending && <span className="ending">{ending}</span>}
           <Versions message={message} />

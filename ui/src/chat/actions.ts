@@ -3,6 +3,7 @@ import { type ReplyListener, shell } from "../bridge/bridge";
 import { sentListener } from "../bridge/replyListeners";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
+import { openModel } from "../models/choose";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
@@ -122,6 +123,28 @@ export function leaveEdit(message: number): void {
 }
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
+/** Lets another model answer once more, and loads the one before again when it has. */
+export async function answerAgainWith(message: number, path: string): Promise<void> {
+  const before = state().selectedModel;
+  if (!(await openModel(path))) return;
+  const chat = await retry(message);
+  if (chat !== null) await quietIn(chat);
+  // Whoever has chosen another one meanwhile keeps that.
+  if (before !== "" && state().selectedModel === path) await openModel(before);
+}
+
+/** Waits until no reply is written in a chat. */
+const quietIn = (chat: number): Promise<void> =>
+  new Promise((resolve) => {
+    const isQuiet = () => Object.values(state().live).every((live) => live.chat !== chat);
+    if (isQuiet()) return resolve();
+    const leave = useStore.subscribe(() => {
+      if (!isQuiet()) return;
+      leave();
+      resolve();
+    });
+  });
+
 export const continueReply = (message: number) => begin((replies) => shell.continue(message, replies));
 
 /** Replies whose thinking is being ended. */

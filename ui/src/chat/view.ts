@@ -1,4 +1,11 @@
-import type { Attachment, ErrorReport, Message, MessagePicture, UnsentEdit } from "../bridge/bindings";
+import {
+  type Attachment,
+  type ErrorReport,
+  FIRST_TEMPORARY,
+  type Message,
+  type MessagePicture,
+  type UnsentEdit,
+} from "../bridge/bindings";
 import type { ServerState } from "../state/server";
 
 /** Files that are being chosen or read for a message that is not sent. */
@@ -79,6 +86,9 @@ export const awaitedFiles = ({
   chat,
 }: Pick<ChatView, "pendingFiles"> & Pick<ServerState, "chat">): PendingFiles[] =>
   pendingFiles.filter((one) => one.chat === chat && one.name !== null);
+
+/** Whether nothing of a chat is stored. */
+export const isTemporary = (chat: number | null): chat is number => chat !== null && chat >= FIRST_TEMPORARY;
 
 /** Names the draft of a chat. */
 export const draftKey = (chat: number | null): string => (chat === null ? "new" : String(chat));

@@ -2,7 +2,7 @@ import { openBenchmarks } from "../benchmarks/actions";
 import { shell } from "../bridge/bridge";
 import { editLast, stop, toggleInspector, toggleStats } from "../chat/actions";
 import { focusComposer } from "../chat/focus";
-import { newChat } from "../chat/navigation";
+import { newChat, newTemporaryChat } from "../chat/navigation";
 import { focusSearch, goToChat } from "../chatList/actions";
 import { chooseImport, exportChats } from "../chatList/files";
 import { goToMatch } from "../find/actions";
@@ -20,6 +20,7 @@ const state = () => useStore.getState();
 /** What every action does. A new one stands here, and in a feature the function that it calls. */
 export const COMMANDS: Commands = {
   new_chat: () => newChat(),
+  new_temporary_chat: () => newTemporaryChat(),
   find_chats: () => focusSearch(),
   find_next: () => goToMatch(1),
   find_previous: () => goToMatch(-1),

@@ -64,9 +64,10 @@ impl Store {
         self.write(|db| {
             let TreePosition { chat, .. } = TreePosition::of(db, last)?;
             let copy =
-                "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, generation, preset,
-                                          origin_chat, origin_message)
-                        SELECT title, named, :now, :now, system_prompt, generation, preset, id, :last
+                "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, without_standing,
+                                          generation, preset, origin_chat, origin_message)
+                        SELECT title, named, :now, :now, system_prompt, without_standing, generation, preset, id,
+                               :last
                         FROM chat WHERE id = :chat RETURNING id";
             let values = named_params! {":now": now(), ":last": last, ":chat": chat};
             let new: ChatId = db.query_row(copy, values, |row| row.get(0))?;

@@ -288,6 +288,7 @@ fn a_branch_becomes_a_chat_with_the_same_settings() {
     let Family { chat, question, first, follow_up, .. } = family(&mut store);
     let preset = store.add_preset("short", "Be short.", None).unwrap().id;
     let chat_settings = foretoken_protocol::ChatSettings {
+        without_standing: true,
         system_prompt: "Be short.".into(),
         generation: Some(settings()),
         preset: Some(preset),

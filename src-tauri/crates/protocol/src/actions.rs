@@ -9,6 +9,7 @@ use specta::Type;
 #[expect(missing_docs, reason = "the table of the actions says what each is")]
 pub enum ActionId {
     NewChat,
+    NewTemporaryChat,
     ExportChat,
     ExportChats,
     ImportChats,

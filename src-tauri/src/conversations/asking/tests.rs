@@ -469,7 +469,7 @@ async fn the_instructions_of_a_chat_come_first() {
         let conversation = app
             .conversations
             .store
-            .call(move |store| crate::conversations::pictures::Conversation::of(store, answer.id));
+            .call(move |store| crate::conversations::pictures::Conversation::of(store, answer.id, ""));
         let conversation = conversation.await?;
         Ok::<_, foretoken_protocol::ErrorReport>(
             app.conversations.read_by(&conversation, &model).await?.messages,

@@ -246,8 +246,6 @@ impl MessageRecord {
             MessageStatus::Streaming => MessageStatus::Interrupted,
             ended => ended,
         };
-        // What it was compared with was measured where the file comes from, which may be another machine.
-        let stats = self.stats.clone().map(|stats| ReplyStats { plain: None, ..stats });
         let values = named_params! {
             ":chat": chat,
             ":parent": parent,
@@ -256,7 +254,7 @@ impl MessageRecord {
             ":thinking": self.thinking,
             ":edited": self.edited,
             ":status": rows::status_name(status),
-            ":stats": stats.as_ref().map(sql::to_json).transpose()?,
+            ":stats": self.stats.as_ref().map(sql::to_json).transpose()?,
             ":error": self.error.as_ref().map(sql::to_json).transpose()?,
             ":model": self.model,
             ":settings": self.settings.as_ref().map(sql::to_json).transpose()?,

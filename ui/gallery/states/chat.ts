@@ -409,6 +409,16 @@ export const CHAT: State[] = [
     },
     act: () => click("edit"),
   },
+  streaming("waiting-messages", async (stream) => {
+    await stream.write(STARTER_REPLY.slice(0, 640), 300);
+    await stream.tell({ type: "live", stats: LIVE });
+    const texts = [
+      "Does rye change that?",
+      "Write it down as a recipe for one loaf, with the times for a cold kitchen.",
+    ];
+    const queued = texts.map((text, id) => ({ id, text, files: [], pictures: [] }));
+    setView({ queued: { [SOURDOUGH.id]: queued } });
+  }),
   {
     name: "temporary",
     snapshot: {

@@ -30,8 +30,10 @@ import { keepChat, newChat } from "./navigation";
 import { Pictures } from "./Pictures";
 import { filesOf } from "./pasted";
 import { blindness, hasPictures, modelThatSees } from "./pictures";
+import { enqueue, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
 import { awaitedFiles, draftKey, isTemporary } from "./view";
+import { WaitingMessages } from "./WaitingMessages";
 
 const NONE: Attachment[] = [];
 const NO_PICTURES: MessagePicture[] = [];
@@ -65,9 +67,12 @@ export function Composer() {
   }, [chat, questionsSent]);
 
   const submit = () => {
-    if (reason === null && !streaming) send(text, files, pictures);
+    if (reason !== null) return;
+    if (streaming) enqueue(text, files, pictures);
+    else send(text, files, pictures);
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "ArrowUp" && text === "" && takeBack()) event.preventDefault();
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     submit();
@@ -101,6 +106,7 @@ export function Composer() {
       <ModelNote />
       <ContextNote />
       <PicturesNote attached={pictures} />
+      {chat !== null && <WaitingMessages chat={chat} />}
       <form
         className="composer"
         onSubmit={(event) => {

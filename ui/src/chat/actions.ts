@@ -1,5 +1,5 @@
 import type { Attachment, Destination, MessagePicture, Sent } from "../bridge/bindings";
-import { type ReplyListener, shell } from "../bridge/bridge";
+import { type ReplyListener, reportOf, shell } from "../bridge/bridge";
 import { sentListener } from "../bridge/replyListeners";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
@@ -11,7 +11,7 @@ import { dropDraft, dropEdit, moveDraft, setFiles, setPictures } from "./drafts"
 import { focusComposer } from "./focus";
 import { readAgain, showChat } from "./navigation";
 import { changeChatSettings } from "./settings";
-import { type ChatView, inspected, isMeasured } from "./view";
+import { type ChatView, inspected, isMeasured, type QueuedMessage } from "./view";
 
 const state = () => useStore.getState();
 
@@ -86,6 +86,24 @@ export async function send(
   moveDraft(begun);
   // It was begun among the chats with a tag.
   if (tag !== null) chatQueue.run(() => shell.tagChat(begun, [tag])).catch(showError);
+}
+
+/** Sends a message that has waited in a chat, be it open or not. Returns why that did not work; null if it did. */
+export async function sendQueued(chat: number, message: Omit<QueuedMessage, "id">): Promise<string | null> {
+  // What is sent where nobody is changes nothing of what is shown.
+  const from = state().chat === chat ? currentLocation() : { navigation: -1, chat: null };
+  try {
+    await Promise.all([chatQueue.settled(), settingsQueue.settled()]);
+    await shell.send(
+      { chat },
+      withFiles(message.text, message.files),
+      message.pictures,
+      sentListener((sent) => dispatch({ kind: "sent", from, sent })),
+    );
+    return null;
+  } catch (error) {
+    return reportOf(error).message;
+  }
 }
 
 /** Pictures without those that were sent. Their detail may have been changed meanwhile. */

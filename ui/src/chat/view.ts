@@ -27,6 +27,14 @@ export type Edit = Omit<UnsentEdit, "message">;
 export const isChanged = (edit: Edit | null | undefined, text: string): boolean =>
   edit != null && (edit.text !== text || edit.pictures !== null);
 
+/** A message that waits until the reply before it has ended. */
+export interface QueuedMessage {
+  id: number;
+  text: string;
+  files: Attachment[];
+  pictures: MessagePicture[];
+}
+
 /** What only the page knows of the open chat and of what is typed. */
 export interface ChatView {
   /** Whether the panel beside the chat is open. */
@@ -43,6 +51,10 @@ export interface ChatView {
   attached: Record<string, Attachment[]>;
   /** Pictures that go with them, by chat. */
   pictures: Record<string, MessagePicture[]>;
+  /** Messages that wait for a reply to end, by chat, in the order in which they will be sent. */
+  queued: Record<number, QueuedMessage[]>;
+  /** Why they are not sent though no reply is written, by chat. */
+  held: Record<number, string>;
   /** Files that are to go with them and are not read yet. */
   pendingFiles: PendingFiles[];
   /** A message is on its way to the shell. */
@@ -70,6 +82,8 @@ export const CHAT_VIEW: ChatView = {
   drafts: {},
   attached: {},
   pictures: {},
+  queued: {},
+  held: {},
   pendingFiles: [],
   sending: false,
   actionError: null,

@@ -3,6 +3,7 @@ import { shell } from "../bridge/bridge";
 import { editLast, stop, toggleInspector, toggleStats } from "../chat/actions";
 import { focusComposer } from "../chat/focus";
 import { newChat, newTemporaryChat } from "../chat/navigation";
+import { takeBack } from "../chat/queue";
 import { focusSearch, goToChat } from "../chatList/actions";
 import { chooseImport, exportChats } from "../chatList/files";
 import { goToMatch } from "../find/actions";
@@ -30,7 +31,8 @@ export const COMMANDS: Commands = {
     setView({ screen: "chat" });
     focusComposer();
   },
-  edit_last: () => editLast(),
+  // What waits to be sent is the last that was written.
+  edit_last: () => takeBack() || editLast(),
   stop: () => stop(),
   statistics: () => toggleStats(),
   reveal_drafts: () => toggleRevealDrafts(),

@@ -4,6 +4,7 @@ import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { attachDropped } from "../chat/attaching";
 import { saveDrafts } from "../chat/drafts";
 import { openChat } from "../chat/navigation";
+import { followQueue } from "../chat/queue";
 import { importChats } from "../chatList/files";
 import { addModels, loadLibrary } from "../models/actions";
 import type { Run } from "../palette/table";
@@ -59,6 +60,7 @@ export async function start(run: Run): Promise<void> {
     });
   }
   setView({ opened: true });
+  followQueue();
   window.addEventListener("pagehide", saveDrafts);
   window.addEventListener("blur", saveDrafts);
   loadLibrary();

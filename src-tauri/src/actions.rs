@@ -31,6 +31,10 @@ const fn action(id: ActionId, name: &'static str) -> Action {
 pub(crate) const ACTIONS: &[Action] = &[
     Action { menu: FILE, ..with(action(ActionId::NewChat, "New chat"), command("n")) },
     Action { menu: FILE, ..action(ActionId::QuickQuestion, "Quick question") },
+    Action {
+        menu: FILE,
+        ..with(action(ActionId::NewTemporaryChat, "New temporary chat"), Keys { shift: true, ..command("n") })
+    },
     Action { menu: EDIT, ..with(action(ActionId::FindChats, "Find in all chats"), command("f")) },
     Action {
         menu: EDIT,

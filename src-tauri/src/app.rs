@@ -15,7 +15,7 @@ use crate::benchmarks::History;
 use crate::comparison::Comparisons;
 use crate::conversations::replies::Replies;
 use crate::conversations::store::ChatStore;
-use crate::conversations::{Caches, Conversations};
+use crate::conversations::{Caches, Conversations, TemporaryFiles};
 use crate::events::AppEvents;
 use crate::handed::Handed;
 use crate::kept_prefixes::KeptPrefixes;
@@ -111,6 +111,7 @@ impl App {
             Caches {
                 prefixes: prefixes.clone(),
                 pictures: Pictures::new(engine.decoders().clone(), &places.cache),
+                temporary: TemporaryFiles::new(engine.decoders().clone(), &places.cache),
             },
             Arc::clone(&events),
         ));

@@ -116,7 +116,8 @@ impl Comparisons {
         &self,
         source: ComparisonSource,
     ) -> Result<(Conversation, GenerationSettings), ErrorReport> {
-        let general = self.settings.current().generation;
+        let settings = self.settings.current();
+        let (general, standing) = (settings.generation, settings.preferences.standing_instructions);
         match source {
             ComparisonSource::Prompt { text } if text.trim().is_empty() => Err(no_question()),
             ComparisonSource::Prompt { text } => Ok((Conversation::question(text), general)),
@@ -124,11 +125,16 @@ impl Comparisons {
                 let (role, conversation, own, seed) = self
                     .conversations
                     .store
-                    .call(move |store| {
+                    .call_for(message, move |store| {
                         let chat = store.chat_of(message)?;
                         let own = store.chat_settings(chat)?.generation;
                         let seed = shown_seed(store, chat, message)?;
-                        Ok((store.message(message)?.role, Conversation::of(store, message)?, own, seed))
+                        Ok((
+                            store.message(message)?.role,
+                            Conversation::of(store, message, &standing)?,
+                            own,
+                            seed,
+                        ))
                     })
                     .await?;
                 if role != Role::User {

@@ -53,8 +53,12 @@ pub(crate) async fn follow_replies(handle: AppHandle, mut ended: broadcast::Rece
             continue;
         }
         let app = Arc::clone(&handle.state::<Arc<App>>());
-        let title =
-            app.conversations.store.call(move |store| store.chat(reply.chat)).await.map(|chat| chat.title);
+        let title = app
+            .conversations
+            .store
+            .call_for(reply.chat, move |store| store.chat(reply.chat))
+            .await
+            .map(|chat| chat.title);
         let body = if reply.failed { "The reply has stopped." } else { "The reply is finished." };
         let title = title.unwrap_or_else(|_| "Foretoken".into());
         notify(&handle, Notification { title, body: body.into(), chat: Some(reply.chat) });

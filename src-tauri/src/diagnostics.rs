@@ -127,7 +127,7 @@ fn activity(text: &mut String, activity: Activity) -> fmt::Result {
 
 /// Numbers and switches. What the person wrote, as stop texts, is counted.
 fn settings(text: &mut String, settings: &Settings) -> fmt::Result {
-    let Preferences { appearance, zoom, notifications, keep_running, .. } = settings.preferences;
+    let Preferences { appearance, zoom, notifications, keep_running, .. } = settings.preferences.clone();
     let generation = &settings.generation;
     writeln!(
         text,

@@ -96,7 +96,8 @@ fn preferences_hold_at_once_and_after_a_start() {
                 "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false, "quick_key": "off",
                 "menu_bar": false, "check_for_updates": "weekly",
                 "keep_read": true,
-                "unload_after": null, "sidebar_width": null, "wide": true, "wake": true, "pulse": false,
+                "unload_after": null, "standing_instructions": "",
+                "sidebar_width": null, "wide": true, "wake": true, "pulse": false,
                 "hue": "teal", "settings_page": "appearance", "open_folds": {
                     "speed": false, "guesses": false, "parts": false, "time": true, "prompt": false,
                     "memory": false, "settings": false, "chat_memory": false, "figures": false

@@ -23,6 +23,27 @@ pub(crate) async fn new_chat(app: State<'_, Arc<App>>, navigation: u32) -> Resul
     Ok(())
 }
 
+/// Begins a temporary chat and opens it. Nothing of it is stored, and it is gone a moment after it is left.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn new_temporary_chat(
+    app: State<'_, Arc<App>>,
+    navigation: u32,
+) -> Result<OpenedChat, ErrorReport> {
+    app.conversations.begin_temporary(navigation).await
+}
+
+/// Moves a temporary chat to those that are kept, and opens it there.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn keep_chat(
+    app: State<'_, Arc<App>>,
+    navigation: u32,
+    chat: ChatId,
+) -> Result<OpenedChat, ErrorReport> {
+    app.conversations.keep_chat(navigation, chat).await
+}
+
 /// Opens a chat. Attach to a reply that is still streaming.
 #[tauri::command]
 #[specta::specta]
@@ -54,6 +75,19 @@ pub(crate) async fn branch_chat(
     message: MessageId,
 ) -> Result<OpenedChat, ErrorReport> {
     app.conversations.branch(navigation, message).await
+}
+
+/// Puts another text in the place of that of a reply, as a further version, and shows that. Nothing is edited while a
+/// reply is written in its chat.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn edit_reply(
+    app: State<'_, Arc<App>>,
+    navigation: u32,
+    message: MessageId,
+    text: String,
+) -> Result<OpenedChat, ErrorReport> {
+    app.conversations.edit_reply(navigation, message, text).await
 }
 
 /// Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it.
@@ -148,7 +182,7 @@ pub(crate) async fn set_draft_text(
     chat: Option<ChatId>,
     text: String,
 ) -> Result<(), ErrorReport> {
-    app.conversations.store.call(move |store| store.set_draft_text(chat, &text)).await
+    app.conversations.store.call_for(chat, move |store| store.set_draft_text(chat, &text)).await
 }
 
 /// Keeps the files that are to go with what is typed.
@@ -159,10 +193,10 @@ pub(crate) async fn set_draft_files(
     chat: Option<ChatId>,
     files: Vec<Attachment>,
 ) -> Result<(), ErrorReport> {
-    app.conversations.store.call(move |store| store.set_draft_files(chat, &files)).await
+    app.conversations.store.call_for(chat, move |store| store.set_draft_files(chat, &files)).await
 }
 
-/// Keeps what a message of the person's is being changed to, with other pictures if there are some; without a text that
+/// Keeps what a message is being changed to, with other pictures if there are some; without a text that
 /// is given up.
 #[tauri::command]
 #[specta::specta]
@@ -173,7 +207,7 @@ pub(crate) async fn set_edit(
     pictures: Option<Vec<MessagePicture>>,
 ) -> Result<(), ErrorReport> {
     let set = move |store: &mut Store| store.set_edit(message, text.as_deref(), pictures.as_deref());
-    app.conversations.store.call(set).await
+    app.conversations.store.call_for(message, set).await
 }
 
 /// Changes how replies are written in a chat.
@@ -246,7 +280,7 @@ pub(crate) async fn export_chats(
     pictures: ExportedPictures,
 ) -> Result<Option<Exported>, ErrorReport> {
     let title = match chat {
-        Some(chat) => app.conversations.store.call(move |store| store.chat(chat)).await?.title,
+        Some(chat) => app.conversations.store.call_for(chat, move |store| store.chat(chat)).await?.title,
         None => "Foretoken chats".into(),
     };
     let ending = if format == ExportFormat::Markdown { "md" } else { "json" };

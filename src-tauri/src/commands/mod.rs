@@ -13,6 +13,7 @@ mod settings;
 mod updates;
 mod window;
 
+use foretoken_chats::FIRST_TEMPORARY;
 use foretoken_protocol::{
     Action, LocalApiSettings, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Preferences,
 };
@@ -57,7 +58,10 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::new_chat,
         chats::open_chat,
         chats::show_message,
+        chats::new_temporary_chat,
+        chats::keep_chat,
         chats::branch_chat,
+        chats::edit_reply,
         chats::chat_page,
         chats::search_chats,
         chats::rename_chat,
@@ -156,6 +160,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         // The same on every system, as the bindings are.
         .constant("DEFAULT_LOCAL_API", LocalApiSettings::default())
         .constant("DEFAULT_PREFERENCES", Preferences { keep_running: false, ..Preferences::default() })
+        .constant("FIRST_TEMPORARY", FIRST_TEMPORARY)
         .constant("MAX_TEMPERATURE", MAX_TEMPERATURE)
         .constant("MAX_TOP_K", MAX_TOP_K)
         .constant("MAX_XTC_THRESHOLD", MAX_XTC_THRESHOLD)

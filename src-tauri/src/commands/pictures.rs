@@ -38,7 +38,7 @@ pub(crate) async fn set_draft_pictures(
     chat: Option<ChatId>,
     pictures: Vec<MessagePicture>,
 ) -> Result<(), ErrorReport> {
-    app.conversations.store.call(move |store| store.set_draft_pictures(chat, &pictures)).await
+    app.conversations.store.call_for(chat, move |store| store.set_draft_pictures(chat, &pictures)).await
 }
 
 /// Writes a picture as it was given into a file that the person chooses in the system's dialog. Returns where it is;

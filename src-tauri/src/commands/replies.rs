@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    Attached, Destination, ErrorReport, Message, MessageId, MessagePicture, PastedFile, Provenance,
+    Attached, ChatId, Destination, ErrorReport, Message, MessageId, MessagePicture, PastedFile, Provenance,
     ReplyEvent, Sent,
 };
 use tauri::ipc::Channel;
@@ -60,7 +60,7 @@ pub(crate) async fn retry_reply(
     app.conversations.retry(message, events).await
 }
 
-/// Goes on with a reply that was stopped, was interrupted or ran out of tokens. The same message grows; its numbers
+/// Goes on with a reply that was stopped, was interrupted, ran out of tokens or was edited. The same message grows; its numbers
 /// will be those of the last part.
 #[tauri::command]
 #[specta::specta]
@@ -102,7 +102,7 @@ pub(crate) async fn provenance(
     app: State<'_, Arc<App>>,
     message: MessageId,
 ) -> Result<Provenance, ErrorReport> {
-    app.conversations.store.call(move |store| store.provenance(message)).await
+    app.conversations.store.call_for(message, move |store| store.provenance(message)).await
 }
 
 /// Ends a reply early; its `ended` event says so. Does nothing if it has ended.
@@ -113,13 +113,15 @@ pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> 
     Ok(())
 }
 
-/// Lets the person choose files, or pictures alone, in the system's dialog and reads them; none if they chose none.
+/// Lets the person choose files, or pictures alone, for a chat in the system's dialog and reads them; none if they chose
+/// none.
 /// Says on `chosen` what they are called before it reads them.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn choose_attachments(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
+    chat: Option<ChatId>,
     pictures: bool,
     chosen: Channel<Vec<String>>,
 ) -> Result<Attached, ErrorReport> {
@@ -137,33 +139,35 @@ pub(crate) async fn choose_attachments(
     {
         tracing::debug!("the page is gone");
     }
-    attachments::read_all(&app.tool, paths, keep(&app)).await
+    attachments::read_all(&app.tool, paths, keep(&app, chat)).await
 }
 
-/// Reads files that were dropped on the window last; no other file is read.
+/// Reads files for a chat that were dropped on the window last; no other file is read.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn attach_dropped(
     app: State<'_, Arc<App>>,
+    chat: Option<ChatId>,
     files: Vec<String>,
 ) -> Result<Attached, ErrorReport> {
     let paths = files.iter().map(|file| app.handed.find(Purpose::Attachment, file));
-    attachments::read_all(&app.tool, paths.collect::<Result<_, _>>()?, keep(&app)).await
+    attachments::read_all(&app.tool, paths.collect::<Result<_, _>>()?, keep(&app, chat)).await
 }
 
-/// Reads files that were pasted: the page has what is in them, and not where they are.
+/// Reads files for a chat that were pasted: the page has what is in them, and not where they are.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn attach_pasted(
     app: State<'_, Arc<App>>,
+    chat: Option<ChatId>,
     files: Vec<PastedFile>,
 ) -> Result<Attached, ErrorReport> {
-    attachments::read_pasted(&app.tool, files, keep(&app)).await
+    attachments::read_pasted(&app.tool, files, keep(&app, chat)).await
 }
 
-/// Keeps the pictures that are found among files.
-fn keep<'a>(app: &'a App) -> impl Fn(Vec<u8>, String) -> Keeping<'a> {
-    |bytes, name| Box::pin(app.conversations.add_picture(bytes, name))
+/// Keeps the pictures that are found among files for a chat.
+fn keep<'a>(app: &'a App, chat: Option<ChatId>) -> impl Fn(Vec<u8>, String) -> Keeping<'a> {
+    move |bytes, name| Box::pin(app.conversations.add_picture(chat, bytes, name))
 }
 
 /// The tokens of each text as the loaded model reads it.

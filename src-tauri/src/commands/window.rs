@@ -149,9 +149,10 @@ pub(crate) async fn set_preferences(
     crate::window::apply(&handle, &preferences);
     #[cfg(target_os = "macos")]
     crate::menu_bar::apply(&handle, &app, &preferences);
+    let keep_read = preferences.keep_read;
     let kept = app.settings.set_preferences(preferences).await;
     app.apply_unloading();
     let prefixes = app.prefixes.clone();
-    blocking(move || prefixes.set_kept(preferences.keep_read)).await;
+    blocking(move || prefixes.set_kept(keep_read)).await;
     kept
 }

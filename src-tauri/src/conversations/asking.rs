@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use foretoken_chats::{ChatsError, Store};
+use foretoken_chats::{ChatsError, Store, is_temporary};
 use foretoken_host::{Prompt, SettingsFor};
 use foretoken_protocol::{
     Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
@@ -54,6 +54,8 @@ struct Answering {
     models: Arc<Models>,
     model: String,
     generation: GenerationSettings,
+    /// The instructions that hold for all chats.
+    standing: String,
 }
 
 /// How a reply is written.
@@ -91,7 +93,7 @@ impl Answering {
         let with_versions =
             |message: Message| Ok(BranchMessage { versions: store.versions(message.id)?, message });
         let added: Result<_, ChatsError> = before.into_iter().chain([reply]).map(with_versions).collect();
-        let conversation = Conversation::of(store, question)?;
+        let conversation = Conversation::of(store, question, &self.standing)?;
         Ok(Begun { chat, added: added?, conversation, resume: None, settings, thought_seconds: 0.0 })
     }
 
@@ -119,17 +121,18 @@ impl Conversations {
         page: Channel<ReplyEvent>,
     ) -> Result<Sent, ErrorReport> {
         let Question { text, pictures } = question.checked()?;
-        self.prepare(&pictures).await?;
         let to = to.into();
-        let _one_at_a_time = self.asking.lock().await;
-        self.check_free(match to {
+        let into = match to {
             Destination::Chat(chat) => Some(chat),
             Destination::New(_) => None,
-        })?;
+        };
+        self.prepare(&pictures, into).await?;
+        let _one_at_a_time = self.asking.lock().await;
+        self.check_free(into)?;
         let (answering, open) = (self.answering(), self.open.clone());
         let begun = self
             .store
-            .call(move |store| {
+            .call_for(into, move |store| {
                 let (chat, parent, from) = match to {
                     Destination::Chat(chat) => {
                         (chat, store.messages(chat)?.last().map(|message| message.id), None)
@@ -159,7 +162,7 @@ impl Conversations {
         page: Channel<ReplyEvent>,
     ) -> Result<Sent, ErrorReport> {
         let Question { text, pictures } = question.checked()?;
-        self.prepare(&pictures).await?;
+        self.prepare(&pictures, Some(message)).await?;
         let _one_at_a_time = self.asking.lock().await;
         let (chat, edited) = self.message(message).await?;
         if edited.role != Role::User {
@@ -169,7 +172,7 @@ impl Conversations {
         let answering = self.answering();
         let begun = self
             .store
-            .call(move |store| {
+            .call_for(message, move |store| {
                 let question = store.edit_message_with_pictures(message, &text, &pictures)?;
                 answering.begin(store, chat, question.id, Some(question))
             })
@@ -187,11 +190,12 @@ impl Conversations {
         let (chat, question, _) = self.reply(message).await?;
         self.check_free(Some(chat))?;
         let answering = self.answering();
-        let begun = self.store.call(move |store| answering.begin(store, chat, question, None)).await?;
+        let begun =
+            self.store.call_for(chat, move |store| answering.begin(store, chat, question, None)).await?;
         Ok(self.write(begun, page).await)
     }
 
-    /// Continues a reply that ended early.
+    /// Continues a reply that ended early, or that a person has edited.
     pub(crate) async fn continue_reply(
         self: &Arc<Self>,
         message: MessageId,
@@ -200,7 +204,8 @@ impl Conversations {
         let _one_at_a_time = self.asking.lock().await;
         let (chat, question, reply) = self.reply(message).await?;
         self.check_free(Some(chat))?;
-        if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) {
+        // Whether a person's words are complete, nobody else knows.
+        if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) && !reply.edited {
             return Err(nothing_to_continue(message));
         }
         self.continue_ended(chat, question, message, false, page).await
@@ -242,7 +247,7 @@ impl Conversations {
         let answering = self.answering();
         let begun = self
             .store
-            .call(move |store| {
+            .call_for(chat, move |store| {
                 let Manner { settings, .. } = answering.manner(store, chat)?;
                 let thought = store.message(message)?.stats.map(|stats| stats.thinking);
                 let message = store.continue_reply(message)?;
@@ -252,7 +257,7 @@ impl Conversations {
                     thought_through,
                 };
                 let resume = (partial != PartialReply::default()).then_some(partial);
-                let conversation = Conversation::of(store, question)?;
+                let conversation = Conversation::of(store, question, &answering.standing)?;
                 let added = vec![BranchMessage { versions: store.versions(message.id)?, message }];
                 let thought_seconds = thought.unwrap_or_default().seconds;
                 Ok(Begun { chat, added, conversation, resume, settings, thought_seconds })
@@ -276,13 +281,14 @@ impl Conversations {
         if let Some(message) = self.replies.attach(message, page).await {
             return Ok(message);
         }
-        let kept = self.store.call(move |store| store.message(message)).await?;
+        let kept = self.store.call_for(message, move |store| store.message(message)).await?;
         if kept.status != MessageStatus::Streaming {
             return Ok(kept);
         }
         // Its end could not be stored: it ends as it would at the next start.
         let status = MessageStatus::Interrupted;
-        let ended = self.store.call(move |store| store.finish_reply(message, status, None, None)).await;
+        let ended =
+            self.store.call_for(message, move |store| store.finish_reply(message, status, None, None)).await;
         Ok(ended.unwrap_or_else(|error| Message { status, error: Some(error), ..kept }))
     }
 
@@ -310,16 +316,22 @@ impl Conversations {
     fn answering(&self) -> Answering {
         let settings = self.settings.current();
         let model = self.models.name(&self.models.selected(&settings));
-        Answering { models: Arc::clone(&self.models), model, generation: settings.generation }
+        let standing = settings.preferences.standing_instructions;
+        Answering { models: Arc::clone(&self.models), model, generation: settings.generation, standing }
     }
 
     /// The chat of a message, and the message itself.
     async fn message(&self, message: MessageId) -> Result<(ChatId, Message), ErrorReport> {
-        self.store.call(move |store| Ok((store.chat_of(message)?, store.message(message)?))).await
+        self.store
+            .call_for(message, move |store| Ok((store.chat_of(message)?, store.message(message)?)))
+            .await
     }
 
     /// The chat of a reply, the question that it answers, and the reply itself.
-    async fn reply(&self, message: MessageId) -> Result<(ChatId, MessageId, Message), ErrorReport> {
+    pub(crate) async fn reply(
+        &self,
+        message: MessageId,
+    ) -> Result<(ChatId, MessageId, Message), ErrorReport> {
         let (chat, reply) = self.message(message).await?;
         match reply.parent {
             Some(question) if reply.role == Role::Assistant => Ok((chat, question, reply)),
@@ -330,7 +342,8 @@ impl Conversations {
     /// Lets the engine write a reply that was begun.
     async fn write(self: &Arc<Self>, begun: Begun, page: Channel<ReplyEvent>) -> Sent {
         let Begun { chat, added, conversation, resume, settings, thought_seconds } = begun;
-        let remember = self.settings.current().preferences.keep_read.then_some(chat.into());
+        let keeps_read = self.settings.current().preferences.keep_read && !is_temporary(chat);
+        let remember = keeps_read.then_some(chat.into());
         let (input, unseen) = self.input(conversation, resume);
         let prompt = Prompt { remember, ..Prompt::new(input, settings) };
         let sent = Sent { chat, messages: added };
@@ -352,9 +365,12 @@ impl Conversations {
         tokio::spawn(async move {
             let Written { message, model } = writing.await;
             this.publish_chat(chat).await;
-            this.want_title(chat);
+            if !is_temporary(chat) {
+                this.want_title(chat);
+            }
             if let Some(model) = model {
-                this.models.library.used(model, message.stats).await;
+                let stats = message.stats.filter(|_| !is_temporary(chat));
+                this.models.library.used(model, stats).await;
             }
         });
         // Whoever deleted the chat just before did not find the reply.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use foretoken_chats::{ChatsError, Store};
+use foretoken_chats::{ChatsError, Reader, Store, is_temporary};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat, ExportReport,
     ExportedPictures, GenerationSettings, ImportReport, Imported, MessageId, OpenedChat, Preset, PresetId,
@@ -19,7 +19,7 @@ use crate::conversations::Conversations;
 use crate::events::AppEvents;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// How often it is looked whether a backup is due.
 const BACKUP_PULSE: Duration = Duration::from_mins(10);
@@ -27,11 +27,11 @@ const BACKUP_PULSE: Duration = Duration::from_mins(10);
 impl Conversations {
     /// Opens the chat of a message and shows the branch that leads through it.
     pub(crate) async fn show_message(
-        &self,
+        self: &Arc<Self>,
         navigation: u32,
         message: MessageId,
     ) -> Result<OpenedChat, ErrorReport> {
-        self.show(navigation, move |store| {
+        self.show(navigation, message, move |store| {
             store.show_branch(message)?;
             store.chat_of(message)
         })
@@ -40,15 +40,15 @@ impl Conversations {
 
     /// Copies what leads to a message, itself included, into a chat of its own, and opens that.
     pub(crate) async fn branch(
-        &self,
+        self: &Arc<Self>,
         navigation: u32,
         message: MessageId,
     ) -> Result<OpenedChat, ErrorReport> {
         let events = Arc::clone(&self.events);
-        let branched = self.store.call(move |store| {
+        let branched = self.store.call_for(message, move |store| {
             let chat = store.branch_into_new_chat(message)?;
             let id = chat.id;
-            events.publish(&AppEvent::Chat { chat });
+            publish_chat(store, &events, id)?;
             publish_tags(store, &events)?;
             Ok(id)
         });
@@ -56,13 +56,35 @@ impl Conversations {
         self.show_chat(navigation, chat).await
     }
 
+    /// Puts `text` in the place of that of a reply, as a further version, and shows it. Nothing is asked.
+    pub(crate) async fn edit_reply(
+        self: &Arc<Self>,
+        navigation: u32,
+        message: MessageId,
+        text: String,
+    ) -> Result<OpenedChat, ErrorReport> {
+        if text.trim().is_empty() {
+            return Err(empty_reply());
+        }
+        let _nobody_asks = self.asking.lock().await;
+        let (chat, _, _) = self.reply(message).await?;
+        self.check_quiet(chat)?;
+        let events = Arc::clone(&self.events);
+        let edited = self.store.call_for(message, move |store| {
+            store.edit_message(message, &text)?;
+            publish_chat(store, &events, chat)
+        });
+        edited.await?;
+        self.show_chat(navigation, chat).await
+    }
+
     /// Deletes a message and all that follows it, while nobody begins a reply.
     pub(crate) async fn delete_message(&self, message: MessageId) -> Result<DeletedMessage, ErrorReport> {
         let _nobody_asks = self.asking.lock().await;
-        let chat = self.store.call(move |store| store.chat_of(message)).await?;
+        let chat = self.store.call_for(message, move |store| store.chat_of(message)).await?;
         self.check_quiet(chat)?;
         let events = Arc::clone(&self.events);
-        let deleted = self.store.call(move |store| {
+        let deleted = self.store.call_for(message, move |store| {
             let deletion = store.delete_message(message)?;
             publish_deletions(store, &events)?;
             Ok(DeletedMessage { deletion, chat: store.open_chat(chat)? })
@@ -81,7 +103,7 @@ impl Conversations {
     /// Deletes a chat, and leaves it. A reply that is being written in it is ended.
     pub(crate) async fn delete_chat(&self, chat: ChatId) -> Result<DeletionId, ErrorReport> {
         let (events, open) = (Arc::clone(&self.events), self.open.clone());
-        let deleted = self.store.call(move |store| {
+        let deleted = self.store.call_for(chat, move |store| {
             let deletion = store.delete_chat(chat)?;
             open.leave(chat);
             events.publish(&AppEvent::ChatGone { chat });
@@ -101,11 +123,11 @@ impl Conversations {
     pub(crate) async fn undo_deletion(&self, deletion: DeletionId) -> Result<ChatId, ErrorReport> {
         let events = Arc::clone(&self.events);
         self.store
-            .call(move |store| {
+            .call_for(deletion, move |store| {
                 let chat = store.undo_deletion(deletion)?;
                 // It may itself be in what is still deleted.
-                if let Ok(chat) = store.chat(chat) {
-                    events.publish(&AppEvent::Chat { chat });
+                if store.chat(chat).is_ok() {
+                    publish_chat(store, &events, chat)?;
                 }
                 publish_deletions(store, &events)?;
                 publish_tags(store, &events)?;
@@ -118,9 +140,9 @@ impl Conversations {
     pub(crate) async fn rename_chat(&self, chat: ChatId, title: String) -> Result<(), ErrorReport> {
         let events = Arc::clone(&self.events);
         self.store
-            .call(move |store| {
-                let chat = store.rename_chat(chat, &title)?;
-                events.publish(&AppEvent::Chat { chat });
+            .call_for(chat, move |store| {
+                store.rename_chat(chat, &title)?;
+                publish_chat(store, &events, chat)?;
                 // Its name stands there too.
                 publish_deletions(store, &events)
             })
@@ -131,7 +153,7 @@ impl Conversations {
     pub(crate) async fn pin_chat(&self, chat: ChatId, pinned: bool) -> Result<(), ErrorReport> {
         let events = Arc::clone(&self.events);
         self.store
-            .call(move |store| {
+            .call_for(chat, move |store| {
                 store.set_pinned(chat, pinned)?;
                 publish_chat(store, &events, chat)
             })
@@ -142,9 +164,9 @@ impl Conversations {
     pub(crate) async fn tag_chat(&self, chat: ChatId, tags: Vec<String>) -> Result<(), ErrorReport> {
         let events = Arc::clone(&self.events);
         self.store
-            .call(move |store| {
-                let chat = store.set_tags(chat, &tags)?;
-                events.publish(&AppEvent::Chat { chat });
+            .call_for(chat, move |store| {
+                store.set_tags(chat, &tags)?;
+                publish_chat(store, &events, chat)?;
                 publish_tags(store, &events)
             })
             .await
@@ -156,7 +178,7 @@ impl Conversations {
         chat: ChatId,
         settings: ChatSettings,
     ) -> Result<(), ErrorReport> {
-        self.store.call(move |store| store.set_chat_settings(chat, &settings)).await
+        self.store.call_for(chat, move |store| store.set_chat_settings(chat, &settings)).await
     }
 
     /// Writes a chat, or all chats, into a file.
@@ -170,9 +192,9 @@ impl Conversations {
         match self.exported_branch(chat, format).await? {
             Some(None) => Ok(ExportReport::default()),
             Some(Some(last)) => {
-                self.store.read(move |reader| reader.export_markdown(last, true, pictures, &path)).await
+                self.read_of(last, move |reader| reader.export_markdown(last, true, pictures, &path)).await
             }
-            None => self.store.read(move |reader| reader.export_json(chat, pictures, &path)).await,
+            None => self.read_of(chat, move |reader| reader.export_json(chat, pictures, &path)).await,
         }
     }
 
@@ -184,8 +206,20 @@ impl Conversations {
     ) -> Result<u64, ErrorReport> {
         match self.exported_branch(chat, format).await? {
             Some(None) => Ok(0),
-            Some(Some(last)) => self.store.read(move |reader| reader.size_of_pictures_before(last)).await,
-            None => self.store.read(move |reader| reader.size_of_pictures(chat)).await,
+            Some(Some(last)) => self.read_of(last, move |reader| reader.size_of_pictures_before(last)).await,
+            None => self.read_of(chat, move |reader| reader.size_of_pictures(chat)).await,
+        }
+    }
+
+    /// Reads what is of a chat or message: beside the store, or in it where there is nothing beside it.
+    async fn read_of<T: Send + 'static>(
+        &self,
+        number: impl Into<Option<u32>>,
+        job: impl FnOnce(&Reader) -> Result<T, ChatsError> + Send + 'static,
+    ) -> Result<T, ErrorReport> {
+        match number.into().filter(|&number| is_temporary(number)) {
+            Some(number) => self.store.call_for(number, move |store| job(store)).await,
+            None => self.store.read(job).await,
         }
     }
 
@@ -197,7 +231,7 @@ impl Conversations {
     ) -> Result<Option<Option<MessageId>>, ErrorReport> {
         match (chat, format) {
             (Some(chat), ExportFormat::Markdown) => {
-                let messages = self.store.call(move |store| store.messages(chat)).await?;
+                let messages = self.store.call_for(chat, move |store| store.messages(chat)).await?;
                 Ok(Some(messages.last().map(|message| message.id)))
             }
             _ => Ok(None),
@@ -348,7 +382,7 @@ impl Conversations {
     /// Tells the page how a chat stands in the list now. Returns whether it does: `false` once it is deleted.
     pub(crate) async fn publish_chat(&self, chat: ChatId) -> bool {
         let events = Arc::clone(&self.events);
-        let told = self.store.call(move |store| publish_chat(store, &events, chat)).await;
+        let told = self.store.call_for(chat, move |store| publish_chat(store, &events, chat)).await;
         if let Err(error) = &told {
             tracing::info!("{error}");
         }
@@ -356,13 +390,27 @@ impl Conversations {
     }
 }
 
+fn empty_reply() -> ErrorReport {
+    ErrorReport {
+        code: "empty_reply".into(),
+        message: "The reply is empty.".into(),
+        hint: "Write what it is to say, or delete it from its menu.".into(),
+    }
+}
+
+/// Tells the page how a chat stands in the list; a temporary one stands in none.
 fn publish_chat(store: &Store, events: &AppEvents, chat: ChatId) -> Result<(), ChatsError> {
-    events.publish(&AppEvent::Chat { chat: store.chat(chat)? });
+    let chat = store.chat(chat)?;
+    if !store.is_temporary() {
+        events.publish(&AppEvent::Chat { chat });
+    }
     Ok(())
 }
 
 fn publish_tags(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
-    events.publish(&AppEvent::Tags { tags: store.tags()? });
+    if !store.is_temporary() {
+        events.publish(&AppEvent::Tags { tags: store.tags()? });
+    }
     Ok(())
 }
 
@@ -372,7 +420,10 @@ fn publish_presets(store: &Store, events: &AppEvents) -> Result<(), ChatsError> 
     Ok(())
 }
 
+/// Tells the page what can be brought back. What was deleted of a temporary chat is only known to whoever has done it.
 pub(crate) fn publish_deletions(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
-    events.publish(&AppEvent::Deletions { deletions: store.deletions()? });
+    if !store.is_temporary() {
+        events.publish(&AppEvent::Deletions { deletions: store.deletions()? });
+    }
     Ok(())
 }

@@ -6,11 +6,12 @@ pub(crate) mod open;
 pub(crate) mod pictures;
 pub(crate) mod replies;
 pub(crate) mod store;
+mod temporary;
 mod titles;
 
 use std::sync::{Arc, Mutex};
 
-use foretoken_chats::ChatsError;
+use foretoken_chats::{ChatsError, is_temporary};
 use foretoken_host::Engine;
 use foretoken_protocol::{ChatId, ErrorReport, Snapshot};
 use tokio::sync::{mpsc, watch};
@@ -23,6 +24,7 @@ use crate::settings::AppSettings;
 use open::{OpenChat, OpenPlace};
 use replies::Replies;
 use store::ChatStore;
+pub(crate) use temporary::TemporaryFiles;
 
 /// How many chats the page is given when it opens; it asks for more when they are looked at.
 const CHATS_AT_FIRST: u32 = 200;
@@ -31,6 +33,7 @@ const CHATS_AT_FIRST: u32 = 200;
 pub(crate) struct Caches {
     pub(crate) prefixes: KeptPrefixes,
     pub(crate) pictures: Pictures,
+    pub(crate) temporary: TemporaryFiles,
 }
 
 /// The conversations of the running app. What they depend on is what they hold.
@@ -42,6 +45,7 @@ pub(crate) struct Conversations {
     settings: Arc<AppSettings>,
     prefixes: KeptPrefixes,
     pictures: Pictures,
+    temporary: TemporaryFiles,
     /// Shared with the jobs of the store, which publish changes on its thread: the page hears of changes in the order
     /// in which they are made.
     events: Arc<AppEvents>,
@@ -68,7 +72,7 @@ impl Conversations {
         engine: Arc<Engine>,
         models: Arc<Models>,
         settings: Arc<AppSettings>,
-        Caches { prefixes, pictures }: Caches,
+        Caches { prefixes, pictures, temporary }: Caches,
         events: Arc<AppEvents>,
     ) -> Self {
         let (untitled, titles) = mpsc::unbounded_channel();
@@ -80,6 +84,7 @@ impl Conversations {
             settings,
             prefixes,
             pictures,
+            temporary,
             events,
             open: OpenChat::default(),
             shown: watch::Sender::default(),
@@ -99,7 +104,8 @@ impl Conversations {
             let stored = self.store.call(move |store| {
                 let OpenPlace { navigation, chat } = open.place();
                 whole.navigation = navigation;
-                whole.open = match chat.map(|chat| store.open_chat(chat)).transpose() {
+                let stored = chat.filter(|&chat| !is_temporary(chat));
+                whole.open = match stored.map(|chat| store.open_chat(chat)).transpose() {
                     // As where other chats have taken the place of damaged ones.
                     Err(ChatsError::UnknownChat { id }) => {
                         open.leave(id);
@@ -123,6 +129,9 @@ impl Conversations {
                     None => return Err(error),
                 },
             };
+        }
+        if let Some(chat) = self.open_chat().chat.filter(|&chat| is_temporary(chat)) {
+            snapshot.open = self.store.call_for(chat, move |store| store.open_chat(chat)).await.ok();
         }
         if snapshot.trouble.is_some() {
             snapshot.navigation = self.open_chat().navigation;

@@ -1,9 +1,10 @@
 //! Which chat is open. The page numbers every way that the person goes, and the shell goes it unless it knows of a
 //! later one: however late a command comes, the two end in the same place.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use foretoken_chats::{ChatsError, Store};
+use foretoken_chats::{ChatsError, Store, is_temporary};
 use foretoken_protocol::{AppEvent, Beginning, ChatId, Destination, ErrorReport, OpenedChat, UnseenReply};
 
 use super::Conversations;
@@ -31,12 +32,19 @@ impl From<OpenPlace> for Destination {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenChat {
     place: Arc<Mutex<OpenPlace>>,
+    /// How often a temporary chat was entered or left.
+    visits: Arc<AtomicU64>,
 }
 
 impl OpenChat {
     /// Where the person is now.
     pub(crate) fn place(&self) -> OpenPlace {
         *self.lock()
+    }
+
+    /// How often a temporary chat was entered or left.
+    pub(crate) fn visits(&self) -> u64 {
+        self.visits.load(Ordering::Relaxed)
     }
 
     /// Whether the person has gone elsewhere since this navigation.
@@ -48,6 +56,9 @@ impl OpenChat {
     pub(crate) fn go(&self, navigation: u32, chat: Option<ChatId>) {
         let mut place = self.lock();
         if navigation >= place.navigation {
+            if place.chat != chat && place.chat.into_iter().chain(chat).any(is_temporary) {
+                self.visits.fetch_add(1, Ordering::Relaxed);
+            }
             *place = OpenPlace { navigation, chat };
         }
     }
@@ -80,24 +91,40 @@ impl Conversations {
     }
 
     /// Leaves the open chat for a new one.
-    pub(crate) fn begin_chat(&self, navigation: u32) {
+    pub(crate) fn begin_chat(self: &Arc<Self>, navigation: u32) {
+        let before = self.open.visits();
         self.open.go(navigation, None);
+        self.end_left_since(before);
+    }
+
+    /// Ends a temporary chat a while later where one was left since there were so many visits.
+    fn end_left_since(self: &Arc<Self>, before: u64) {
+        let visits = self.open.visits();
+        if visits != before {
+            self.end_left(visits);
+        }
     }
 
     /// Opens a chat.
-    pub(crate) async fn show_chat(&self, navigation: u32, chat: ChatId) -> Result<OpenedChat, ErrorReport> {
-        self.show(navigation, move |_| Ok(chat)).await
+    pub(crate) async fn show_chat(
+        self: &Arc<Self>,
+        navigation: u32,
+        chat: ChatId,
+    ) -> Result<OpenedChat, ErrorReport> {
+        self.show(navigation, chat, move |_| Ok(chat)).await
     }
 
-    /// Opens the chat that `find` leads to, unless the person has gone elsewhere since this navigation. What ended in
-    /// it unseen is seen now.
+    /// Opens the chat that `find` leads to from the chat or message of this number, unless the person has gone elsewhere
+    /// since this navigation. What ended in it unseen is seen now.
     pub(crate) async fn show(
-        &self,
+        self: &Arc<Self>,
         navigation: u32,
+        number: u32,
         find: impl FnOnce(&mut Store) -> Result<ChatId, ChatsError> + Send + 'static,
     ) -> Result<OpenedChat, ErrorReport> {
         let (open, events) = (self.open.clone(), Arc::clone(&self.events));
-        let opened = self.store.call(move |store| {
+        let before = open.visits();
+        let opened = self.store.call_for(number, move |store| {
             if open.has_left(navigation) {
                 return Ok(None);
             }
@@ -105,19 +132,21 @@ impl Conversations {
             let was_unseen = store.set_unseen(chat, None)?;
             let opened = store.open_chat(chat)?;
             open.go(navigation, Some(chat));
-            if was_unseen {
+            if was_unseen && !store.is_temporary() {
                 events.publish(&AppEvent::Chat { chat: opened.chat.clone() });
             }
             Ok(Some(opened))
         });
-        opened.await?.ok_or_else(has_left)
+        let opened = opened.await;
+        self.end_left_since(before);
+        opened?.ok_or_else(has_left)
     }
 
     /// Marks a chat in which a reply has ended, unless it is open.
     pub(crate) async fn mark_unseen(&self, chat: ChatId, failed: bool) {
         let unseen = if failed { UnseenReply::Failed } else { UnseenReply::Written };
         let open = self.open.clone();
-        let marked = self.store.call(move |store| {
+        let marked = self.store.call_for(chat, move |store| {
             if open.place().chat == Some(chat) { Ok(false) } else { store.set_unseen(chat, Some(unseen)) }
         });
         if let Err(error) = marked.await {

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use foretoken_chats::{ChatsError, PictureFiles, Store};
+use foretoken_chats::{ChatsError, PictureFiles, Store, is_temporary};
 use foretoken_host::{Engine, InputFor};
 use foretoken_protocol::{
-    ChatInput, ChatMessage, Content, ContentPart, EngineState, ErrorReport, Input, Message, MessageId,
-    MessagePicture, ModelInfo, PartialReply, PictureDetail, PictureInput, Role, UnseenPictures,
+    ChatId, ChatInput, ChatMessage, Content, ContentPart, EngineState, ErrorReport, Input, Message,
+    MessageId, MessagePicture, ModelInfo, PartialReply, PictureDetail, PictureInput, Role, UnseenPictures,
 };
 use thiserror::Error;
 use tokio::sync::watch;
@@ -18,7 +18,7 @@ use crate::conversations::store::ChatStore;
 use crate::pictures::{Look, Pictures};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 /// The part of the context that stays for the reply, one in so many.
 const REPLY: u64 = 8;
@@ -56,7 +56,11 @@ impl From<PictureError> for ErrorReport {
 
 /// What was said, up to what is to be answered.
 #[derive(Debug, Clone)]
-pub(crate) struct Conversation(Vec<Said>);
+pub(crate) struct Conversation {
+    /// Whose it is; `None` of a question alone.
+    chat: Option<ChatId>,
+    said: Vec<Said>,
+}
 
 /// A message and its pictures.
 #[derive(Debug, Clone)]
@@ -79,13 +83,19 @@ enum Shown {
 impl Conversation {
     /// One question.
     pub(crate) fn question(text: String) -> Self {
-        Self(vec![Said { message: ChatMessage::user(text), pictures: Vec::new() }])
+        Self { chat: None, said: vec![Said { message: ChatMessage::user(text), pictures: Vec::new() }] }
     }
 
-    /// The messages of a chat up to and including `last`.
-    pub(crate) fn of(store: &Store, last: MessageId) -> Result<Self, ChatsError> {
-        let settings = store.chat_settings(store.chat_of(last)?)?;
-        let instructions = Some(settings.system_prompt).filter(|prompt| !prompt.trim().is_empty());
+    /// The messages of a chat up to and including `last`, behind its instructions. Those of all chats, `standing`, come
+    /// first: what one chat is told may say more.
+    pub(crate) fn of(store: &Store, last: MessageId, standing: &str) -> Result<Self, ChatsError> {
+        let chat = store.chat_of(last)?;
+        let settings = store.chat_settings(chat)?;
+        let standing = if settings.without_standing { "" } else { standing };
+        let instructions = [standing, &settings.system_prompt];
+        let instructions: Vec<&str> =
+            instructions.into_iter().filter(|prompt| !prompt.trim().is_empty()).collect();
+        let instructions = Some(instructions.join("\n\n")).filter(|prompt| !prompt.is_empty());
         // A reply that never came to an answer would teach the model to say nothing.
         let said = store
             .path_to(last)?
@@ -97,28 +107,28 @@ impl Conversation {
             });
         let instructions =
             instructions.map(|prompt| Said { message: ChatMessage::system(prompt), pictures: Vec::new() });
-        Ok(Self(instructions.into_iter().chain(said).collect()))
+        Ok(Self { chat: Some(chat), said: instructions.into_iter().chain(said).collect() })
     }
 
     /// What was said last, without pictures.
     pub(crate) fn last_text(&self) -> String {
-        self.0.last().map(|said| said.message.content().into_owned()).unwrap_or_default()
+        self.said.last().map(|said| said.message.content().into_owned()).unwrap_or_default()
     }
 
     /// Its pictures, in order.
     fn pictures(&self) -> impl DoubleEndedIterator<Item = &MessagePicture> {
-        self.0.iter().flat_map(|said| &said.pictures)
+        self.said.iter().flat_map(|said| &said.pictures)
     }
 
     /// How many of its pictures, the last ones, belong to what was said last.
     fn asked_about(&self) -> usize {
-        self.0.last().map_or(0, |said| said.pictures.len())
+        self.said.last().map_or(0, |said| said.pictures.len())
     }
 
     /// As a model reads it that is given this of the pictures, in their order.
     fn read(&self, shown: impl IntoIterator<Item = Shown>) -> Vec<ChatMessage> {
         let mut shown = shown.into_iter();
-        self.0.iter().map(|said| said.read(&mut shown)).collect()
+        self.said.iter().map(|said| said.read(&mut shown)).collect()
     }
 }
 
@@ -171,7 +181,7 @@ impl Gallery {
         if conversation.pictures().next().is_none() {
             return Ok(Read { messages: conversation.read([]), unseen });
         }
-        let files = self.store.call(|store| Ok(store.picture_files())).await?;
+        let files = self.store.call_for(conversation.chat, |store| Ok(store.picture_files())).await?;
         let cannot = matches!(*model.pictures, PictureInput::Unavailable { .. });
         let unfit = if cannot { 0 } else { self.unfit(conversation, resume, model).await };
         let earlier = conversation.pictures().count() - conversation.asked_about();
@@ -217,7 +227,7 @@ impl Gallery {
         let room = context - context / REPLY;
         // No token is less than a byte, and to count them takes a while.
         let written = resume.map_or(0, |reply| reply.thinking.len() + reply.answer.len());
-        let said = conversation.0.iter().map(|said| said.message.content().len() as u64 + TURN);
+        let said = conversation.said.iter().map(|said| said.message.content().len() as u64 + TURN);
         let bytes = said.sum::<u64>() + written as u64;
         if bytes + conversation.pictures().map(tokens).sum::<u64>() <= room {
             return 0;
@@ -242,21 +252,23 @@ fn fitting(tokens: impl Iterator<Item = u64>, mut room: u64) -> usize {
 }
 
 impl Conversations {
-    /// Adds a picture, of which these are the bytes, for a message or a draft to have. Returns it with what people
-    /// should know of it.
+    /// Adds a picture, of which these are the bytes, for a message or a draft of a chat to have. Returns it with what
+    /// people should know of it.
     pub(crate) async fn add_picture(
         &self,
+        chat: Option<ChatId>,
         bytes: Vec<u8>,
         name: String,
     ) -> Result<(MessagePicture, Vec<String>), ErrorReport> {
         let detail = PictureDetail::default();
-        let decoded = self.pictures.decode(bytes.clone(), &name, self.look(detail)).await?;
-        let files = self.picture_files().await?;
+        let pictures = self.pictures_of(chat);
+        let decoded = pictures.decode(bytes.clone(), &name, self.look(detail)).await?;
+        let files = self.picture_files(chat).await?;
         let (facts, view) = (decoded.facts.clone(), decoded.view.clone());
         let kept = blocking(move || files.keep(&bytes, &view, &facts)).await?;
-        let picture = self.store.call(move |store| store.add_picture(&kept, &name, detail)).await?;
+        let picture = self.store.call_for(chat, move |store| store.add_picture(&kept, &name, detail)).await?;
         let notes = decoded.facts.notes.iter().map(|note| format!("{}: {note}", picture.name)).collect();
-        if let Err(error) = self.pictures.keep(&picture.hash, decoded).await {
+        if let Err(error) = pictures.keep(&picture.hash, decoded).await {
             tracing::info!("a picture will be decoded again: {error}");
         }
         Ok((picture, notes))
@@ -276,7 +288,7 @@ impl Conversations {
 
     /// What people see of a picture, and whether it is a PNG; a JPEG otherwise.
     pub(crate) async fn picture_view(&self, hash: String) -> Result<(Vec<u8>, bool), ErrorReport> {
-        let view = self.picture_files().await?.view(&hash).ok_or(PictureError::Missing)?;
+        let view = self.found(|files| files.view(&hash)).await?;
         let is_png = view.extension().is_some_and(|ending| ending == "png");
         let bytes = blocking(move || std::fs::read(view)).await.map_err(PictureError::Unread)?;
         Ok((bytes, is_png))
@@ -284,7 +296,7 @@ impl Conversations {
 
     /// Copies the file of a picture as it was given.
     pub(crate) async fn save_picture(&self, hash: &str, to: PathBuf) -> Result<(), ErrorReport> {
-        let original = self.picture_files().await?.original(hash).ok_or(PictureError::Missing)?;
+        let original = self.found(|files| files.original(hash)).await?;
         let copied = blocking(move || match std::fs::copy(original, &to) {
             Ok(_) => Ok(()),
             Err(source) => Err(PictureError::NotSaved { to, source }),
@@ -292,9 +304,13 @@ impl Conversations {
         Ok(copied.await?)
     }
 
-    /// Has the pictures of a question ready for the model, if it sees, so that none goes unseen for want of room or
-    /// time. One whose file is gone is named later.
-    pub(crate) async fn prepare(&self, pictures: &[MessagePicture]) -> Result<(), ErrorReport> {
+    /// Has the pictures of a question in a chat ready for the model, if it sees, so that none goes unseen for want of
+    /// room or time. One whose file is gone is named later.
+    pub(crate) async fn prepare(
+        &self,
+        pictures: &[MessagePicture],
+        chat: Option<ChatId>,
+    ) -> Result<(), ErrorReport> {
         let blind = match self.engine.state() {
             EngineState::Ready { model, .. } => {
                 matches!(*model.pictures, PictureInput::Unavailable { .. })
@@ -304,10 +320,10 @@ impl Conversations {
         if pictures.is_empty() || blind {
             return Ok(());
         }
-        let files = self.picture_files().await?;
+        let files = self.picture_files(chat).await?;
         for picture in pictures {
             if let Some(original) = files.original(&picture.hash) {
-                self.pictures.pixels(picture, &original, self.look(picture.detail)).await?;
+                self.pictures_of(chat).pixels(picture, &original, self.look(picture.detail)).await?;
             }
         }
         Ok(())
@@ -319,7 +335,7 @@ impl Conversations {
         conversation: &Conversation,
         model: &ModelInfo,
     ) -> Result<Read, ErrorReport> {
-        self.gallery().read(conversation, None, model).await
+        self.gallery(conversation.chat).read(conversation, None, model).await
     }
 
     /// The same for the model that comes to answer, which goes on with a reply where there is one; and, once it is
@@ -334,7 +350,7 @@ impl Conversations {
             let messages = conversation.read([]);
             return (Input::Chat(ChatInput { messages, resume, ..ChatInput::default() }).into(), watched);
         }
-        let (gallery, conversation) = (self.gallery(), Arc::new(conversation));
+        let (gallery, conversation) = (self.gallery(conversation.chat), Arc::new(conversation));
         let input = InputFor::model(move |model| {
             let (gallery, conversation) = (gallery.clone(), Arc::clone(&conversation));
             let (resume, unseen) = (resume.clone(), unseen.clone());
@@ -347,8 +363,8 @@ impl Conversations {
         (input, watched)
     }
 
-    fn gallery(&self) -> Gallery {
-        let (store, pictures) = (self.store.clone(), self.pictures.clone());
+    fn gallery(&self, chat: Option<ChatId>) -> Gallery {
+        let (store, pictures) = (self.store.clone(), self.pictures_of(chat).clone());
         Gallery { store, pictures, engine: Arc::clone(&self.engine) }
     }
 
@@ -361,7 +377,22 @@ impl Conversations {
         Look::new(detail, model)
     }
 
-    async fn picture_files(&self) -> Result<PictureFiles, ErrorReport> {
-        self.store.call(|store| Ok(store.picture_files())).await
+    /// What decodes the pictures of a chat and keeps their pixels.
+    fn pictures_of(&self, chat: Option<ChatId>) -> &Pictures {
+        if chat.is_some_and(is_temporary) { &self.temporary.pictures } else { &self.pictures }
+    }
+
+    async fn picture_files(&self, chat: Option<ChatId>) -> Result<PictureFiles, ErrorReport> {
+        self.store.call_for(chat, |store| Ok(store.picture_files())).await
+    }
+
+    /// A file of a picture, which may be of the open chat alone if that is temporary.
+    async fn found(&self, find: impl Fn(&PictureFiles) -> Option<PathBuf>) -> Result<PathBuf, ErrorReport> {
+        if let Some(chat) = self.open.place().chat.filter(|&chat| is_temporary(chat))
+            && let Some(file) = find(&self.picture_files(Some(chat)).await?)
+        {
+            return Ok(file);
+        }
+        Ok(find(&self.picture_files(None).await?).ok_or(PictureError::Missing)?)
     }
 }

@@ -6,9 +6,11 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, SystemTime};
 
 use foretoken_chats::{
-    ChatsError, Piece, Reader, SeenPicture, Store, backups, import, restorable, restore_backup,
+    ChatsError, Piece, Reader, SeenPicture, Store, backups, import, is_temporary, restorable, restore_backup,
 };
-use foretoken_protocol::{ChatsBackup, ChatsTrouble, ErrorReport, ImportReport, PictureDetail};
+use foretoken_protocol::{
+    ChatId, ChatSummary, ChatsBackup, ChatsTrouble, ErrorReport, ImportReport, PictureDetail,
+};
 use tokio::sync::{Mutex, RwLock, oneshot, watch};
 
 use crate::blocking::blocking;
@@ -20,6 +22,8 @@ pub(crate) mod tests;
 const DAMAGED: &str = "chats_corrupt";
 /// The same of one that a newer version of the app has written.
 const NEWER: &str = "chats_newer";
+/// What a temporary chat is called.
+const TEMPORARY: &str = "Temporary chat";
 /// How old the newest backup may be.
 const BACKUP_EVERY: Duration = Duration::from_hours(24);
 
@@ -32,6 +36,8 @@ pub(crate) type State = Option<Result<(), ErrorReport>>;
 /// What the thread of the store has.
 struct Held {
     store: Result<Store, ChatsError>,
+    /// The temporary chats, since the first one was begun.
+    temporary: Option<Store>,
     state: watch::Sender<State>,
 }
 
@@ -47,6 +53,14 @@ impl Held {
 
     fn store(&mut self) -> Result<&mut Store, ChatsError> {
         self.store.as_mut().map_err(|error| error.clone())
+    }
+
+    /// The store that has the chat, the message or the deletion of this number.
+    fn store_for(&mut self, number: Option<u32>) -> Result<&mut Store, ChatsError> {
+        match number.filter(|&number| is_temporary(number)) {
+            Some(id) => self.temporary.as_mut().ok_or(ChatsError::UnknownChat { id }),
+            None => self.store(),
+        }
     }
 
     /// Gives up a store whose file is damaged, and leaves the file as it is.
@@ -81,7 +95,7 @@ impl ChatStore {
             Self { path: path.clone(), jobs, state, reading: Arc::default(), checking: Arc::default() };
         std::thread::Builder::new().name("chats".into()).spawn(move || {
             let store = Store::open(&path);
-            let mut held = Held { store: Err(gone(&path)), state: told };
+            let mut held = Held { store: Err(gone(&path)), temporary: None, state: told };
             held.hold(store);
             for job in queue {
                 job(&mut held);
@@ -97,6 +111,53 @@ impl ChatStore {
     ) -> Result<T, ErrorReport> {
         let done = self.run(|held| job(held.store()?)).await;
         self.report(done).await
+    }
+
+    /// Does one thing with the store that has a chat, a message or a deletion, by its number: what is of a temporary
+    /// chat is not where the others are. A chat that is not begun yet is among the others.
+    pub(crate) async fn call_for<T: Send + 'static>(
+        &self,
+        number: impl Into<Option<u32>>,
+        job: impl FnOnce(&mut Store) -> Result<T, ChatsError> + Send + 'static,
+    ) -> Result<T, ErrorReport> {
+        let number = number.into();
+        let done = self.run(move |held| job(held.store_for(number)?)).await;
+        self.report(done).await
+    }
+
+    /// Begins a temporary chat. The store of such chats is in memory; it is called `path`, and its pictures are beside
+    /// that.
+    pub(crate) async fn begin_temporary(&self, path: PathBuf) -> Result<ChatId, ErrorReport> {
+        let begun = self.run(move |held| {
+            if held.temporary.is_none() {
+                held.temporary = Some(Store::temporary(&path)?);
+            }
+            let store = held.temporary.as_mut().ok_or_else(|| gone(&path))?;
+            Ok(store.create_chat(TEMPORARY)?.id)
+        });
+        Ok(begun.await?)
+    }
+
+    /// Ends all temporary chats but this one, and returns which those were.
+    pub(crate) async fn end_temporary(&self, open: Option<ChatId>) -> Result<Vec<ChatId>, ErrorReport> {
+        let ended = self.run(move |held| {
+            let Some(store) = &mut held.temporary else { return Ok(Vec::new()) };
+            let chats = store.chats()?.into_iter().map(|chat| chat.id);
+            let ended = chats.filter(|&chat| Some(chat) != open).collect();
+            store.remove_all_but(open)?;
+            Ok(ended)
+        });
+        Ok(ended.await?)
+    }
+
+    /// Copies a temporary chat to those that are stored.
+    pub(crate) async fn keep(&self, chat: ChatId) -> Result<ChatSummary, ErrorReport> {
+        let kept = self.run(move |held| {
+            let from = held.temporary.as_ref().ok_or(ChatsError::UnknownChat { id: chat })?;
+            held.store.as_mut().map_err(|error| error.clone())?.adopt(from, chat)
+        });
+        let kept = kept.await;
+        self.report(kept).await
     }
 
     /// Does something that only reads, beside the store and however long it takes. It sees what was committed when it

@@ -45,7 +45,7 @@ impl AppSettings {
     pub(crate) async fn set_preferences(&self, preferences: Preferences) -> Result<(), ErrorReport> {
         let writing = self.file.update(|settings| settings.preferences = preferences);
         self.file.tell(|settings| {
-            self.events.publish(&AppEvent::Preferences { preferences: settings.preferences })
+            self.events.publish(&AppEvent::Preferences { preferences: settings.preferences.clone() })
         });
         Ok(writing.written().await?)
     }

@@ -92,6 +92,7 @@ const message = (id: number, parent: number | null, more: Partial<Message>): Bra
     text: "",
     pictures: [],
     thinking: "",
+    edited: false,
     status: { state: "finished", reason: "stop" },
     stats: null,
     error: null,
@@ -141,7 +142,7 @@ export const opened = (
   more: Partial<OpenedChat> = {},
 ): OpenedChat => ({
   chat,
-  settings: { system_prompt: "", generation: null, preset: null },
+  settings: { system_prompt: "", without_standing: false, generation: null, preset: null },
   draft: { text: "", files: [], pictures: [] },
   edits: [],
   messages,
@@ -189,6 +190,7 @@ export const BORROW_CHAT = opened(
     settings: {
       system_prompt:
         "I know C++ and learn Rust. Show short examples that compile on stable, and say what they would do wrong in C++.",
+      without_standing: false,
       generation: null,
       preset: null,
     },

@@ -1,4 +1,10 @@
-import type { ErrorReport, Message, MessagePicture } from "../../src/bridge/bindings";
+import {
+  DEFAULT_PREFERENCES,
+  type ErrorReport,
+  FIRST_TEMPORARY,
+  type Message,
+  type MessagePicture,
+} from "../../src/bridge/bindings";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
 import {
@@ -367,6 +373,7 @@ export const CHAT: State[] = [
         ...SOURDOUGH_CHAT,
         settings: {
           system_prompt: "Metric units. I bake with rye.",
+          without_standing: false,
           generation: {
             ...GENERATION,
             sampling: { ...RECOMMENDED, temperature: 1.1, min_p: 0.05 },
@@ -401,6 +408,59 @@ export const CHAT: State[] = [
       },
     },
     act: () => click("edit"),
+  },
+  streaming("waiting-messages", async (stream) => {
+    await stream.write(STARTER_REPLY.slice(0, 640), 300);
+    await stream.tell({ type: "live", stats: LIVE });
+    const texts = [
+      "Does rye change that?",
+      "Write it down as a recipe for one loaf, with the times for a cold kitchen.",
+    ];
+    const queued = texts.map((text, id) => ({ id, text, files: [], pictures: [] }));
+    setView({ queued: { [SOURDOUGH.id]: queued } });
+  }),
+  {
+    name: "temporary",
+    snapshot: {
+      open: opened({ ...SOURDOUGH, id: FIRST_TEMPORARY, title: "Temporary chat" }, SOURDOUGH_CHAT.messages),
+    },
+  },
+  {
+    name: "temporary-empty",
+    snapshot: { open: opened({ ...SOURDOUGH, id: FIRST_TEMPORARY, title: "Temporary chat" }, []) },
+  },
+  {
+    name: "panel-chat-standing",
+    snapshot: {
+      open: SOURDOUGH_CHAT,
+      preferences: { ...DEFAULT_PREFERENCES, standing_instructions: "Metric units. Short answers." },
+    },
+    act: () => setView({ inspector: true, inspectorPage: "chat" }),
+  },
+  {
+    name: "answer-again",
+    snapshot: { open: SOURDOUGH_CHAT },
+    act: async () => {
+      await click("message-more", "the reply");
+      await click("submenu", "Answer again");
+    },
+  },
+  {
+    name: "editing-reply",
+    snapshot: { open: SOURDOUGH_CHAT },
+    act: () => setView({ editing: 32 }),
+  },
+  {
+    name: "edited-reply",
+    snapshot: {
+      open: opened(SOURDOUGH, [
+        question(31, null, STARTER_QUESTION),
+        {
+          ...reply(32, 31, STARTER_REPLY.slice(0, 640), { stats: null, edited: true }),
+          versions: [30, 32],
+        },
+      ]),
+    },
   },
   {
     name: "files",

@@ -154,10 +154,10 @@ export const shell = {
   answerNow: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.answerNow(message, events), replyOf, listener),
   /** Lets the person choose files and reads them. `onChosen` hears what they are called as soon as they are chosen. */
-  chooseAttachments: (pictures: boolean, onChosen: (names: string[]) => void) =>
-    answered(commands.chooseAttachments(pictures, new Channel(onChosen))),
-  attachDropped: (files: string[]) => answered(commands.attachDropped(files)),
-  attachPasted: (files: PastedFile[]) => answered(commands.attachPasted(files)),
+  chooseAttachments: (chat: number | null, pictures: boolean, onChosen: (names: string[]) => void) =>
+    answered(commands.chooseAttachments(chat, pictures, new Channel(onChosen))),
+  attachDropped: (chat: number | null, files: string[]) => answered(commands.attachDropped(chat, files)),
+  attachPasted: (chat: number | null, files: PastedFile[]) => answered(commands.attachPasted(chat, files)),
   countTokens: (texts: string[]) => answered(commands.countTokens(texts)),
   continue: (message: number, listener: ReplyListener<Sent>) =>
     listen((events) => commands.continueReply(message, events), replyOf, listener),
@@ -172,9 +172,13 @@ export const shell = {
   setRevealDrafts: (reveal: boolean) => answered(commands.setRevealDrafts(reveal)),
   stop: (message: number) => answered(commands.stopReply(message)),
   newChat: (navigation: number) => answered(commands.newChat(navigation)),
+  newTemporaryChat: (navigation: number) => answered(commands.newTemporaryChat(navigation)),
+  keepChat: (navigation: number, chat: number) => answered(commands.keepChat(navigation, chat)),
   openChat: (navigation: number, chat: number) => answered(commands.openChat(navigation, chat)),
   showMessage: (navigation: number, message: number) => answered(commands.showMessage(navigation, message)),
   branchChat: (navigation: number, message: number) => answered(commands.branchChat(navigation, message)),
+  editReply: (navigation: number, message: number, text: string) =>
+    answered(commands.editReply(navigation, message, text)),
   chatPage: (tag: string | null, after: ChatCursor | null, limit: number) =>
     answered(commands.chatPage(tag, after, limit)),
   searchChats: (query: string, scope: SearchScope, limit: number) =>

@@ -9,6 +9,12 @@ const current = new Map<number, object>();
 /** Replies that the shell is being asked for. */
 const asked = new Set<number>();
 
+/** Those who hear of the ends of replies, with their chats. */
+const hearers = new Set<(chat: number, reply: Message) => void>();
+
+/** Lets `hear` know of each reply that ends from now on, whether its chat is open or not. */
+export const onReplyEnd = (hear: (chat: number, reply: Message) => void): void => void hearers.add(hear);
+
 /** Listens to a reply. `begun` takes what the shell answers and says which message it is. */
 function replyListener<T>(begun: (answer: T) => number | undefined): ReplyListener<T> {
   const token = {};
@@ -18,7 +24,10 @@ function replyListener<T>(begun: (answer: T) => number | undefined): ReplyListen
       if (message !== undefined) current.set(message, token);
     },
     event: (message, event) => {
-      if (current.get(message) === token) dispatch({ kind: "reply", message, event, at: performance.now() });
+      if (current.get(message) !== token) return;
+      const chat = state().live[message]?.chat;
+      dispatch({ kind: "reply", message, event, at: performance.now() });
+      if (event.type === "ended" && chat !== undefined) for (const hear of hearers) hear(chat, event.message);
     },
   };
 }

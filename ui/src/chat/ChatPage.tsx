@@ -9,6 +9,7 @@ import { showWithVersions } from "./actions";
 import { likelyTokens, sentFiles, withFiles } from "./attachments";
 import { type Amount, contextLabel, contextParts, contextUse, lastCounted, roomLabel } from "./context";
 import { useRepliesLabel } from "./repliesLabel";
+import { changeChatSettings } from "./settings";
 import { severalVersions, versionsLabel } from "./severalVersions";
 import { useFileTokens, useTokens } from "./useTokens";
 
@@ -30,6 +31,7 @@ export function ChatPage() {
           testId="chat-replies"
           onClick={() => setView({ repliesOpen: true })}
         />
+        <Standing />
         <Memory />
         <VersionsRow />
       </div>
@@ -51,14 +53,40 @@ const amountLabel = ({ tokens, about }: Amount): string => (about ? `about ${cou
 
 const NOTHING: string[] = [];
 
-/** How much the system prompt adds to all that is read. */
+/** How much the instructions of all chats and the system prompt add to all that is read. */
 function useAlways(): Amount {
   const prompt = useStore((state) => state.chatSettings.system_prompt);
+  const standing = useStore(({ preferences, chatSettings }) =>
+    chatSettings.without_standing ? "" : preferences.standing_instructions,
+  );
   const typing = useStore((state) => state.repliesOpen);
+  const texts = useMemo(() => [standing, prompt].filter((text) => text !== ""), [standing, prompt]);
   // What is being typed is counted once it is written.
-  const texts = useMemo(() => (prompt === "" || typing ? NOTHING : [prompt]), [prompt, typing]);
-  const [counted] = useTokens(texts);
-  return prompt === "" ? { tokens: 0, about: false } : amount(counted, () => prompt);
+  const counted = useTokens(typing ? NOTHING : texts);
+  return sum(texts.map((text, index) => amount(counted[index], () => text)));
+}
+
+/** Whether what every chat should know holds in this one, where there is something. */
+function Standing() {
+  const standing = useStore((state) => state.preferences.standing_instructions);
+  const without = useStore((state) => state.chatSettings.without_standing);
+  if (!/\S/.test(standing)) return null;
+  return (
+    <section className="fold chat-standing">
+      <span className="fold-name" title={standing}>
+        What every chat should know
+      </span>
+      <button
+        type="button"
+        role="switch"
+        aria-checked={!without}
+        aria-label="What every chat should know"
+        className="switch"
+        data-testid="chat-standing"
+        onClick={() => changeChatSettings({ without_standing: !without })}
+      />
+    </section>
+  );
 }
 
 /** How much room the chat has left, and what fills the context. `files`: what those that were read take of it. */

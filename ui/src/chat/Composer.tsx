@@ -11,19 +11,29 @@ import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { modelBefore, streamingReply } from "../state/server";
-import { setView, useGeneration, useModel, useModelName, useReason, useStore } from "../state/store";
+import {
+  setView,
+  useGeneration,
+  useModel,
+  useModelName,
+  useReason,
+  useStore,
+  useWritingReason,
+} from "../state/store";
 import { send, stop } from "./actions";
 import { attachPasted, chooseAttachments, choosePictures, detach, hide, setDetail } from "./attaching";
 import { contextLabel, contextUse, roomLabel } from "./context";
 import { setDraft } from "./drafts";
 import { Files } from "./Files";
 import { MtpControl } from "./MtpControl";
-import { newChat } from "./navigation";
+import { keepChat, newChat } from "./navigation";
 import { Pictures } from "./Pictures";
 import { filesOf } from "./pasted";
 import { blindness, hasPictures, modelThatSees } from "./pictures";
+import { enqueue, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
-import { awaitedFiles, draftKey } from "./view";
+import { awaitedFiles, draftKey, isTemporary } from "./view";
+import { WaitingMessages } from "./WaitingMessages";
 
 const NONE: Attachment[] = [];
 const NO_PICTURES: MessagePicture[] = [];
@@ -57,9 +67,12 @@ export function Composer() {
   }, [chat, questionsSent]);
 
   const submit = () => {
-    if (reason === null && !streaming) send(text, files, pictures);
+    if (reason !== null) return;
+    if (streaming) enqueue(text, files, pictures);
+    else send(text, files, pictures);
   };
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "ArrowUp" && text === "" && takeBack()) event.preventDefault();
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     submit();
@@ -89,9 +102,11 @@ export function Composer() {
           }
         />
       )}
+      <TemporaryNote />
       <ModelNote />
       <ContextNote />
       <PicturesNote attached={pictures} />
+      {chat !== null && <WaitingMessages chat={chat} />}
       <form
         className="composer"
         onSubmit={(event) => {
@@ -201,6 +216,29 @@ function useModelThatSees(): MenuEntry | null {
   const model = modelThatSees(library?.models ?? [], blind?.path ?? null);
   const reason = useReason("open");
   return model && { name: `Use ${model.name}`, reason, onSelect: () => openModel(model.path) };
+}
+
+/** Says in a temporary chat what becomes of it, and keeps it on request. */
+function TemporaryNote() {
+  const chat = useStore((state) => state.chat);
+  const begun = useStore((state) => state.messages.length > 0);
+  const writing = useWritingReason();
+  if (!isTemporary(chat) || !begun) return null;
+  return (
+    <div className="context-note model-note" data-testid="temporary-note">
+      <span className="model-note-words">
+        Temporary: nothing of this chat is stored. It is gone when you leave it.
+      </span>
+      <ActionButton
+        className="quiet-button"
+        data-testid="keep-chat"
+        reason={writing}
+        onClick={() => keepChat(chat)}
+      >
+        Keep this chat
+      </ActionButton>
+    </div>
+  );
 }
 
 /** Says which model has answered so far, if another one would answer next. */

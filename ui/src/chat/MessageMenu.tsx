@@ -2,12 +2,35 @@ import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message } from "../bridge/bindings";
 import { deleteMessage } from "../chatList/deleting";
+import { choices } from "../models/models";
 import { keysLabel } from "../palette/table";
 import { Icon } from "../primitives/icons";
-import { MenuButton } from "../primitives/MenuButton";
+import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { toggleRevealDrafts } from "../reveal/actions";
-import { useStore, useWritingReason } from "../state/store";
+import { setView, useReason, useStore, useWritingReason } from "../state/store";
+import { answerAgainWith } from "./actions";
 import { branchChat } from "./navigation";
+
+/** What lets another model answer a question once more, or the question of a reply; nothing where there is no other. */
+function useAnswerAgain({ id, role }: Message): MenuEntry[] {
+  const reason = useReason("open");
+  const writing = useWritingReason();
+  const reply = useStore(({ messages }) =>
+    role === "user" ? messages.find(({ parent }) => parent === id)?.id : id,
+  );
+  const models = useStore((state) => state.models);
+  const library = useStore((state) => state.library);
+  const selected = useStore((state) => state.selectedModel);
+  const all = choices(models, library).flatMap(([, group]) => group);
+  const others = all.filter(({ path }) => path !== selected);
+  if (reply === undefined || others.length === 0) return [];
+  const entries = others.map(({ name, path }) => ({
+    name,
+    reason: null,
+    onSelect: () => answerAgainWith(reply, path),
+  }));
+  return [{ name: "Answer again with", reason: writing ?? reason, onSelect: () => {}, entries }];
+}
 
 /** What else can be done with a message. */
 export function MessageMenu({ message }: { message: Message }) {
@@ -26,12 +49,15 @@ export function MessageMenu({ message }: { message: Message }) {
     reason: null,
     onSelect: toggleRevealDrafts,
   };
+  const again = useAnswerAgain(message);
+  const edit = { name: "Edit", reason: writing, onSelect: () => setView({ editing: id }) };
   return (
     <MenuButton
       label={role === "user" ? "More for your message" : "More for the reply"}
       testId="message-more"
       entries={[
-        role === "user" ? compare : reveal,
+        ...(role === "user" ? [compare] : text === "" ? [reveal] : [edit, reveal]),
+        ...again,
         { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(id) },
         { name: "Delete from here on", reason: writing, onSelect: () => deleteMessage(id) },
       ]}

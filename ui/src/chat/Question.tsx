@@ -16,7 +16,7 @@ import { LongText } from "./LongText";
 import { MessageMenu } from "./MessageMenu";
 import { Pictures } from "./Pictures";
 import { Versions } from "./Versions";
-import type { Edit } from "./view";
+import { isChanged } from "./view";
 
 /** What the person wrote. */
 export const Question = memo(function Question({ message }: { message: Message }) {
@@ -57,10 +57,6 @@ export const Question = memo(function Question({ message }: { message: Message }
     </article>
   );
 });
-
-/** Whether something was changed about a message whose text is `text`. */
-const isChanged = (edit: Edit | null | undefined, text: string): boolean =>
-  edit != null && (edit.text !== text || edit.pictures !== null);
 
 function QuestionForm({ message }: { message: Message }) {
   const [{ text: before, files }] = useState(() => splitFiles(message.text));

@@ -6,21 +6,23 @@ import { CopyButton } from "../primitives/CopyButton";
 import { count } from "../primitives/format";
 import { RevealedText } from "../reveal/RevealedText";
 import { answerRuns, useProvenance } from "../reveal/useProvenance";
-import { useAnswerReason, useGeneration, useModel, useStore } from "../state/store";
+import { setView, useAnswerReason, useGeneration, useModel, useStore } from "../state/store";
 import { continueReply, retry } from "./actions";
 import { contextUse } from "./context";
 import { FinishedLine } from "./FinishedLine";
 import { LiveLine } from "./LiveLine";
 import { MessageMenu } from "./MessageMenu";
+import { ReplyForm } from "./ReplyForm";
 import { Thinking } from "./Thinking";
 import { Versions } from "./Versions";
-import { isMeasured } from "./view";
+import { isChanged, isMeasured } from "./view";
 
 /** A reply, as it is written and when it is done. */
 export const Reply = memo(function Reply({ message, last }: { message: Message; last: boolean }) {
   const live = useStore((state) => state.live[message.id]);
   const provenance = useProvenance(message, live);
   const wake = useStore((state) => state.preferences.wake);
+  const editing = useStore((state) => state.editing === message.id);
   const streaming = message.status.state === "streaming";
   const thinking = live?.thinking ?? message.thinking;
   const answer = live?.answer ?? message.text;
@@ -43,19 +45,20 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
           seconds={live?.thoughtSeconds ?? message.stats?.thinking.seconds ?? null}
         />
       )}
-      <div className="answer" data-testid="answer">
-        <RevealedText
-          text={answer}
-          complete={!streaming}
-          runs={provenance?.answer ?? null}
-          wake={live ? (wake ? answerRuns(live) : []) : null}
-        />
-      </div>
-      {streaming ? (
-        <LiveLine live={live} question={message.parent} />
+      {editing ? (
+        <ReplyForm message={message} />
       ) : (
-        <ReplyFoot message={message} last={last} />
+        <div className="answer" data-testid="answer">
+          <RevealedText
+            text={answer}
+            complete={!streaming}
+            runs={provenance?.answer ?? null}
+            wake={live ? (wake ? answerRuns(live) : []) : null}
+          />
+        </div>
       )}
+      {streaming && <LiveLine live={live} question={message.parent} />}
+      {!streaming && !editing && <ReplyFoot message={message} last={last} />}
     </article>
   );
 });
@@ -64,7 +67,9 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
   const { stats, text, thinking } = message;
   const kept = text !== "" || thinking !== "";
   const broken = problem(message);
+  const hasOthers = useStore(({ versions }) => (versions[message.id]?.length ?? 0) > 1);
   const ending = endingLabel(message);
+  const unsent = useStore(({ edits }) => isChanged(edits[message.id], text));
   return (
     <>
       {broken && (
@@ -77,9 +82,21 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
       <div className="reply-foot">
         {stats && isMeasured(message) && <FinishedLine message={message.id} stats={stats} />}
         <div className="foot-end">
+          {hasOthers && message.model && <span className="ending version-model">{message.model}</span>}
+          {message.edited && <span className="ending">Edited</span>}
           {ending && <span className="ending">{ending}</span>}
           <Versions message={message} />
-          <span className={last ? "message-actions" : "message-actions when-near"}>
+          <span className={last || unsent ? "message-actions" : "message-actions when-near"}>
+            {unsent && (
+              <button
+                type="button"
+                className="quiet-button unsent"
+                data-testid="edit-reply"
+                onClick={() => setView({ editing: message.id })}
+              >
+                Continue editing
+              </button>
+            )}
             {text !== "" && <CopyButton text={text} label="Copy" />}
             {!(last && broken) && <NextSteps message={message} kept={kept} last={last} />}
             <MessageMenu message={message} />
@@ -109,7 +126,7 @@ function NextSteps({ message, kept, last, broken = false }: NextStepsProps) {
   const unfinished =
     status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");
   // What the model can read has no room for one word more; the note above the message says what to do then.
-  const goesOn = last && unfinished && kept && !full;
+  const goesOn = last && (unfinished || message.edited) && kept && !full;
   return (
     <>
       {goesOn && (

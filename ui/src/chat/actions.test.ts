@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Message, ModelInfo } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { useStore } from "../state/store";
-import { answerNow, send } from "./actions";
+import { answerAgainWith, answerNow, send } from "./actions";
 import { forgetDrafts, saveDrafts, setDraft, setEdit } from "./drafts";
 
 const initial = useStore.getInitialState();
@@ -24,6 +25,40 @@ describe("an engine that takes its time to end a thinking", () => {
     end();
     await first;
     expect(told).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("an answer of another model", () => {
+  const loaded = (path: string) => async () => {
+    useStore.setState({ selectedModel: path });
+    return {} as ModelInfo;
+  };
+
+  it("is asked for once that is loaded, and the one before is loaded again when it has come", async () => {
+    const opened = vi.spyOn(shell, "openModel").mockImplementation((path) => loaded(path)());
+    vi.spyOn(shell, "retry").mockImplementation(async (_message, replies) => {
+      expect(state().selectedModel).toBe("/bell");
+      const message = { id: 7, parent: 1, role: "assistant", status: { state: "streaming" } } as Message;
+      replies.begun({
+        chat: 5,
+        messages: [{ message: { ...message, text: "", thinking: "" }, versions: [7] }],
+      });
+    });
+    useStore.setState({ selectedModel: "/owl", chat: 5 });
+    const answered = answerAgainWith(3, "/bell");
+    await vi.waitFor(() => expect(state().live[7]).toBeDefined());
+    expect(opened.mock.calls).toEqual([["/bell"]]);
+    useStore.setState({ live: {} });
+    await answered;
+    expect(opened.mock.calls).toEqual([["/bell"], ["/owl"]]);
+  });
+
+  it("is not asked for where it does not load", async () => {
+    vi.spyOn(shell, "openModel").mockRejectedValue(new Error("damaged"));
+    const asked = vi.spyOn(shell, "retry");
+    useStore.setState({ selectedModel: "/owl", chat: 5 });
+    await answerAgainWith(3, "/bell");
+    expect(asked).not.toHaveBeenCalled();
   });
 });
 

@@ -1,16 +1,17 @@
 import type { Attachment, Destination, MessagePicture, Sent } from "../bridge/bindings";
-import { type ReplyListener, shell } from "../bridge/bridge";
+import { type ReplyListener, reportOf, shell } from "../bridge/bridge";
 import { sentListener } from "../bridge/replyListeners";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
+import { openModel } from "../models/choose";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
 import { dropDraft, dropEdit, moveDraft, setFiles, setPictures } from "./drafts";
 import { focusComposer } from "./focus";
-import { readAgain } from "./navigation";
+import { readAgain, showChat } from "./navigation";
 import { changeChatSettings } from "./settings";
-import { type ChatView, inspected, isMeasured } from "./view";
+import { type ChatView, inspected, isMeasured, type QueuedMessage } from "./view";
 
 const state = () => useStore.getState();
 
@@ -87,6 +88,24 @@ export async function send(
   if (tag !== null) chatQueue.run(() => shell.tagChat(begun, [tag])).catch(showError);
 }
 
+/** Sends a message that has waited in a chat, be it open or not. Returns why that did not work; null if it did. */
+export async function sendQueued(chat: number, message: Omit<QueuedMessage, "id">): Promise<string | null> {
+  // What is sent where nobody is changes nothing of what is shown.
+  const from = state().chat === chat ? currentLocation() : { navigation: -1, chat: null };
+  try {
+    await Promise.all([chatQueue.settled(), settingsQueue.settled()]);
+    await shell.send(
+      { chat },
+      withFiles(message.text, message.files),
+      message.pictures,
+      sentListener((sent) => dispatch({ kind: "sent", from, sent })),
+    );
+    return null;
+  } catch (error) {
+    return reportOf(error).message;
+  }
+}
+
 /** Pictures without those that were sent. Their detail may have been changed meanwhile. */
 function withoutSent(shown: MessagePicture[], sent: MessagePicture[]): MessagePicture[] {
   const left = sent.map(({ hash }) => hash);
@@ -102,6 +121,13 @@ export async function edit(message: number, text: string, pictures: MessagePictu
   if ((await begin((replies) => shell.edit(message, text, pictures, replies))) !== null) leaveEdit(message);
 }
 
+/** Puts `text` in the place of a reply, as a version from which the chat goes on. */
+export async function editReply(message: number, text: string): Promise<void> {
+  if (!(await showChat((navigation) => shell.editReply(navigation, message, text)))) return;
+  leaveEdit(message);
+  focusComposer();
+}
+
 /** Brings the last message of the person's into view, to be changed. */
 export function editLast(): void {
   const last = state().messages.findLast(({ role }) => role === "user");
@@ -115,6 +141,28 @@ export function leaveEdit(message: number): void {
 }
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
+/** Lets another model answer once more, and loads the one before again when it has. */
+export async function answerAgainWith(message: number, path: string): Promise<void> {
+  const before = state().selectedModel;
+  if (!(await openModel(path))) return;
+  const chat = await retry(message);
+  if (chat !== null) await quietIn(chat);
+  // Whoever has chosen another one meanwhile keeps that.
+  if (before !== "" && state().selectedModel === path) await openModel(before);
+}
+
+/** Waits until no reply is written in a chat. */
+const quietIn = (chat: number): Promise<void> =>
+  new Promise((resolve) => {
+    const isQuiet = () => Object.values(state().live).every((live) => live.chat !== chat);
+    if (isQuiet()) return resolve();
+    const leave = useStore.subscribe(() => {
+      if (!isQuiet()) return;
+      leave();
+      resolve();
+    });
+  });
+
 export const continueReply = (message: number) => begin((replies) => shell.continue(message, replies));
 
 /** Replies whose thinking is being ended. */

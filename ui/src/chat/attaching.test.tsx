@@ -122,7 +122,7 @@ describe("a file that is being read", () => {
   it("is waited for once it is chosen, not while the dialog is open", async () => {
     const chosen = promised<void>();
     const read = promised<Attached>();
-    vi.spyOn(shell, "chooseAttachments").mockImplementation(async (_pictures, onChosen) => {
+    vi.spyOn(shell, "chooseAttachments").mockImplementation(async (_chat, _pictures, onChosen) => {
       await chosen.promise;
       onChosen(["a.txt", "b.txt"]);
       return read.promise;

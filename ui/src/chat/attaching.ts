@@ -19,23 +19,23 @@ import { draftKey, type PendingFiles } from "./view";
 const state = () => useStore.getState();
 
 /** Lets the person choose files that go with the next message. */
-export const chooseAttachments = () => attach((begin) => shell.chooseAttachments(false, begin));
+export const chooseAttachments = () => attach((begin, chat) => shell.chooseAttachments(chat, false, begin));
 
 /** The same among pictures alone. */
-export const choosePictures = () => attach((begin) => shell.chooseAttachments(true, begin));
+export const choosePictures = () => attach((begin, chat) => shell.chooseAttachments(chat, true, begin));
 
 /** Lets files that were dropped on the window go with the next message. */
 export const attachDropped = (paths: string[]) =>
-  attach((begin) => {
+  attach((begin, chat) => {
     begin(paths.map((path) => path.split(/[/\\]/).at(-1) ?? path));
-    return shell.attachDropped(paths);
+    return shell.attachDropped(chat, paths);
   });
 
 /** Lets files that were pasted go with the next message. */
 export const attachPasted = (files: File[]) =>
-  attach(async (begin) => {
+  attach(async (begin, chat) => {
     begin(files.map(({ name }) => name));
-    return shell.attachPasted(await contentsOf(files));
+    return shell.attachPasted(chat, await contentsOf(files));
   });
 
 let last = 0;
@@ -44,16 +44,19 @@ let last = 0;
  * Lets files go with the next message of the chat that is open now, or of the one that it becomes, whatever is opened
  * meanwhile. Once `read` has called `begin` with their names, that message waits for them.
  */
-async function attach(read: (begin: (names: string[]) => void) => Promise<Attached>): Promise<void> {
+async function attach(
+  read: (begin: (names: string[]) => void, chat: number | null) => Promise<Attached>,
+): Promise<void> {
   last += 1;
   const id = last;
+  const { chat } = state();
   const begin = (names: string[]) => {
     const name = names.length === 1 ? (names[0] ?? "") : `${count(names.length)} files`;
     change((pendingFiles) => pendingFiles.map((one) => (one.id === id ? { ...one, name } : one)));
   };
-  change((pendingFiles) => [...pendingFiles, { id, chat: state().chat, name: null }]);
+  change((pendingFiles) => [...pendingFiles, { id, chat, name: null }]);
   try {
-    const { files, pictures, notes } = await read(begin);
+    const { files, pictures, notes } = await read(begin, chat);
     ifStillPending(id, (chat) => {
       const [before, shown] = [
         state().attached[draftKey(chat)] ?? [],
@@ -154,7 +157,9 @@ const replaced = (pictures: MessagePicture[], index: number, by: MessagePicture)
 export async function addPictures(message: Message): Promise<void> {
   const { chat } = state();
   try {
-    const { pictures, notes } = await shell.chooseAttachments(true, () => setView({ addingTo: message.id }));
+    const { pictures, notes } = await shell.chooseAttachments(chat, true, () =>
+      setView({ addingTo: message.id }),
+    );
     if (notes.length > 0) setView({ note: { text: notes.join("\n"), undo: null } });
     const all = notTooMany([...editPictures(message), ...pictures]);
     if (pictures.length > 0 && isEdited(message)) setEdit(message, { pictures: all });

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { cleanup, render, screen, within } from "@testing-library/react";
+import { act, cleanup, render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -21,6 +21,7 @@ const message = (id: number, role: Message["role"], more: Partial<Message> = {})
   text: "Why?",
   pictures: [],
   thinking: "",
+  edited: false,
   model: role === "assistant" ? "owl" : null,
   status: { state: "finished", reason: "stop" },
   stats: null,
@@ -76,6 +77,21 @@ describe("the panel of a chat", () => {
       ]),
     );
     expect(rows("chat-files")).toEqual(["iterators.rs4,212", "notes.md4,212"]);
+  });
+
+  it("counts what every chat should know, unless this one is without it", async () => {
+    const changed = vi.spyOn(shell, "setChatSettings").mockResolvedValue(null);
+    render(<ChatPage />);
+    expect(screen.queryByTestId("chat-standing")).toBeNull();
+    const preferences = { ...initial.preferences, standing_instructions: "Metric units." };
+    act(() => useStore.setState({ preferences }));
+    await vi.waitFor(() => expect(rows("room-key")[0]).toBe("What it always knows824"));
+    await userEvent.click(screen.getByTestId("chat-standing"));
+    expect(screen.getByTestId("chat-standing").getAttribute("aria-checked")).toBe("false");
+    expect(rows("room-key")[0]).toBe("What it always knows412");
+    await vi.waitFor(() =>
+      expect(changed.mock.lastCall).toEqual([5, expect.objectContaining({ without_standing: true })]),
+    );
   });
 
   it("says what is only estimated", () => {

@@ -159,7 +159,7 @@ describe("files of the next message", () => {
     const clipboardData = { files: [new File(["Hoo."], "owl.txt")], getData: () => "" };
     fireEvent.paste(field, { clipboardData });
     expect((await screen.findByTestId("file")).textContent).toContain("owl.txt");
-    expect(attachPasted).toHaveBeenCalledWith([{ name: "owl.txt", content: btoa("Hoo.") }]);
+    expect(attachPasted).toHaveBeenCalledWith(null, [{ name: "owl.txt", content: btoa("Hoo.") }]);
     expect(field.value).toBe("Hello");
   });
 });
@@ -276,6 +276,7 @@ describe("pictures of an edited message", () => {
     text: "What is it?",
     pictures: [picture("owl.png")],
     thinking: "",
+    edited: false,
     status: { state: "finished", reason: "stop" },
     stats: null,
     error: null,
@@ -315,7 +316,7 @@ describe("pictures of an edited message", () => {
 
   it("are waited for once they are chosen", async () => {
     const user = userEvent.setup();
-    vi.spyOn(shell, "chooseAttachments").mockImplementation((_pictures, onChosen) => {
+    vi.spyOn(shell, "chooseAttachments").mockImplementation((_chat, _pictures, onChosen) => {
       onChosen(["bell.jpg"]);
       return new Promise(() => {});
     });

@@ -2,9 +2,9 @@ import type { Attachment, Draft, Message, MessagePicture, UnsentEdit } from "../
 import { reportOf, shell } from "../bridge/bridge";
 import { setView, useStore } from "../state/store";
 import { splitFiles } from "./attachments";
-import { draftKey, type Edit } from "./view";
+import { draftKey, type Edit, type QueuedMessage } from "./view";
 
-/** A message of the person's, as far as it can be edited. */
+/** A message, as far as it can be edited. */
 type EditedMessage = Pick<Message, "id" | "text" | "pictures">;
 
 /** What is typed is kept so many milliseconds later at most. */
@@ -62,7 +62,37 @@ export function setFiles(chat: number | null, change: (files: Attachment[]) => A
   const key = draftKey(chat);
   const files = change(attached[key] ?? []);
   setView({ attached: { ...attached, [key]: files } });
+  keepFiles(chat);
+}
+
+/** The messages of a chat that wait are kept as one draft with what is typed, and come back as that after a restart. */
+const queuedIn = (chat: number | null): QueuedMessage[] =>
+  (chat === null ? undefined : useStore.getState().queued[chat]) ?? [];
+
+function keepFiles(chat: number | null): void {
+  const own = useStore.getState().attached[draftKey(chat)] ?? [];
+  const files = [...queuedIn(chat).flatMap(({ files }) => files), ...own];
   enqueueSave(() => shell.setDraftFiles(chat, files));
+}
+
+function keepPictures(chat: number | null): void {
+  const own = useStore.getState().pictures[draftKey(chat)] ?? [];
+  const shown = [...queuedIn(chat).flatMap(({ pictures }) => pictures), ...own];
+  enqueueSave(() => shell.setDraftPictures(chat, shown));
+}
+
+function keepText(chat: number | null): void {
+  const own = useStore.getState().drafts[draftKey(chat)] ?? "";
+  const texts = [...queuedIn(chat).map(({ text }) => text), own].filter((text) => text !== "");
+  saveLater(`draft ${draftKey(chat)}`, () => shell.setDraftText(chat, texts.join("\n\n")));
+}
+
+/** Changes which messages of a chat wait. */
+export function setQueued(chat: number, queued: QueuedMessage[]): void {
+  setView({ queued: { ...useStore.getState().queued, [chat]: queued } });
+  keepText(chat);
+  keepFiles(chat);
+  keepPictures(chat);
 }
 
 /** Changes the pictures that are to go with what is typed. */
@@ -74,10 +104,10 @@ export function setPictures(
   const key = draftKey(chat);
   const shown = change(pictures[key] ?? []);
   setView({ pictures: { ...pictures, [key]: shown } });
-  enqueueSave(() => shell.setDraftPictures(chat, shown));
+  keepPictures(chat);
 }
 
-/** Changes a part of what a message of the person's is being changed to. */
+/** Changes a part of what a message is being changed to. */
 export function setEdit(message: EditedMessage, part: Partial<Edit>): void {
   const before = useStore.getState().edits[message.id] ?? {
     text: splitFiles(message.text).text,
@@ -110,6 +140,8 @@ export function forgetDrafts(): void {
   const { drafts, attached, pictures } = useStore.getState();
   setView({
     edits: {},
+    queued: {},
+    held: {},
     drafts: { new: drafts.new ?? "" },
     attached: { new: attached.new ?? [] },
     pictures: { new: pictures.new ?? [] },
@@ -138,5 +170,5 @@ function enqueueSave(save: () => Promise<unknown>): void {
 function change(chat: number | null, text: string): void {
   const { drafts } = useStore.getState();
   setView({ drafts: { ...drafts, [draftKey(chat)]: text } });
-  saveLater(`draft ${draftKey(chat)}`, () => shell.setDraftText(chat, text));
+  keepText(chat);
 }

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Deletion, OpenedChat, Sent } from "../bridge/bindings";
+import { type Deletion, FIRST_TEMPORARY, type Message, type OpenedChat, type Sent } from "../bridge/bindings";
 import { type ReplyListener, ShellError, shell } from "../bridge/bridge";
 import { listChats, pinChat, renameChat } from "../chatList/actions";
 import { bringBack, deleteMessage } from "../chatList/deleting";
+import { undo } from "../frame/undo";
 import { DEFAULT_CHAT_SETTINGS } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { send } from "./actions";
-import { newChat, openChat } from "./navigation";
+import { keepChat, newChat, newTemporaryChat, openChat } from "./navigation";
 import { addPreset } from "./presets";
 import { chatSummary, openedChat } from "./samples";
 
@@ -49,6 +50,7 @@ function sending() {
     text: "",
     pictures: [],
     thinking: "",
+    edited: false,
     status: { state: "streaming" as const },
     stats: null,
     error: null,
@@ -119,6 +121,35 @@ describe("whoever goes on", () => {
     first.refuse(new ShellError({ code: "left", message: "Left.", hint: "" }));
     await Promise.all(ways);
     expect(state()).toMatchObject({ chat: 2, actionError: null, note: null });
+  });
+});
+
+describe("a temporary chat that is left", () => {
+  const asked = { id: FIRST_TEMPORARY, parent: null, role: "user" as const, text: "Who?" };
+
+  it("can be gone back to until it is gone, and says so once something was written in it", async () => {
+    chatsToOpen();
+    vi.spyOn(shell, "newTemporaryChat").mockResolvedValue(openedChat(FIRST_TEMPORARY));
+    await newTemporaryChat();
+    expect(state().chat).toBe(FIRST_TEMPORARY);
+    await newChat();
+    expect(state().note).toBeNull();
+
+    await openChat(FIRST_TEMPORARY);
+    useStore.setState({ messages: [asked as Message] });
+    await openChat(1);
+    expect(state().note?.text).toContain("Nothing of it is kept.");
+    await undo();
+    expect(state()).toMatchObject({ chat: FIRST_TEMPORARY, note: null });
+  });
+
+  it("says nothing where it is kept", async () => {
+    chatsToOpen();
+    await openChat(FIRST_TEMPORARY);
+    useStore.setState({ messages: [asked as Message] });
+    vi.spyOn(shell, "keepChat").mockResolvedValue(openedChat(9));
+    await keepChat(FIRST_TEMPORARY);
+    expect(state()).toMatchObject({ chat: 9, note: null });
   });
 });
 

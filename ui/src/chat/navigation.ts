@@ -5,6 +5,7 @@ import { chatQueue } from "../bridge/serialQueue";
 import { noteError, showError } from "../frame/errors";
 import { dispatch, setView, useStore } from "../state/store";
 import { mergeDraft, mergeEdits, saveDrafts } from "./drafts";
+import { isTemporary } from "./view";
 
 const state = () => useStore.getState();
 
@@ -35,7 +36,9 @@ async function navigate<T>(
     await chatQueue.settled();
     const answer = await open();
     if (!isLatest(navigation)) return false;
+    const { chat, messages } = state();
     show(answer);
+    if (isTemporary(chat) && messages.length > 0 && state().chat !== chat) noteLeft(chat);
     return true;
   } catch (error) {
     if (isLatest(navigation)) {
@@ -44,6 +47,20 @@ async function navigate<T>(
     } else if (reportOf(error).code !== "left") noteError(error);
     return false;
   }
+}
+
+/** Says that a temporary chat was left, which can be gone back to for a moment. */
+function noteLeft(chat: number): void {
+  const undo = () => readAgain(chat);
+  setView({ note: { text: "The temporary chat is closed. Nothing of it is kept.", undo, about: chat } });
+}
+
+/** Leaves the open chat for a new one of which nothing is stored. */
+export const newTemporaryChat = () => showChat((navigation) => shell.newTemporaryChat(navigation));
+
+/** Stores the open temporary chat, which goes on as any other. */
+export async function keepChat(chat: number): Promise<void> {
+  if (await showChat((navigation) => shell.keepChat(navigation, chat))) setView({ note: null });
 }
 
 /** Leaves the open chat for a new one. */

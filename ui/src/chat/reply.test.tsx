@@ -1,11 +1,12 @@
 // @vitest-environment happy-dom
-import { cleanup, render, screen } from "@testing-library/react";
-import { afterEach, describe, expect, it } from "vitest";
+import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Message } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
 import { modelInfo } from "../models/samples";
-import { useStore } from "../state/store";
+import { setView, useStore } from "../state/store";
 import { Reply } from "./Reply";
-import { replyStats } from "./samples";
+import { openedChat, replyStats } from "./samples";
 
 const initial = useStore.getInitialState();
 const reply: Message = {
@@ -15,6 +16,7 @@ const reply: Message = {
   text: "An owl",
   pictures: [],
   thinking: "",
+  edited: false,
   model: "owl",
   status: { state: "finished", reason: "length" },
   stats: replyStats({ prompt_tokens: 100, emitted: 156 }),
@@ -33,6 +35,47 @@ function show(context_length: number, more: Partial<Message> = {}): void {
   useStore.setState({ ...initial, opened: true, chat: 5, messages: [question, message], engine }, true);
   render(<Reply message={message} last />);
 }
+
+describe("a reply that is edited", () => {
+  const button = (name: string) => screen.getByTestId<HTMLButtonElement>(name);
+
+  it("is marked, and the model can go on from it though it is complete", () => {
+    show(2000, { status: { state: "finished", reason: "stop" }, stats: null });
+    expect(screen.queryByText("Edited")).toBeNull();
+    expect(screen.queryByTestId("continue")).toBeNull();
+    cleanup();
+    show(2000, { status: { state: "finished", reason: "stop" }, stats: null, edited: true });
+    expect(screen.getByText("Edited")).toBeTruthy();
+    expect(screen.getByTestId("continue").textContent).toBe("Continue");
+  });
+
+  it("is saved as it was typed, once something is changed", async () => {
+    const saved = vi.spyOn(shell, "editReply").mockResolvedValue(openedChat(5));
+    vi.spyOn(shell, "setEdit").mockResolvedValue(null);
+    show(2000);
+    act(() => setView({ editing: 2 }));
+    const field = screen.getByTestId("edit-reply-text");
+    fireEvent.keyDown(field, { key: "Enter", ctrlKey: true });
+    expect(saved).not.toHaveBeenCalled();
+    expect(button("save-reply").getAttribute("aria-disabled")).toBe("true");
+    fireEvent.change(field, { target: { value: "An owl\nsleeps" } });
+    fireEvent.keyDown(field, { key: "Enter" });
+    expect(saved).not.toHaveBeenCalled();
+    fireEvent.keyDown(field, { key: "Enter", ctrlKey: true });
+    await waitFor(() => expect(saved.mock.calls).toEqual([[expect.any(Number), 2, "An owl\nsleeps"]]));
+    await waitFor(() => expect(useStore.getState().edits[2]).toBeNull());
+    expect(useStore.getState().editing).toBeNull();
+  });
+
+  it("waits to be saved where it was left", () => {
+    show(2000);
+    act(() => setView({ edits: { 2: { text: "A bell", pictures: null } } }));
+    fireEvent.click(screen.getByTestId("edit-reply"));
+    expect(screen.getByTestId<HTMLTextAreaElement>("edit-reply-text").value).toBe("A bell");
+    fireEvent.keyDown(screen.getByTestId("edit-reply-text"), { key: "Escape" });
+    expect(screen.queryByTestId("edit-reply")).toBeNull();
+  });
+});
 
 describe("a reply that was cut", () => {
   it("goes on where there is room", () => {

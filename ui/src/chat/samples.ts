@@ -18,7 +18,7 @@ export const chatSummary = (id: number, more: Partial<ChatSummary> = {}): ChatSu
 /** A chat as it opens, for tests. */
 export const openedChat = (id: number, messages: BranchMessage[] = []): OpenedChat => ({
   chat: chatSummary(id),
-  settings: { system_prompt: "", generation: null, preset: null },
+  settings: { system_prompt: "", without_standing: false, generation: null, preset: null },
   draft: { text: "", files: [], pictures: [] },
   edits: [],
   messages,

@@ -1,4 +1,11 @@
-import type { Attachment, ErrorReport, Message, MessagePicture, UnsentEdit } from "../bridge/bindings";
+import {
+  type Attachment,
+  type ErrorReport,
+  FIRST_TEMPORARY,
+  type Message,
+  type MessagePicture,
+  type UnsentEdit,
+} from "../bridge/bindings";
 import type { ServerState } from "../state/server";
 
 /** Files that are being chosen or read for a message that is not sent. */
@@ -13,8 +20,20 @@ export interface PendingFiles {
 /** A page of the panel beside the chat. */
 export type InspectorPage = "reply" | "chat";
 
-/** What a message of the person's is being changed to. */
+/** What a message is being changed to. */
 export type Edit = Omit<UnsentEdit, "message">;
+
+/** Whether something was changed about a message whose text is `text`. */
+export const isChanged = (edit: Edit | null | undefined, text: string): boolean =>
+  edit != null && (edit.text !== text || edit.pictures !== null);
+
+/** A message that waits until the reply before it has ended. */
+export interface QueuedMessage {
+  id: number;
+  text: string;
+  files: Attachment[];
+  pictures: MessagePicture[];
+}
 
 /** What only the page knows of the open chat and of what is typed. */
 export interface ChatView {
@@ -32,6 +51,10 @@ export interface ChatView {
   attached: Record<string, Attachment[]>;
   /** Pictures that go with them, by chat. */
   pictures: Record<string, MessagePicture[]>;
+  /** Messages that wait for a reply to end, by chat, in the order in which they will be sent. */
+  queued: Record<number, QueuedMessage[]>;
+  /** Why they are not sent though no reply is written, by chat. */
+  held: Record<number, string>;
   /** Files that are to go with them and are not read yet. */
   pendingFiles: PendingFiles[];
   /** A message is on its way to the shell. */
@@ -40,7 +63,7 @@ export interface ChatView {
   actionError: ErrorReport | null;
   /** The new chat that was set by a preset until that was deleted: the shell does not know it yet. */
   unbegun: { navigation: number; preset: number } | null;
-  /** The message of the person's that is being edited. */
+  /** The message that is being edited. */
   editing: number | null;
   /** What messages are being changed to, by message; null where that was given up. */
   edits: Record<number, Edit | null>;
@@ -59,6 +82,8 @@ export const CHAT_VIEW: ChatView = {
   drafts: {},
   attached: {},
   pictures: {},
+  queued: {},
+  held: {},
   pendingFiles: [],
   sending: false,
   actionError: null,
@@ -75,6 +100,9 @@ export const awaitedFiles = ({
   chat,
 }: Pick<ChatView, "pendingFiles"> & Pick<ServerState, "chat">): PendingFiles[] =>
   pendingFiles.filter((one) => one.chat === chat && one.name !== null);
+
+/** Whether nothing of a chat is stored. */
+export const isTemporary = (chat: number | null): chat is number => chat !== null && chat >= FIRST_TEMPORARY;
 
 /** Names the draft of a chat. */
 export const draftKey = (chat: number | null): string => (chat === null ? "new" : String(chat));

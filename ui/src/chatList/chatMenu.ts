@@ -1,4 +1,6 @@
 import type { ChatSummary } from "../bridge/bindings";
+import { keepChat } from "../chat/navigation";
+import { isTemporary } from "../chat/view";
 import type { MenuEntry } from "../primitives/MenuButton";
 import { setView } from "../state/store";
 import { pinChat } from "./actions";
@@ -6,12 +8,25 @@ import { deleteChat } from "./deleting";
 import { exportChats } from "./files";
 
 /** What can be done with a chat, in the list and where it is open. */
-export const chatEntries = ({ id, pinned, title }: ChatSummary): MenuEntry[] => [
+export const chatEntries = (chat: ChatSummary): MenuEntry[] =>
+  isTemporary(chat.id) ? temporaryEntries(chat) : storedEntries(chat);
+
+const exportEntries = (id: number): MenuEntry[] => [
+  { name: "Export as Markdown…", reason: null, onSelect: () => exportChats(id, "markdown") },
+  { name: "Export as JSON…", reason: null, onSelect: () => exportChats(id, "json") },
+];
+
+/** What stands in no list has neither pins nor tags nor a name. */
+const temporaryEntries = ({ id }: ChatSummary): MenuEntry[] => [
+  { name: "Keep this chat", reason: null, onSelect: () => keepChat(id) },
+  ...exportEntries(id),
+];
+
+const storedEntries = ({ id, pinned, title }: ChatSummary): MenuEntry[] => [
   { name: pinned ? "Unpin" : "Pin", reason: null, onSelect: () => pinChat(id, !pinned) },
   // Its name is written in the list.
   { name: "Rename", reason: null, onSelect: () => setView({ renaming: id, sidebar: true }) },
   { name: "Tags…", reason: null, onSelect: () => setView({ tagging: id }) },
-  { name: "Export as Markdown…", reason: null, onSelect: () => exportChats(id, "markdown") },
-  { name: "Export as JSON…", reason: null, onSelect: () => exportChats(id, "json") },
+  ...exportEntries(id),
   { name: "Delete", reason: null, onSelect: () => deleteChat(id, title) },
 ];

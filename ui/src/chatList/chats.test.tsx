@@ -314,6 +314,7 @@ describe("a message", () => {
     text: "Hello",
     pictures: [],
     thinking: "",
+    edited: false,
     status: { state: "finished", reason: "stop" },
     stats: null,
     error: null,

@@ -28,6 +28,7 @@ const message = (id: number, role: Message["role"], text: string, more: Partial<
   text,
   pictures: [],
   thinking: "",
+  edited: false,
   status: { state: "finished", reason: "stop" },
   stats: null,
   error: null,

@@ -1,3 +1,4 @@
+import { isTemporary } from "../chat/view";
 import { demoAnswers } from "../models/models";
 import { Glyph } from "../primitives/Glyph";
 import { HERE } from "../primitives/platform";
@@ -10,7 +11,19 @@ export function EmptyChat() {
     (state) =>
       state.selectedModel === "" || demoAnswers(state) || (state.chats.length === 0 && state.tag === null),
   );
+  const temporary = useStore(({ chat }) => isTemporary(chat));
+  if (temporary) return <Temporary />;
   return begins ? <FirstStart /> : <Calm />;
+}
+
+function Temporary() {
+  return (
+    <div className="empty-chat" data-testid="empty-chat">
+      <h1 className="off-screen">Temporary chat</h1>
+      <Glyph guesses={1} />
+      <p>Nothing of this chat is stored. It is gone when you leave it, unless you keep it.</p>
+    </div>
+  );
 }
 
 function Calm() {

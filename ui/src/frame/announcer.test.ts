@@ -10,6 +10,7 @@ const reply = (status: MessageStatus, more: Partial<Message> = {}): Message => (
   text: "An owl.",
   pictures: [],
   thinking: "",
+  edited: false,
   status,
   stats: replyStats(),
   error: null,

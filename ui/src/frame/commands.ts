@@ -2,7 +2,8 @@ import { openBenchmarks } from "../benchmarks/actions";
 import { shell } from "../bridge/bridge";
 import { editLast, stop, toggleInspector, toggleStats } from "../chat/actions";
 import { focusComposer } from "../chat/focus";
-import { newChat } from "../chat/navigation";
+import { newChat, newTemporaryChat } from "../chat/navigation";
+import { takeBack } from "../chat/queue";
 import { focusSearch, goToChat } from "../chatList/actions";
 import { chooseImport, exportChats } from "../chatList/files";
 import { goToMatch } from "../find/actions";
@@ -21,6 +22,7 @@ const state = () => useStore.getState();
 export const COMMANDS: Commands = {
   new_chat: () => newChat(),
   quick_question: () => shell.quickQuestion().catch(showError),
+  new_temporary_chat: () => newTemporaryChat(),
   find_chats: () => focusSearch(),
   find_next: () => goToMatch(1),
   find_previous: () => goToMatch(-1),
@@ -30,7 +32,8 @@ export const COMMANDS: Commands = {
     setView({ screen: "chat" });
     focusComposer();
   },
-  edit_last: () => editLast(),
+  // What waits to be sent is the last that was written.
+  edit_last: () => takeBack() || editLast(),
   stop: () => stop(),
   statistics: () => toggleStats(),
   reveal_drafts: () => toggleRevealDrafts(),

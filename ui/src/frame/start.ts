@@ -4,11 +4,12 @@ import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { attachDropped } from "../chat/attaching";
 import { saveDrafts } from "../chat/drafts";
 import { openChat } from "../chat/navigation";
+import { followQueue } from "../chat/queue";
 import { importChats } from "../chatList/files";
 import { addModels, loadLibrary } from "../models/actions";
 import type { Run } from "../palette/table";
 import { syncDefaults, syncPreferences } from "../settings/actions";
-import { dispatch, setView } from "../state/store";
+import { dispatch, setView, useStore } from "../state/store";
 import { applySnapshot } from "./snapshot";
 
 /** Takes over a change that the shell tells; `run` does what is chosen in the menu bar. */
@@ -23,6 +24,8 @@ function onAppEvent(event: AppEvent, run: Run): void {
     default:
       dispatch({ kind: "app", event });
       if (event.type === "dropped") onDropped(event.folders, event.files);
+      else if (event.type === "chat_gone" && useStore.getState().note?.about === event.chat)
+        setView({ note: null });
       else if (event.type === "action") run(event.action);
       else if (event.type === "open_chat") openChat(event.chat);
       else if (event.type === "closing") handOver();
@@ -57,6 +60,7 @@ export async function start(run: Run): Promise<void> {
     });
   }
   setView({ opened: true });
+  followQueue();
   window.addEventListener("pagehide", saveDrafts);
   window.addEventListener("blur", saveDrafts);
   loadLibrary();

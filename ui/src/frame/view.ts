@@ -6,6 +6,8 @@ export interface NoteContent {
   text: string;
   /** What brings back what was there before; null where nothing can. `false`: it could not, and why is said. */
   undo: (() => Promise<unknown>) | null;
+  /** The chat that it is about, with which it goes. */
+  about?: number;
   /**
    * Where it was done to a chat that is not begun, the navigation that led there. The note goes when the chat begins.
    */

@@ -7,19 +7,22 @@ const state = () => useStore.getState();
 /** The model that was chosen last. */
 let loading = 0;
 
-async function load(open: () => Promise<unknown>): Promise<void> {
+/** Loads what `open` opens. Returns whether that is there now: it is not where it failed or another was chosen since. */
+async function load(open: () => Promise<unknown>): Promise<boolean> {
   loading += 1;
   const [mine, { screen }] = [loading, state()];
   setView({ modelError: null });
   try {
     await open();
     if (mine === loading) setView({ modelPicker: false });
+    return mine === loading;
   } catch (error) {
     // Why it failed stands in the picker, for whoever is still there.
-    if (mine !== loading) return;
+    if (mine !== loading) return false;
     if (state().screen === screen)
       setView({ screen: "chat", modelError: reportOf(error), modelPicker: true });
     else noteError(error);
+    return false;
   }
 }
 

@@ -1,5 +1,6 @@
 import { Menu } from "@base-ui/react/menu";
 import type { ReactNode } from "react";
+import { Icon } from "./icons";
 
 export interface MenuEntry {
   name: string;
@@ -8,6 +9,8 @@ export interface MenuEntry {
   /** Why it cannot be chosen now; null if it can. */
   reason: string | null;
   onSelect: () => void;
+  /** What it leads to in its place: a menu beside it. */
+  entries?: MenuEntry[];
 }
 
 interface Props {
@@ -57,22 +60,51 @@ export function MenuButton({
           className="positioner"
         >
           <Menu.Popup className="popover menu">
-            {entries.map(({ name, keys, reason, onSelect }) => (
-              <Menu.Item
-                key={name}
-                className="menu-item"
-                aria-disabled={reason !== null || undefined}
-                closeOnClick={reason === null}
-                onClick={reason === null ? onSelect : undefined}
-              >
-                {name}
-                {keys && <kbd className="menu-keys">{keys}</kbd>}
-                {reason !== null && <span className="menu-reason">{reason}</span>}
-              </Menu.Item>
-            ))}
+            {entries.map((entry) =>
+              entry.entries && entry.reason === null ? (
+                <Submenu key={entry.name} name={entry.name} entries={entry.entries} />
+              ) : (
+                <Item key={entry.name} {...entry} />
+              ),
+            )}
           </Menu.Popup>
         </Menu.Positioner>
       </Menu.Portal>
     </Menu.Root>
+  );
+}
+
+function Item({ name, keys, reason, onSelect }: MenuEntry) {
+  return (
+    <Menu.Item
+      className="menu-item"
+      aria-disabled={reason !== null || undefined}
+      closeOnClick={reason === null}
+      onClick={reason === null ? onSelect : undefined}
+    >
+      {name}
+      {keys && <kbd className="menu-keys">{keys}</kbd>}
+      {reason !== null && <span className="menu-reason">{reason}</span>}
+    </Menu.Item>
+  );
+}
+
+function Submenu({ name, entries }: { name: string; entries: MenuEntry[] }) {
+  return (
+    <Menu.SubmenuRoot>
+      <Menu.SubmenuTrigger className="menu-item" data-testid="submenu">
+        {name}
+        <Icon name="right" />
+      </Menu.SubmenuTrigger>
+      <Menu.Portal>
+        <Menu.Positioner positionMethod="fixed" sideOffset={2} collisionPadding={12} className="positioner">
+          <Menu.Popup className="popover menu">
+            {entries.map((entry) => (
+              <Item key={entry.name} {...entry} />
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.SubmenuRoot>
   );
 }

@@ -6,6 +6,7 @@ import { useStore } from "../state/store";
 import { changeDefaults } from "./actions";
 import { Page } from "./Page";
 import { Group, Row, SwitchRow } from "./Row";
+import { StandingInstructions } from "./StandingInstructions";
 
 const DEPTHS = DRAFTING_CHOICES.map(({ name, drafting }) => ({ name, value: drafting }));
 
@@ -35,6 +36,12 @@ export function RepliesPage() {
           testId="default-thinking"
           onChange={(thinking) => changeDefaults({ thinking })}
         />
+      </Group>
+      <Group
+        name="What every chat should know"
+        words="Goes before each chat’s own system prompt, from your next message on. A chat can be without it: This chat, in the panel."
+      >
+        <StandingInstructions />
       </Group>
       <Group name="Choice of words" words="Sampling. Each model remembers its own.">
         <div className="settings-sampling">

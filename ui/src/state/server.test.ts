@@ -35,6 +35,7 @@ const message = (
   text: "",
   pictures: [],
   thinking: "",
+  edited: false,
   status: { state: "finished", reason: "stop" },
   stats: null,
   error: null,

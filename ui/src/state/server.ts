@@ -138,7 +138,12 @@ export interface ServerState {
 }
 
 /** How replies are written in a chat that follows the app. */
-export const DEFAULT_CHAT_SETTINGS: ChatSettings = { system_prompt: "", generation: null, preset: null };
+export const DEFAULT_CHAT_SETTINGS: ChatSettings = {
+  system_prompt: "",
+  without_standing: false,
+  generation: null,
+  preset: null,
+};
 
 /** The local API of an app that has never had it on. */
 export const INITIAL_LOCAL_API: LocalApi = {

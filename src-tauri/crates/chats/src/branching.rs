@@ -1,7 +1,7 @@
 //! How a chat's tree branches: a message is written anew, or what leads to one becomes a chat of its own.
 
 use foretoken_protocol::{
-    ChatId, ChatSummary, FinishReason, Message, MessageId, MessagePicture, MessageStatus, Provenance,
+    ChatId, ChatSummary, FinishReason, Message, MessageId, MessagePicture, MessageStatus, Provenance, Role,
 };
 use rusqlite::{Connection, named_params};
 
@@ -16,8 +16,8 @@ impl Store {
     /// Writes `text` in place of that of a message: it becomes a further version, which is shown, and nothing follows
     /// it yet.
     ///
-    /// The message itself stays. The version has its pictures. A reply keeps its thinking and its model, but not the
-    /// numbers of the text that it no longer has.
+    /// The message itself stays. The version has its pictures. That of a reply is marked as edited; it keeps the model
+    /// and the thinking, but neither numbers nor drafts nor settings, which are of a text that it no longer has.
     pub fn edit_message(&mut self, id: MessageId, text: &str) -> Result<Message, ChatsError> {
         self.edit(id, text, None)
     }
@@ -47,7 +47,9 @@ impl Store {
                 role: edited.role,
                 text,
                 pictures: pictures.unwrap_or(&edited.pictures),
+                // Nobody has changed it, and a reply that is continued goes on behind it as LM Studio's does.
                 thinking: &edited.thinking,
+                edited: edited.role == Role::Assistant,
                 status,
                 model: edited.model.as_deref(),
                 settings: None,
@@ -62,9 +64,10 @@ impl Store {
         self.write(|db| {
             let TreePosition { chat, .. } = TreePosition::of(db, last)?;
             let copy =
-                "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, generation, preset,
-                                          origin_chat, origin_message)
-                        SELECT title, named, :now, :now, system_prompt, generation, preset, id, :last
+                "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, without_standing,
+                                          generation, preset, origin_chat, origin_message)
+                        SELECT title, named, :now, :now, system_prompt, without_standing, generation, preset, id,
+                               :last
                         FROM chat WHERE id = :chat RETURNING id";
             let values = named_params! {":now": now(), ":last": last, ":chat": chat};
             let new: ChatId = db.query_row(copy, values, |row| row.get(0))?;
@@ -90,12 +93,12 @@ fn copy_message(
     let known = (known != Provenance::default()).then(|| to_json(&known)).transpose()?;
     let copy = concat!(
         "INSERT INTO message
-             (chat, parent, role, text, thinking, status, stats, error, model, settings, created_at, provenance)
+             (chat, parent, role, text, thinking, edited, status, stats, error, model, settings, created_at, provenance)
          SELECT ?2, ?3, role, ",
         whole!("text"),
         ", ",
         whole!("thinking"),
-        ", iif(status = 'streaming', 'interrupted', status), stats, error, model, settings, created_at, ?4
+        ", edited, iif(status = 'streaming', 'interrupted', status), stats, error, model, settings, created_at, ?4
          FROM message WHERE id = ?1 RETURNING id"
     );
     let copied = db.prepare_cached(copy)?.query_row((id, chat, parent, known), |row| row.get(0))?;

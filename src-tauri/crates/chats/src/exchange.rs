@@ -1,5 +1,6 @@
 //! Chats in files: what Foretoken writes and reads back, and what other programs have written.
 
+mod adopt;
 mod beside;
 mod chatgpt;
 mod export;

@@ -22,6 +22,7 @@ mod search;
 mod settings;
 mod sql;
 mod store;
+mod temporary;
 #[cfg(test)]
 mod testing;
 mod title;
@@ -32,4 +33,5 @@ pub use error::ChatsError;
 pub use exchange::{Look, SeenPicture, WholeFile, import};
 pub use pictures::{KeptPicture, PictureFiles};
 pub use store::{Piece, Reader, Store};
+pub use temporary::{FIRST_TEMPORARY, is_temporary};
 pub use title::title_from;

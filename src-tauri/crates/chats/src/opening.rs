@@ -28,7 +28,7 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self, ChatsError> {
         let (db, lock) = open(path)?;
         backup::remove_leftovers(path);
-        let mut store = Self::new(Reader { db, path: path.to_owned() }, lock);
+        let mut store = Self::new(Reader { db, path: path.to_owned() }, Some(lock));
         store.forget_deletions()?;
         let streaming = "SELECT id FROM message WHERE status = 'streaming'";
         let streaming = store.read(|db| Ok(all(db, streaming, [], |row| row.get(0))?))?;

@@ -17,6 +17,8 @@ pub(crate) struct NewMessage<'a> {
     pub(crate) text: &'a str,
     pub(crate) pictures: &'a [MessagePicture],
     pub(crate) thinking: &'a str,
+    /// Whether it is a reply whose text a person has changed.
+    pub(crate) edited: bool,
     pub(crate) status: MessageStatus,
     pub(crate) model: Option<&'a str>,
     pub(crate) settings: Option<&'a GenerationSettings>,
@@ -46,6 +48,7 @@ impl Store {
             text,
             pictures,
             thinking: "",
+            edited: false,
             status: MessageStatus::Finished { reason: FinishReason::Stop },
             model: None,
             settings: None,
@@ -67,6 +70,7 @@ impl Store {
             text: "",
             pictures: &[],
             thinking: "",
+            edited: false,
             status: MessageStatus::Streaming,
             model: Some(model),
             settings: Some(settings),
@@ -149,14 +153,15 @@ pub(crate) fn add(
     {
         return Err(ChatsError::UnknownMessage { id }.into());
     }
-    let sql = "INSERT INTO message (chat, parent, role, text, thinking, status, model, settings, created_at)
-         VALUES (:chat, :parent, :role, :text, :thinking, :status, :model, :settings, :now) RETURNING id";
+    let sql = "INSERT INTO message (chat, parent, role, text, thinking, edited, status, model, settings, created_at)
+         VALUES (:chat, :parent, :role, :text, :thinking, :edited, :status, :model, :settings, :now) RETURNING id";
     let values = named_params! {
         ":chat": chat,
         ":parent": parent,
         ":role": rows::role_name(message.role),
         ":text": message.text,
         ":thinking": message.thinking,
+        ":edited": message.edited,
         ":status": rows::status_name(message.status),
         ":model": message.model,
         ":settings": message.settings.map(sql::to_json).transpose()?,

@@ -34,7 +34,7 @@ pub(crate) const MESSAGE: &str = concat!(
     whole!("text"),
     " AS text, ",
     whole!("thinking"),
-    " AS thinking, status, stats, error, model, created_at, ",
+    " AS thinking, edited, status, stats, error, model, created_at, ",
     pictures_of_message!(),
     " AS pictures"
 );
@@ -70,6 +70,7 @@ pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
         text: row.get("text")?,
         pictures: list(row, "pictures")?,
         thinking: row.get("thinking")?,
+        edited: row.get("edited")?,
         status: named(row, "status", status_from)?,
         stats: json(row, "stats")?,
         error: json(row, "error")?,

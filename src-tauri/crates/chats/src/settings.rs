@@ -32,12 +32,15 @@ impl Store {
 
     /// Changes how replies are written in a chat.
     pub fn set_chat_settings(&mut self, id: ChatId, settings: &ChatSettings) -> Result<(), ChatsError> {
+        // Presets are kept with the chats that are stored; a temporary one has what is in it.
+        let preset = settings.preset.filter(|_| !self.is_temporary());
+        let settings = ChatSettings { preset, ..settings.clone() };
         self.write(|db| {
             tree::must_exist(db, id)?;
             if let Some(preset) = settings.preset {
                 find_preset(db, preset)?;
             }
-            Ok(set_chat_settings(db, id, settings)?)
+            Ok(set_chat_settings(db, id, &settings)?)
         })
     }
 
@@ -132,10 +135,11 @@ impl Store {
 }
 
 pub(crate) fn chat_settings(db: &Connection, id: ChatId) -> Result<ChatSettings, Fault> {
-    let sql = "SELECT system_prompt, generation, preset FROM chat WHERE id = ?1 AND deletion IS NULL";
+    let sql = "SELECT system_prompt, without_standing, generation, preset FROM chat WHERE id = ?1 AND deletion IS NULL";
     let read = |row: &Row<'_>| {
         Ok(ChatSettings {
             system_prompt: row.get("system_prompt")?,
+            without_standing: row.get("without_standing")?,
             generation: sql::json(row, "generation")?,
             preset: row.get("preset")?,
         })
@@ -148,10 +152,10 @@ pub(crate) fn set_chat_settings(
     id: ChatId,
     settings: &ChatSettings,
 ) -> rusqlite::Result<()> {
-    let ChatSettings { system_prompt, generation, preset } = settings;
+    let ChatSettings { system_prompt, without_standing, generation, preset } = settings;
     db.execute(
-        "UPDATE chat SET system_prompt = ?2, generation = ?3, preset = ?4 WHERE id = ?1",
-        (id, system_prompt, to_json(generation.as_ref())?, preset),
+        "UPDATE chat SET system_prompt = ?2, generation = ?3, preset = ?4, without_standing = ?5 WHERE id = ?1",
+        (id, system_prompt, to_json(generation.as_ref())?, preset, without_standing),
     )
     .map(drop)
 }

@@ -59,7 +59,8 @@ impl Reader {
 pub struct Store {
     // Before the lock, since fields are dropped in this order: the file is closed before others may open it.
     reader: Reader,
-    _lock: Lock,
+    /// None where there is no file.
+    lock: Option<Lock>,
     /// The last deletion that can no longer be undone.
     pub(crate) last_final: DeletionId,
     /// Presets that can be brought back, the last one last.
@@ -85,8 +86,13 @@ pub(crate) struct DeletedPreset {
 
 impl Store {
     /// What `reader` reads, to be written for as long as `lock` is held.
-    pub(crate) fn new(reader: Reader, lock: Lock) -> Self {
-        Self { reader, _lock: lock, last_final: 0, deleted_presets: Vec::new() }
+    pub(crate) fn new(reader: Reader, lock: Option<Lock>) -> Self {
+        Self { reader, lock, last_final: 0, deleted_presets: Vec::new() }
+    }
+
+    /// Whether its chats are temporary: in memory alone.
+    pub fn is_temporary(&self) -> bool {
+        self.lock.is_none()
     }
 
     /// Does `job` in one transaction: all of it is committed, or nothing.

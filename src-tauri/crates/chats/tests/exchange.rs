@@ -168,6 +168,7 @@ fn make(store: &mut Store, steps: &[Step]) {
                 let presets = store.presets().unwrap();
                 let preset = preset.as_ref().filter(|_| !presets.is_empty());
                 let chosen = ChatSettings {
+                    without_standing: true,
                     system_prompt: prompt.clone(),
                     generation: Some(settings(*temperature, Some(u64::MAX))),
                     preset: preset.map(|index| presets[index.index(presets.len())].id),

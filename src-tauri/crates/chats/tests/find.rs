@@ -183,6 +183,7 @@ fn settings_drafts_and_presets_come_back() {
     let long = store.add_preset("Long", "Write at length.", Some(&settings())).unwrap();
     let brief = store.add_preset("brief", "", None).unwrap();
     let chosen = ChatSettings {
+        without_standing: false,
         system_prompt: long.system_prompt.clone(),
         generation: long.generation.clone(),
         preset: Some(long.id),
@@ -235,6 +236,7 @@ fn deleted_presets_come_back_with_their_chats_until_the_store_is_closed() {
     let fox = store.add_preset("Fox", "You are a fox.", None).unwrap();
     let [one, two, three] = ["one", "two", "three"].map(|title| store.create_chat(title).unwrap().id);
     let set_by = |preset: &foretoken_protocol::Preset| ChatSettings {
+        without_standing: false,
         system_prompt: "Its own words.".into(),
         generation: None,
         preset: Some(preset.id),

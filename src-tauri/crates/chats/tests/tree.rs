@@ -1,12 +1,12 @@
 //! The tree of messages: versions, branches, deletion and its undoing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
-    ChatId, DeletionId, ErrorReport, FinishReason, GenerationSettings, Message, MessageId, MessageStatus,
-    Provenance, Role, SearchScope,
+    ChatId, DeletionId, DraftRun, ErrorReport, FinishReason, GenerationSettings, Message, MessageId,
+    MessageStatus, Provenance, Role, SearchScope,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -97,13 +97,29 @@ fn an_edit_is_a_further_version() {
     let edited = store.edit_message(first, "first, edited").unwrap();
     assert_eq!((edited.role, edited.parent, edited.status), (Role::Assistant, Some(question), STOPPED));
     assert_eq!((edited.text.as_str(), edited.thinking.as_str()), ("first, edited", "thought"));
-    assert_eq!((edited.model.as_deref(), &edited.stats), (Some("demo"), &None));
+    assert_eq!((edited.model.as_deref(), &edited.stats, edited.edited), (Some("demo"), &None, true));
+    assert_eq!(store.provenance(edited.id).unwrap(), Provenance::default());
     assert_eq!(store.message(first).unwrap(), before);
+    let found = store.search("edited", &SearchScope::default(), 9).unwrap().chats;
+    assert_eq!(found[0].messages.iter().map(|found| found.message).collect::<Vec<_>>(), [edited.id]);
+
+    let copy = store.branch_into_new_chat(edited.id).unwrap().id;
+    let copied = store.messages(copy).unwrap().pop().unwrap();
+    assert_eq!((copied.text, copied.edited), (edited.text.clone(), true));
+    store.delete_chat(copy).unwrap();
+
+    // What the model adds leaves the mark, and knows nothing of what stands before it.
+    store.continue_reply(edited.id).unwrap();
+    let added = Provenance { answer: vec![DraftRun(5, 1)], ..Provenance::default() };
+    store.append_to_reply(edited.id, " more", "", &added).unwrap();
+    let grown = store.finish_reply(edited.id, STOPPED, None, None).unwrap();
+    assert_eq!((grown.text.as_str(), grown.edited), ("first, edited more", true));
+    assert_eq!(store.provenance(edited.id).unwrap().answer, [DraftRun(13, 0), DraftRun(5, 1)]);
     assert_eq!(store.versions(edited.id).unwrap(), [first, second, edited.id]);
     assert_eq!(ids(&store.messages(chat).unwrap()), [question, edited.id]);
 
     let asked = store.edit_message(question, "question, edited").unwrap();
-    assert_eq!((asked.role, asked.parent), (Role::User, None));
+    assert_eq!((asked.role, asked.parent, asked.edited), (Role::User, None, false));
     assert_eq!(ids(&store.messages(chat).unwrap()), [asked.id]);
     assert_eq!(ids(&store.path_to(answer).unwrap()).len(), 4);
 }
@@ -272,6 +288,7 @@ fn a_branch_becomes_a_chat_with_the_same_settings() {
     let Family { chat, question, first, follow_up, .. } = family(&mut store);
     let preset = store.add_preset("short", "Be short.", None).unwrap().id;
     let chat_settings = foretoken_protocol::ChatSettings {
+        without_standing: true,
         system_prompt: "Be short.".into(),
         generation: Some(settings()),
         preset: Some(preset),
@@ -310,6 +327,7 @@ enum Action {
     Begin,
     Follow(Index),
     Edit(Index),
+    Continue(Index),
     Retry(Index),
     Show(Index),
     Delete(Index),
@@ -323,6 +341,7 @@ fn action() -> impl Strategy<Value = Action> {
         1 => Just(Action::Begin),
         5 => any::<Index>().prop_map(Action::Follow),
         3 => any::<Index>().prop_map(Action::Edit),
+        2 => any::<Index>().prop_map(Action::Continue),
         3 => any::<Index>().prop_map(Action::Retry),
         3 => any::<Index>().prop_map(Action::Show),
         3 => any::<Index>().prop_map(Action::Delete),
@@ -336,6 +355,8 @@ fn action() -> impl Strategy<Value = Action> {
 #[derive(Debug, Default)]
 struct Model {
     messages: BTreeMap<MessageId, (Option<MessageId>, String)>,
+    /// Replies that a person has edited.
+    edited: BTreeSet<MessageId>,
     deletions: BTreeMap<DeletionId, MessageId>,
     /// The branch that was shown last.
     shown: Vec<MessageId>,
@@ -366,6 +387,7 @@ impl Model {
         for (&id, (parent, text)) in &self.messages {
             let message = store.message(id).expect("nothing typed is lost");
             assert_eq!((&message.parent, &message.text), (parent, text));
+            assert_eq!(message.edited, self.edited.contains(&id));
             assert!(parent.is_none_or(|parent| parent < id));
             match visible.contains(&id) {
                 true => assert_eq!(store.versions(id).unwrap(), self.children(*parent)),
@@ -421,7 +443,19 @@ fn act(store: &mut Store, model: &mut Model, chat: ChatId, action: &Action, fold
             let Some(id) = chosen(index) else { return };
             let message = store.edit_message(id, &text).unwrap();
             assert_eq!(message.parent, model.messages[&id].0);
+            if message.role == Role::Assistant {
+                model.edited.insert(message.id);
+            }
             added(model, store, message);
+        }
+        Action::Continue(index) => {
+            let Some(&id) = chosen(index).and_then(|id| model.edited.get(&id)) else { return };
+            store.continue_reply(id).unwrap();
+            store.append_to_reply(id, &text, "", &Provenance::default()).unwrap();
+            let message = store.finish_reply(id, STOPPED, None, None).unwrap();
+            model.messages.insert(id, (message.parent, message.text));
+            model.check(store, chat);
+            assert_eq!(model.shown, before, "it grows where it is");
         }
         Action::Retry(index) => {
             let Some(id) = chosen(index) else { return };

@@ -10,6 +10,7 @@ use specta::Type;
 pub enum ActionId {
     NewChat,
     QuickQuestion,
+    NewTemporaryChat,
     ExportChat,
     ExportChats,
     ImportChats,

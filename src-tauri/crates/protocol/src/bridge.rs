@@ -56,6 +56,9 @@ pub struct Message {
     pub pictures: Vec<MessagePicture>,
     /// The model's thinking, empty where there was none.
     pub thinking: String,
+    /// Whether it is a reply whose text the person has changed.
+    #[serde(default)]
+    pub edited: bool,
     /// How far it has come.
     pub status: MessageStatus,
     /// What it took; `None` until finished, and for a person's messages.

@@ -88,6 +88,9 @@ pub struct Tag {
 pub struct ChatSettings {
     /// Instructions that hold for the whole chat, empty for none.
     pub system_prompt: String,
+    /// Whether those that hold for all chats do not hold in this one.
+    #[serde(default)]
+    pub without_standing: bool,
     /// How replies are written.
     pub generation: Option<GenerationSettings>,
     /// The preset that the settings were taken from.

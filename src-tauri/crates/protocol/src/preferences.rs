@@ -98,7 +98,7 @@ pub struct OpenFolds {
 }
 
 /// What the person prefers, for the whole app.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(default)]
 pub struct Preferences {
     /// Light or dark.
@@ -119,6 +119,8 @@ pub struct Preferences {
     pub keep_read: bool,
     /// After how many minutes in which nobody asks the model gives back its memory; `None` keeps it for ever.
     pub unload_after: Option<u32>,
+    /// Instructions that hold for all chats but those that are without them, empty for none.
+    pub standing_instructions: String,
     /// How wide the sidebar is, in pixels of the page; `None` leaves it to the page.
     pub sidebar_width: Option<u32>,
     /// Whether the column of text uses the width of a wide window.
@@ -148,6 +150,7 @@ impl Default for Preferences {
             check_for_updates: UpdateCheck::Weekly,
             keep_read: true,
             unload_after: None,
+            standing_instructions: String::new(),
             sidebar_width: None,
             wide: false,
             wake: true,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless, kill};
 use foretoken_protocol::{
     AppEvent, Beginning, Destination, DraftRun, Drafting, EngineState, FinishReason, GenerationSettings,
-    MessageStatus, ReplyEvent, Sampling,
+    Message, MessageStatus, ReplyEvent, Sampling,
 };
 use tokio::time::timeout;
 
@@ -77,6 +77,49 @@ async fn a_stopped_reply_goes_on_in_the_same_words() {
     assert_eq!(grown.id, part.id);
     assert!(grown.text.starts_with(&format!("{}{added}", part.text)));
     assert_eq!(grown.text, whole.text);
+}
+
+#[tokio::test]
+async fn what_follows_an_edited_reply_is_written_behind_the_edited_text() {
+    const EDITED: &str = "The sea is a wide, old book, and a gull is its only reader. It says:";
+    let Running { app, .. } = &running().await;
+    let ask = async |question: &str| {
+        let (channel, mut events) = page();
+        let place = app.conversations.open_chat();
+        let sent = app.conversations.ask(place, question.into(), channel).await.unwrap();
+        let (_, reply) = rest(&mut events).await;
+        (sent.chat, reply)
+    };
+    let (chat, original) = ask(QUESTION).await;
+    let (_, followed) = ask("And then?").await;
+
+    let empty = app.conversations.edit_reply(1, original.id, " \n".into()).await.unwrap_err();
+    assert_eq!(empty.code, "empty_reply");
+    let question = original.parent.unwrap();
+    let refused = app.conversations.edit_reply(1, question, EDITED.into()).await.unwrap_err();
+    assert_eq!(refused.code, "not_a_reply");
+    let opened = app.conversations.edit_reply(1, original.id, EDITED.into()).await.unwrap();
+    let [_, shown] = &opened.messages[..] else { panic!("nothing follows it yet: {opened:?}") };
+    let edited = shown.message.clone();
+    assert_eq!((edited.text.as_str(), edited.edited, &edited.stats), (EDITED, true, &None));
+    assert_eq!(shown.versions, [original.id, edited.id]);
+
+    let (same, answered) = ask("And then?").await;
+    assert_eq!((same, app.conversations.open_chat().chat), (chat, Some(chat)));
+    let tokens = app.engine.count_tokens(vec![original.text.clone(), EDITED.into()]).await.unwrap();
+    let read = |reply: &Message| reply.stats.as_ref().unwrap().prompt_tokens;
+    assert_eq!(read(&answered) - tokens[1], read(&followed) - tokens[0], "the prompt holds the edited text");
+
+    let (channel, mut events) = page();
+    app.conversations.continue_reply(edited.id, channel).await.unwrap();
+    let (_, grown) = rest(&mut events).await;
+    assert_eq!((grown.id, grown.edited), (edited.id, true));
+    assert!(grown.text.starts_with(EDITED) && grown.text.len() > EDITED.len(), "{:?}", grown.text);
+    // The prompt is what was asked and the edited text, to the token.
+    let first = read(&original) + tokens[1];
+    assert_eq!(read(&grown), first);
+    let kept = app.conversations.store.call(move |store| store.message(original.id)).await.unwrap();
+    assert_eq!(kept.text, original.text);
 }
 
 /// All characters of a text that came from drafts, and how long the stretches are in all.
@@ -426,7 +469,7 @@ async fn the_instructions_of_a_chat_come_first() {
         let conversation = app
             .conversations
             .store
-            .call(move |store| crate::conversations::pictures::Conversation::of(store, answer.id));
+            .call(move |store| crate::conversations::pictures::Conversation::of(store, answer.id, ""));
         let conversation = conversation.await?;
         Ok::<_, foretoken_protocol::ErrorReport>(
             app.conversations.read_by(&conversation, &model).await?.messages,

@@ -45,7 +45,7 @@ async fn told(changes: &mut UnboundedReceiver<AppEvent>) -> ChatSummary {
 }
 
 /// The chats of which what models have read is on the disk.
-fn remembered(folder: &TempDir) -> BTreeSet<ChatId> {
+pub(crate) fn remembered(folder: &TempDir) -> BTreeSet<ChatId> {
     let Ok(entries) = fs::read_dir(places(folder).engine_state.join(foretoken_prefixes::FOLDER)) else {
         return BTreeSet::new();
     };

@@ -32,15 +32,39 @@ fn replies_without_an_answer_are_left_out_of_the_conversation() {
         store.finish_reply(reply, MessageStatus::Interrupted, None, None).unwrap();
         last = Some(reply);
     }
-    let Conversation(said) = Conversation::of(&store, last.unwrap()).unwrap();
+    let Conversation { said, .. } = Conversation::of(&store, last.unwrap(), "").unwrap();
     let texts: Vec<_> = said.iter().map(|said| said.message.content()).collect();
     assert_eq!(texts, ["Before \"One.\"", "One.", "Before \"\"", "Before \"Three.\"", "Three."]);
 }
 
 const NONE: UnseenPictures = UnseenPictures { no_sight: 0, no_room: 0, missing: 0, undecoded: 0 };
 
+#[test]
+fn what_every_chat_should_know_comes_before_what_one_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = foretoken_chats::Store::open(&folder.path().join("chats.sqlite")).unwrap();
+    let chat = store.create_chat("Owls").unwrap().id;
+    let question = store.add_user_message(chat, None, "Who?").unwrap().id;
+    let mut told = |system_prompt: &str, without_standing, standing| -> Vec<String> {
+        let settings = foretoken_protocol::ChatSettings {
+            system_prompt: system_prompt.into(),
+            without_standing,
+            ..Default::default()
+        };
+        store.set_chat_settings(chat, &settings).unwrap();
+        assert_eq!(store.chat_settings(chat).unwrap(), settings);
+        let conversation = Conversation::of(&store, question, standing).unwrap();
+        conversation.said.iter().map(|said| said.message.content().into_owned()).collect()
+    };
+    assert_eq!(told("", false, "Metric units."), ["Metric units.", "Who?"]);
+    assert_eq!(told("Be brief.", false, "Metric units."), ["Metric units.\n\nBe brief.", "Who?"]);
+    assert_eq!(told("Be brief.", true, "Metric units."), ["Be brief.", "Who?"]);
+    assert_eq!(told(" ", true, "Metric units."), ["Who?"]);
+    assert_eq!(told(" ", false, " \n"), ["Who?"]);
+}
+
 /// A bitmap of one colour.
-fn bitmap(width: u32, height: u32) -> Vec<u8> {
+pub(crate) fn bitmap(width: u32, height: u32) -> Vec<u8> {
     let size = 3 * width.next_multiple_of(4) * height;
     let mut bytes = b"BM".to_vec();
     for number in [54 + size, 0, 54, 40, width, height, 1 | (24 << 16), 0, size, 0, 0, 0, 0] {
@@ -65,7 +89,8 @@ fn part(text: &str) -> ContentPart {
 async fn a_picture_is_kept_and_read_by_models_that_see() {
     let Running { app, folder, .. } = &running().await;
     let conversations = &app.conversations;
-    let (picture, notes) = conversations.add_picture(bitmap(512, 256), "an owl.bmp".into()).await.unwrap();
+    let (picture, notes) =
+        conversations.add_picture(None, bitmap(512, 256), "an owl.bmp".into()).await.unwrap();
     assert_eq!((picture.format, picture.width, picture.height), (PictureFormat::Bmp, 512, 256));
     assert_eq!((picture.tokens, picture.name.as_str(), notes.len()), (128, "an owl.bmp", 0));
     let (view, _) = conversations.picture_view(picture.hash.clone()).await.unwrap();
@@ -78,7 +103,7 @@ async fn a_picture_is_kept_and_read_by_models_that_see() {
     let conversation = conversations.store.call(move |store| {
         let chat = store.create_chat("A chat")?.id;
         let question = store.add_user_message_with_pictures(chat, None, "What is it?", &[shown])?;
-        Conversation::of(store, question.id)
+        Conversation::of(store, question.id, "")
     });
     let conversation = conversation.await.unwrap();
     let EngineState::Ready { model: blind, .. } = app.engine.state() else { panic!("a model is ready") };
@@ -125,7 +150,7 @@ async fn a_picture_is_kept_and_read_by_models_that_see() {
 #[tokio::test]
 async fn a_picture_costs_by_its_detail() {
     let Running { app, .. } = &running().await;
-    let (picture, _) = app.conversations.add_picture(bitmap(1600, 1200), "photo".into()).await.unwrap();
+    let (picture, _) = app.conversations.add_picture(None, bitmap(1600, 1200), "photo".into()).await.unwrap();
     let tokens = |detail| app.conversations.in_detail(picture.clone(), detail).unwrap().tokens;
     assert_eq!(picture.tokens, tokens(PictureDetail::Standard));
     assert_eq!(tokens(PictureDetail::Low), 13 * 18);
@@ -141,15 +166,15 @@ async fn a_broken_picture_is_named_and_the_app_goes_on() {
     let Running { app, folder, .. } = &running().await;
     let mut broken = bitmap(64, 64);
     broken.truncate(100);
-    let refused = app.conversations.add_picture(broken, "a b.bmp".into()).await.unwrap_err();
+    let refused = app.conversations.add_picture(None, broken, "a b.bmp".into()).await.unwrap_err();
     assert!(refused.message.starts_with("a b.bmp: "), "{refused}");
     assert!(!refused.hint.is_empty() && !refused.message.contains("/tmp"), "{refused}");
     let large = vec![0; foretoken_pictures::LARGEST_FILE as usize + 1];
-    let refused = app.conversations.add_picture(large, "huge".into()).await.unwrap_err();
+    let refused = app.conversations.add_picture(None, large, "huge".into()).await.unwrap_err();
     assert_eq!(refused.code, "picture_too_large");
     assert_eq!(decoding(folder.path()), 0, "nothing is left");
     assert!(!folder.path().join("cache/pictures").exists());
-    app.conversations.add_picture(bitmap(64, 64), "a.bmp".into()).await.unwrap();
+    app.conversations.add_picture(None, bitmap(64, 64), "a.bmp".into()).await.unwrap();
 }
 
 /// What the context cannot hold is named, the oldest first, and not decoded; what is asked about is seen all the same.
@@ -157,7 +182,7 @@ async fn a_broken_picture_is_named_and_the_app_goes_on() {
 async fn pictures_that_do_not_fit_are_named() {
     let Running { app, folder, .. } = &running().await;
     let conversations = &app.conversations;
-    let (picture, _) = conversations.add_picture(bitmap(512, 256), "owl".into()).await.unwrap();
+    let (picture, _) = conversations.add_picture(None, bitmap(512, 256), "owl".into()).await.unwrap();
     let conversation = conversations.store.call(move |store| {
         let chat = store.create_chat("A chat")?.id;
         let mut last = None;
@@ -165,7 +190,7 @@ async fn pictures_that_do_not_fit_are_named() {
             let pictures = [picture.clone(), picture.clone()];
             last = Some(store.add_user_message_with_pictures(chat, last, text, &pictures)?.id);
         }
-        Conversation::of(store, last.unwrap_or_default())
+        Conversation::of(store, last.unwrap_or_default(), "")
     });
     let conversation = conversation.await.unwrap();
     let EngineState::Ready { model, .. } = app.engine.state() else { panic!("a model is ready") };
@@ -192,12 +217,12 @@ async fn pictures_that_do_not_fit_are_named() {
 async fn a_damaged_picture_is_told_and_one_that_is_asked_about_fails_the_reply() {
     let Running { app, folder, .. } = &running().await;
     let conversations = &app.conversations;
-    let (picture, _) = conversations.add_picture(bitmap(64, 64), "an owl.bmp".into()).await.unwrap();
+    let (picture, _) = conversations.add_picture(None, bitmap(64, 64), "an owl.bmp".into()).await.unwrap();
     let conversation = conversations.store.call(move |store| {
         let chat = store.create_chat("A chat")?.id;
         let first = store.add_user_message_with_pictures(chat, None, "What is it?", &[picture])?.id;
         let second = store.add_user_message(chat, Some(first), "Really?")?.id;
-        Ok((Conversation::of(store, first)?, Conversation::of(store, second)?))
+        Ok((Conversation::of(store, first, "")?, Conversation::of(store, second, "")?))
     });
     let (about_it, behind_it) = conversation.await.unwrap();
     std::fs::remove_dir_all(folder.path().join("cache/pictures")).unwrap();
@@ -229,7 +254,8 @@ async fn a_question_whose_picture_cannot_be_made_ready_is_not_sent() {
     let engine = engine_program(folder.path());
     let (app, _never_run) = App::new(&places(&folder), engine, &demo_model(), Log::default()).unwrap();
     let app = Arc::new(app);
-    let (picture, _) = app.conversations.add_picture(bitmap(64, 64), "an owl.bmp".into()).await.unwrap();
+    let (picture, _) =
+        app.conversations.add_picture(None, bitmap(64, 64), "an owl.bmp".into()).await.unwrap();
     let cache = folder.path().join("cache/pictures");
     std::fs::remove_dir_all(&cache).unwrap();
     std::fs::write(&cache, "in the way").unwrap();
@@ -244,7 +270,8 @@ async fn a_question_whose_picture_cannot_be_made_ready_is_not_sent() {
 #[tokio::test]
 async fn a_message_may_be_pictures_alone() {
     let Running { app, .. } = &running().await;
-    let (picture, _) = app.conversations.add_picture(bitmap(64, 64), "an owl.bmp".into()).await.unwrap();
+    let (picture, _) =
+        app.conversations.add_picture(None, bitmap(64, 64), "an owl.bmp".into()).await.unwrap();
     let question = |count| Question { text: " ".into(), pictures: vec![picture.clone(); count] };
     let (channel, mut events) = page();
     let many = app.conversations.ask(app.conversations.open_chat(), question(21), page().0).await;

@@ -156,6 +156,11 @@ impl Replies {
         self.lock().iter().map(|(&message, running)| (message, running.request)).collect()
     }
 
+    /// The chats in which replies are being written.
+    pub(crate) fn chats(&self) -> Vec<ChatId> {
+        self.lock().values().map(|running| running.chat).collect()
+    }
+
     /// The requests that write replies in a chat.
     pub(crate) fn requests_in(&self, chat: ChatId) -> Vec<RequestId> {
         self.lock().values().filter(|running| running.chat == chat).map(|running| running.request).collect()

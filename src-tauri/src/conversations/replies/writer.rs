@@ -172,8 +172,11 @@ impl Writer {
             let _ = self.page.send(ReplyEvent::Begun { model: name.clone() });
         }
         let id = self.message.id;
-        let noted =
-            self.dependencies.chats.call(move |store| store.set_reply_model(id, &name, &settings)).await;
+        let noted = self
+            .dependencies
+            .chats
+            .call_for(id, move |store| store.set_reply_model(id, &name, &settings))
+            .await;
         if let Err(error) = noted {
             tracing::error!("who writes a reply could not be noted: {error}");
         }
@@ -182,7 +185,7 @@ impl Writer {
     /// Stores what is new, and returns what is not stored: nothing, or all of it where that failed.
     async fn save(&self, unsaved: Unsaved) -> Unsaved {
         let (id, new) = (self.message.id, unsaved.clone());
-        match self.dependencies.chats.call(move |store| new.append(store, id)).await {
+        match self.dependencies.chats.call_for(id, move |store| new.append(store, id)).await {
             Ok(()) => Unsaved::default(),
             Err(error) => {
                 tracing::error!("a reply could not be saved: {error}");
@@ -196,7 +199,7 @@ impl Writer {
         let Ending { status, stats, error } = ending;
         let written = Message { status, stats: stats.clone(), error: error.clone(), ..self.message.clone() };
         let id = written.id;
-        let stored = self.dependencies.chats.call(move |store| {
+        let stored = self.dependencies.chats.call_for(id, move |store| {
             unsaved.append(store, id)?;
             store.finish_reply(id, status, stats.as_ref(), error.as_ref())
         });

@@ -209,6 +209,7 @@ impl<'a> Walk<'a> {
             text,
             pictures: Vec::new(),
             thinking: std::mem::take(thinking),
+            edited: false,
             status: MessageStatus::Finished { reason: FinishReason::Stop },
             stats: None,
             error: None,

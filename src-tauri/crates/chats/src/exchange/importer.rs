@@ -107,6 +107,10 @@ impl<'a> Importer<'a> {
         chat.check(self.presets.len(), &self.messages)
             .map_err(|detail| E::custom(format!("“{}”: {detail}", chat.title)))?;
         for message in &mut chat.messages {
+            // What it was compared with was measured where the file comes from, which may be another machine.
+            if let Some(stats) = &mut message.stats {
+                stats.plain = None;
+            }
             self.aside.pictures.keep_all(message).map_err(|fault| self.stop(fault))?;
         }
         let (messages, shown) = (std::mem::take(&mut chat.messages), chat.shown);

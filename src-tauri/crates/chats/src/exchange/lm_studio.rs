@@ -215,6 +215,7 @@ impl Version {
             text,
             pictures,
             thinking: without_tags(&thinking).to_owned(),
+            edited: false,
             status: MessageStatus::Finished { reason: FinishReason::Stop },
             stats: None,
             error: None,

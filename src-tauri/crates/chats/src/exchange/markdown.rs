@@ -66,7 +66,8 @@ impl Branch {
                 let folded = format!("<details>\n<summary>Thinking</summary>\n\n{thought}\n\n</details>\n\n");
                 text.push_str(&folded);
             }
-            section(out, speaker, &(text + &message.text))?;
+            let edited = if message.edited { " (edited)" } else { "" };
+            section(out, &format!("{speaker}{edited}"), &(text + &message.text))?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! Ids mean nothing outside the database, so a file counts: the first chat, message or preset is 1.
 
 use std::collections::HashMap;
+use std::ops::Not;
 
 use foretoken_protocol::{
     Attachment, ChatId, ChatOrigin, ChatSettings, ErrorReport, GenerationSettings, Message, MessageId,
@@ -49,6 +50,9 @@ pub(super) struct MessageRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) pictures: Vec<MessagePicture>,
     pub(super) thinking: String,
+    /// Whether it is a reply whose text a person has changed.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub(super) edited: bool,
     pub(super) status: MessageStatus,
     pub(super) stats: Option<ReplyStats>,
     pub(super) error: Option<ErrorReport>,
@@ -219,6 +223,7 @@ impl MessageRecord {
             text: message.text,
             pictures: message.pictures,
             thinking: message.thinking,
+            edited: message.edited,
             status,
             stats: message.stats,
             error: message.error,
@@ -241,16 +246,15 @@ impl MessageRecord {
             MessageStatus::Streaming => MessageStatus::Interrupted,
             ended => ended,
         };
-        // What it was compared with was measured where the file comes from, which may be another machine.
-        let stats = self.stats.clone().map(|stats| ReplyStats { plain: None, ..stats });
         let values = named_params! {
             ":chat": chat,
             ":parent": parent,
             ":role": rows::role_name(self.role),
             ":text": self.text,
             ":thinking": self.thinking,
+            ":edited": self.edited,
             ":status": rows::status_name(status),
-            ":stats": stats.as_ref().map(sql::to_json).transpose()?,
+            ":stats": self.stats.as_ref().map(sql::to_json).transpose()?,
             ":error": self.error.as_ref().map(sql::to_json).transpose()?,
             ":model": self.model,
             ":settings": self.settings.as_ref().map(sql::to_json).transpose()?,
@@ -258,10 +262,10 @@ impl MessageRecord {
             ":created_at": self.created_at,
         };
         let insert = "INSERT INTO message
-                (chat, parent, role, text, thinking, status, stats, error, model, settings, provenance, created_at)
+                (chat, parent, role, text, thinking, edited, status, stats, error, model, settings, provenance, created_at)
             VALUES
-                (:chat, :parent, :role, :text, :thinking, :status, :stats, :error, :model, :settings, :provenance,
-                 :created_at)
+                (:chat, :parent, :role, :text, :thinking, :edited, :status, :stats, :error, :model, :settings,
+                 :provenance, :created_at)
             RETURNING id";
         let id = db.prepare_cached(insert)?.query_row(values, |row| row.get(0))?;
         self.pictures.iter().try_for_each(|picture| pictures::add(db, picture))?;

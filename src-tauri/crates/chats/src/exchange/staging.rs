@@ -68,6 +68,11 @@ impl Staged {
         }
     }
 
+    /// The chat that was added last.
+    pub(super) fn last(&self) -> Option<ChatId> {
+        self.chats.last().map(|(chat, _)| *chat)
+    }
+
     fn begin_chat(&mut self, db: &Connection, record: &ChatRecord) -> Result<(), Fault> {
         let origin = record.origin.as_ref().and_then(|origin| {
             let (chat, messages) = numbered(&self.chats, origin.chat)?;

@@ -1,0 +1,114 @@
+//! Temporary chats, which are in memory alone and gone a moment after they were left.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use foretoken_chats::is_temporary;
+use foretoken_host::Decoders;
+use foretoken_protocol::{AppEvent, ChatId, ErrorReport, OpenedChat};
+use tokio::time::sleep;
+
+use crate::conversations::Conversations;
+use crate::pictures::Pictures;
+
+#[cfg(test)]
+mod tests;
+
+/// How long a chat that was left can be gone back to.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// The files that pictures of temporary chats need: their own, and those of the pixels that models read.
+pub(crate) struct TemporaryFiles {
+    folder: PathBuf,
+    pub(crate) pictures: Pictures,
+}
+
+impl TemporaryFiles {
+    /// Those in a folder of `cache`. What an app that was killed has left there is removed.
+    pub(crate) fn new(decoders: Decoders, cache: &Path) -> Self {
+        let folder = cache.join("temporary");
+        let files = Self { pictures: Pictures::new(decoders, &folder), folder };
+        files.remove();
+        files
+    }
+
+    /// What the store of temporary chats is called, which has its pictures beside it.
+    fn chats(&self) -> PathBuf {
+        self.folder.join("chats").join("memory")
+    }
+
+    fn remove(&self) {
+        match std::fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                tracing::error!("pictures of a temporary chat are still on the disk: {error}");
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Conversations {
+    /// Begins a temporary chat and opens it.
+    pub(crate) async fn begin_temporary(
+        self: &Arc<Self>,
+        navigation: u32,
+    ) -> Result<OpenedChat, ErrorReport> {
+        let chat = self.store.begin_temporary(self.temporary.chats()).await?;
+        self.show_chat(navigation, chat).await
+    }
+
+    /// Moves a temporary chat to those that are kept, and opens it there. A reply that is being written in it is
+    /// waited for by nobody: it has to end before.
+    pub(crate) async fn keep_chat(
+        self: &Arc<Self>,
+        navigation: u32,
+        chat: ChatId,
+    ) -> Result<OpenedChat, ErrorReport> {
+        let kept = {
+            let _nobody_asks = self.asking.lock().await;
+            self.check_quiet(chat)?;
+            self.store.keep(chat).await?
+        };
+        self.events.publish(&AppEvent::Chat { chat: kept.clone() });
+        self.want_title(kept.id);
+        let opened = self.show_chat(navigation, kept.id).await;
+        self.end_temporary().await;
+        opened
+    }
+
+    /// Ends the temporary chats that were left, once they cannot be gone back to any more.
+    pub(super) fn end_left(self: &Arc<Self>, visits: u64) {
+        let this = Arc::clone(self);
+        tokio::spawn(async move {
+            sleep(GRACE).await;
+            // Whoever has come back or left again since has set out anew.
+            if this.open.visits() == visits {
+                this.end_temporary().await;
+            }
+        });
+    }
+
+    /// Ends all temporary chats but the open one: their replies, their texts and their pictures are gone.
+    pub(crate) async fn end_temporary(&self) {
+        let open = self.open.place().chat.filter(|&chat| is_temporary(chat));
+        for chat in self.replies.chats().into_iter().filter(|&chat| is_temporary(chat) && Some(chat) != open)
+        {
+            for request in self.replies.requests_in(chat) {
+                self.engine.cancel(request);
+            }
+        }
+        match self.store.end_temporary(open).await {
+            Ok(ended) => {
+                if open.is_none() {
+                    self.temporary.remove();
+                }
+                for chat in ended {
+                    self.events.publish(&AppEvent::ChatGone { chat });
+                }
+            }
+            Err(error) => tracing::error!("temporary chats are there until the app quits: {error}"),
+        }
+    }
+}

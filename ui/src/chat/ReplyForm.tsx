@@ -1,0 +1,61 @@
+import type { KeyboardEvent } from "react";
+import type { Message } from "../bridge/bindings";
+import { ActionButton } from "../primitives/ActionButton";
+import { GrowingField } from "../primitives/GrowingField";
+import { useStore, useWritingReason } from "../state/store";
+import { editReply, leaveEdit } from "./actions";
+import { setEdit } from "./drafts";
+import { focusComposer } from "./focus";
+
+/** The text of a reply, to be changed. A reply has paragraphs, so Enter begins a line here. */
+export function ReplyForm({ message }: { message: Message }) {
+  const text = useStore((state) => state.edits[message.id]?.text ?? message.text);
+  const writing = useWritingReason();
+  const reason =
+    writing ??
+    (!/\S/.test(text) ? "The reply would be empty." : null) ??
+    (text === message.text ? "Nothing is changed yet." : null);
+  const save = () => {
+    if (reason === null) editReply(message.id, text);
+  };
+  const cancel = () => {
+    leaveEdit(message.id);
+    focusComposer();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape") cancel();
+    else if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) save();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <form
+      className="question-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <GrowingField
+        autoFocus
+        text={text}
+        onText={(text) => setEdit(message, { text })}
+        aria-label="The reply"
+        data-testid="edit-reply-text"
+        data-escape
+        onFocus={(event) => event.target.setSelectionRange(text.length, text.length)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="question-form-foot">
+        <span className="soft">The model goes on from your text. Its own is kept beside it.</span>
+        <span className="spring" />
+        <button type="button" className="button" data-testid="cancel-edit" onClick={cancel}>
+          Cancel
+        </button>
+        <ActionButton type="submit" className="button primary" data-testid="save-reply" reason={reason}>
+          Save
+        </ActionButton>
+      </div>
+    </form>
+  );
+}

@@ -88,6 +88,16 @@ pub(crate) const ACTIONS: &[Action] = &[
         available: Availability::InChat,
         ..with(action(ActionId::ExportChat, "Export this chat…"), Keys { shift: true, ..command("e") })
     },
+    Action {
+        menu: FILE,
+        available: Availability::InChat,
+        ..action(ActionId::ExportHtml, "Export this chat as HTML…")
+    },
+    Action {
+        menu: FILE,
+        available: Availability::InChat,
+        ..with(action(ActionId::Print, "Print this chat…"), command("p"))
+    },
     Action { menu: FILE, ..action(ActionId::ExportChats, "Export all chats…") },
     Action { menu: FILE, ..action(ActionId::ImportChats, "Import chats…") },
     Action {

@@ -29,6 +29,7 @@ mod menu;
 mod models;
 mod notices;
 mod notifications;
+mod paper;
 mod pictures;
 mod places;
 mod quit;

@@ -7,6 +7,7 @@ mod dialogs;
 mod library;
 mod local_api;
 mod models;
+mod paper;
 mod pictures;
 mod replies;
 mod settings;
@@ -76,6 +77,9 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::choose_chats_file,
         chats::import_chats,
         chats::restore_chats,
+        paper::read_chat,
+        paper::save_paper,
+        paper::print_paper,
         pictures::picture_view,
         pictures::picture_in_detail,
         pictures::set_draft_pictures,

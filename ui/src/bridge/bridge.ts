@@ -200,6 +200,9 @@ export const shell = {
     answered(commands.sizeOfExportedPictures(chat, format)),
   exportChats: (chat: number | null, format: ExportFormat, pictures: ExportedPictures) =>
     answered(commands.exportChats(chat, format, pictures)),
+  readChat: (chat: number) => answered(commands.readChat(chat)),
+  savePaper: (title: string, document: string) => answered(commands.savePaper(title, document)),
+  printPaper: () => answered(commands.printPaper()),
   chooseChatsFile: () => answered(commands.chooseChatsFile()),
   importChats: (paths: string[]) => answered(commands.importChats(paths)),
   restoreChats: () => answered(commands.restoreChats()),

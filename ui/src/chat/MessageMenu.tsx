@@ -2,7 +2,10 @@ import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message } from "../bridge/bindings";
 import { deleteMessage } from "../chatList/deleting";
+import { attempt } from "../frame/errors";
 import { keysLabel } from "../palette/table";
+import { withoutMarks } from "../paper/plain";
+import { copy } from "../primitives/clipboard";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { toggleRevealDrafts } from "../reveal/actions";
@@ -26,12 +29,17 @@ export function MessageMenu({ message }: { message: Message }) {
     reason: null,
     onSelect: toggleRevealDrafts,
   };
+  const copyPlain = {
+    name: "Copy as plain text",
+    reason: text === "" ? "There is no text to copy." : null,
+    onSelect: () => attempt(() => copy(withoutMarks(text))),
+  };
   return (
     <MenuButton
       label={role === "user" ? "More for your message" : "More for the reply"}
       testId="message-more"
       entries={[
-        role === "user" ? compare : reveal,
+        ...(role === "user" ? [compare] : [copyPlain, reveal]),
         { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(id) },
         { name: "Delete from here on", reason: writing, onSelect: () => deleteMessage(id) },
       ]}

@@ -1,4 +1,5 @@
 import type { ChatSummary } from "../bridge/bindings";
+import { printChat } from "../paper/actions";
 import type { MenuEntry } from "../primitives/MenuButton";
 import { setView } from "../state/store";
 import { pinChat } from "./actions";
@@ -12,6 +13,8 @@ export const chatEntries = ({ id, pinned, title }: ChatSummary): MenuEntry[] => 
   { name: "Rename", reason: null, onSelect: () => setView({ renaming: id, sidebar: true }) },
   { name: "Tags…", reason: null, onSelect: () => setView({ tagging: id }) },
   { name: "Export as Markdown…", reason: null, onSelect: () => exportChats(id, "markdown") },
+  { name: "Export as HTML…", reason: null, onSelect: () => exportChats(id, "html") },
   { name: "Export as JSON…", reason: null, onSelect: () => exportChats(id, "json") },
+  { name: "Print…", reason: null, onSelect: () => printChat(id) },
   { name: "Delete", reason: null, onSelect: () => deleteChat(id, title) },
 ];

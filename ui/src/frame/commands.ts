@@ -8,6 +8,7 @@ import { chooseImport, exportChats } from "../chatList/files";
 import { goToMatch } from "../find/actions";
 import { openModels } from "../models/actions";
 import type { Commands } from "../palette/table";
+import { printChat } from "../paper/actions";
 import { toggleRevealDrafts } from "../reveal/actions";
 import { changeZoom, openSettings } from "../settings/actions";
 import { setView, useStore } from "../state/store";
@@ -36,6 +37,8 @@ export const COMMANDS: Commands = {
   next_chat: () => goToChat(1),
   previous_chat: () => goToChat(-1),
   export_chat: () => exportChats(state().chat, "markdown"),
+  export_html: () => exportChats(state().chat, "html"),
+  print: () => printChat(state().chat),
   export_chats: () => exportChats(null, "json"),
   import_chats: () => chooseImport(),
   toggle_sidebar: () => toggleSidebar(),

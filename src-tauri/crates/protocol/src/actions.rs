@@ -10,6 +10,8 @@ use specta::Type;
 pub enum ActionId {
     NewChat,
     ExportChat,
+    ExportHtml,
+    Print,
     ExportChats,
     ImportChats,
     CloseWindow,

@@ -32,6 +32,7 @@ mod notifications;
 mod paper;
 mod pictures;
 mod places;
+mod preview;
 mod quit;
 mod quitting;
 mod settings;

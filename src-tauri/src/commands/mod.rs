@@ -9,6 +9,7 @@ mod local_api;
 mod models;
 mod paper;
 mod pictures;
+mod prompts;
 mod replies;
 mod settings;
 mod updates;
@@ -80,6 +81,9 @@ pub(crate) fn builder() -> Builder<Wry> {
         paper::read_chat,
         paper::save_paper,
         paper::print_paper,
+        prompts::set_prompts,
+        prompts::import_prompts,
+        prompts::export_prompts,
         pictures::picture_view,
         pictures::picture_in_detail,
         pictures::set_draft_pictures,

@@ -387,6 +387,10 @@ export const CHAT: State[] = [
       ]),
     },
   },
+  {
+    name: "prompts",
+    snapshot: { open: { ...SOURDOUGH_CHAT, draft: { text: "/", files: [], pictures: [] } } },
+  },
   { name: "replies-menu", snapshot: { open: SOURDOUGH_CHAT }, act: () => click("sampling-control") },
   { name: "model-picker", snapshot: { open: SOURDOUGH_CHAT }, act: () => click("model-picker") },
   { name: "message-menu", snapshot: { open: SOURDOUGH_CHAT }, act: () => click("message-more") },

@@ -117,6 +117,12 @@ export const commands = {
 	savePaper: (title: string, document: string) => typedError<string | null, ErrorReport>(__TAURI_INVOKE("save_paper", { title, document })),
 	/**  Opens the system's dialog that prints what the page has set for paper. */
 	printPaper: () => typedError<null, ErrorReport>(__TAURI_INVOKE("print_paper")),
+	/**  Keeps these prompts, in this order, and no others. */
+	setPrompts: (prompts: Prompt[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_prompts", { prompts })),
+	/**  Adds the prompts of a file that the person chooses in the system's dialog. */
+	importPrompts: () => typedError<null, ErrorReport>(__TAURI_INVOKE("import_prompts")),
+	/**  Writes all prompts into a file that the person chooses in the system's dialog. */
+	exportPrompts: () => typedError<null, ErrorReport>(__TAURI_INVOKE("export_prompts")),
 	/**  What people see of a picture, as a `data:` address. */
 	pictureView: (hash: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("picture_view", { hash })),
 	/**  A picture in another detail, with what it costs then. */
@@ -480,6 +486,10 @@ deletions: Deletion[] } |
 presets: Preset[]; 
 /**  Those that can be brought back, the last one first. */
 deleted: Preset[] } | 
+/**  The prompts were changed. */
+{ type: "prompts"; 
+/**  All prompts, in the person's order. */
+prompts: Prompt[] } | 
 /**  The tags, or how many chats have them, changed. */
 { type: "tags"; 
 /**  All tags. */
@@ -2071,6 +2081,12 @@ export type Preferences = {
 };
 
 /**  Settings to choose by name. */
+export type Prompt = {
+	name: string,
+	description: string,
+	text: string,
+};
+
 export type Preset = {
 	/**  Names it. */
 	id: number,
@@ -2388,6 +2404,8 @@ export type SettingsPage =
 "appearance" | 
 /**  How replies are written. */
 "replies" | 
+/**  The texts that a person keeps for messages. */
+"prompts" | 
 /**  What models need. */
 "models" | 
 /**  How other programs use the model. */
@@ -2426,6 +2444,8 @@ export type Snapshot = {
 	presets: Preset[],
 	/**  Presets that were deleted since the app was started, the last one first. */
 	deleted_presets: Preset[],
+	/**  The prompts, in the person's order. */
+	prompts: Prompt[],
 	/**  What was deleted and can be brought back, the last one first. */
 	deletions: Deletion[],
 	/**  The navigation that led to the open chat. */

@@ -29,6 +29,7 @@ import {
   type PlaceKind,
   type Preferences,
   type Preset,
+  type Prompt,
   type RemoteFilter,
   type ReplyEvent,
   type SearchScope,
@@ -191,6 +192,9 @@ export const shell = {
   savePicture: (hash: string, name: string) => answered(commands.savePicture(hash, name)),
   setChatSettings: (chat: number, settings: ChatSettings) =>
     answered(commands.setChatSettings(chat, settings)),
+  setPrompts: (prompts: Prompt[]) => answered(commands.setPrompts(prompts)),
+  importPrompts: () => answered(commands.importPrompts()),
+  exportPrompts: () => answered(commands.exportPrompts()),
   addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) =>
     answered(commands.addPreset(name, systemPrompt, generation)),
   changePreset: (preset: Preset) => answered(commands.changePreset(preset)),

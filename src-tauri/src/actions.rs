@@ -30,7 +30,11 @@ const fn action(id: ActionId, name: &'static str) -> Action {
 /// All actions, in the order in which lists show them and in which they stand in their menus.
 pub(crate) const ACTIONS: &[Action] = &[
     Action { menu: FILE, ..with(action(ActionId::NewChat, "New chat"), command("n")) },
-    Action { menu: EDIT, ..with(action(ActionId::FindChats, "Find in all chats"), command("f")) },
+    Action { menu: EDIT, ..with(action(ActionId::Find, "Find"), command("f")) },
+    Action {
+        menu: EDIT,
+        ..with(action(ActionId::FindChats, "Find in all chats"), Keys { shift: true, ..command("f") })
+    },
     Action {
         menu: EDIT,
         available: Availability::WhileFinding,

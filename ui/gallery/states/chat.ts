@@ -1,4 +1,5 @@
 import type { ErrorReport, Message, MessagePicture } from "../../src/bridge/bindings";
+import { findHere } from "../../src/find/actions";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
 import {
@@ -451,6 +452,14 @@ export const CHAT: State[] = [
   { name: "chat-menu", snapshot: { open: SOURDOUGH_CHAT }, act: () => click("chat-more", "Lisbon") },
   { name: "tags", snapshot: { open: SOURDOUGH_CHAT }, act: () => setView({ tagging: 3 }) },
   { name: "palette", snapshot: { open: SOURDOUGH_CHAT }, act: () => setView({ palette: true }) },
+  {
+    name: "find-in-chat",
+    snapshot: { open: SOURDOUGH_CHAT },
+    act: async () => {
+      findHere();
+      await type("find-field", "starter");
+    },
+  },
   { name: "shortcuts", snapshot: { open: SOURDOUGH_CHAT }, act: () => setView({ shortcuts: true }) },
   {
     name: "search",

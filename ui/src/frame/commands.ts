@@ -3,9 +3,9 @@ import { shell } from "../bridge/bridge";
 import { editLast, stop, toggleInspector, toggleStats } from "../chat/actions";
 import { focusComposer } from "../chat/focus";
 import { newChat } from "../chat/navigation";
-import { focusSearch, goToChat } from "../chatList/actions";
+import { focusSearch, goToChat, searchChats } from "../chatList/actions";
 import { chooseImport, exportChats } from "../chatList/files";
-import { goToMatch } from "../find/actions";
+import { findHere, goToMatch, openFind } from "../find/actions";
 import { openModels } from "../models/actions";
 import type { Commands } from "../palette/table";
 import { printChat } from "../paper/actions";
@@ -21,6 +21,13 @@ const state = () => useStore.getState();
 /** What every action does. A new one stands here, and in a feature the function that it calls. */
 export const COMMANDS: Commands = {
   new_chat: () => newChat(),
+  find: () => {
+    const words = openFind(state())?.query;
+    if (findHere()) return;
+    // Whoever asks again wants to find the same in all chats.
+    if (words) searchChats(words);
+    focusSearch();
+  },
   find_chats: () => focusSearch(),
   find_next: () => goToMatch(1),
   find_previous: () => goToMatch(-1),

@@ -16,6 +16,7 @@ pub enum ActionId {
     ImportChats,
     CloseWindow,
     Quit,
+    Find,
     FindChats,
     FindNext,
     FindPrevious,

@@ -196,9 +196,12 @@ fn files_are_attached_and_chats_written_and_read_through_the_systems_dialog() {
     Dialog::wait(&sandbox, "Export").save_as(&page);
     window.wait_until("the chat is written", || page.is_file() && window.text("note").contains("chat.html"));
     let page = fs::read_to_string(&page).unwrap();
-    for part in
-        ["default-src 'none'", "<p class=\"own\" dir=\"auto\">Who keeps the bell?</p>", "File: notes.md"]
-    {
+    for part in [
+        ".paper .turn",
+        "default-src 'none'",
+        "<p class=\"own\" dir=\"auto\">Who keeps the bell?</p>",
+        "File: notes.md",
+    ] {
         assert!(page.contains(part), "{part} is not in {page}");
     }
     assert!(!page.contains("<script"), "{page}");

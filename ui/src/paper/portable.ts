@@ -70,7 +70,7 @@ const OWN = ".question, .own";
 /** How a cell is aligned, by the class that says so on the page. */
 const ALIGN = /\balign-(left|right|center)\b/;
 /** Classes by which a file of its own is styled. */
-const CLASSES: ReadonlySet<string> = new Set(["file", "formula", "own", "picture", "speaker", "turn"]);
+const CLASSES: ReadonlySet<string> = new Set(["file", "own", "picture", "speaker", "turn"]);
 
 /**
  * What is drawn below `drawn`, as other programs take it: what people wrote and read, with headings, lists, tables,

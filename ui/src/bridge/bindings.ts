@@ -2081,12 +2081,6 @@ export type Preferences = {
 };
 
 /**  Settings to choose by name. */
-export type Prompt = {
-	name: string,
-	description: string,
-	text: string,
-};
-
 export type Preset = {
 	/**  Names it. */
 	id: number,
@@ -2096,6 +2090,16 @@ export type Preset = {
 	system_prompt: string,
 	/**  How replies are written; `None` follows what the model's own files recommend. */
 	generation: GenerationSettings | null,
+};
+
+/**  A text that a person keeps for messages. What stands in it in double braces is filled in there. */
+export type Prompt = {
+	/**  What people call it. */
+	name: string,
+	/**  What it is for, empty where that is not said. */
+	description: string,
+	/**  What is put into the message. */
+	text: string,
 };
 
 /**

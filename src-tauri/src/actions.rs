@@ -35,7 +35,11 @@ pub(crate) const ACTIONS: &[Action] = &[
         menu: FILE,
         ..with(action(ActionId::NewTemporaryChat, "New temporary chat"), Keys { shift: true, ..command("n") })
     },
-    Action { menu: EDIT, ..with(action(ActionId::FindChats, "Find in all chats"), command("f")) },
+    Action { menu: EDIT, ..with(action(ActionId::Find, "Find"), command("f")) },
+    Action {
+        menu: EDIT,
+        ..with(action(ActionId::FindChats, "Find in all chats"), Keys { shift: true, ..command("f") })
+    },
     Action {
         menu: EDIT,
         available: Availability::WhileFinding,
@@ -92,6 +96,16 @@ pub(crate) const ACTIONS: &[Action] = &[
         menu: FILE,
         available: Availability::InChat,
         ..with(action(ActionId::ExportChat, "Export this chat…"), Keys { shift: true, ..command("e") })
+    },
+    Action {
+        menu: FILE,
+        available: Availability::InChat,
+        ..action(ActionId::ExportHtml, "Export this chat as HTML…")
+    },
+    Action {
+        menu: FILE,
+        available: Availability::InChat,
+        ..with(action(ActionId::Print, "Print this chat…"), command("p"))
     },
     Action { menu: FILE, ..action(ActionId::ExportChats, "Export all chats…") },
     Action { menu: FILE, ..action(ActionId::ImportChats, "Import chats…") },

@@ -223,6 +223,7 @@ impl App {
             tags: Vec::new(),
             presets: Vec::new(),
             deleted_presets: Vec::new(),
+            prompts: Vec::new(),
             deletions: Vec::new(),
             navigation: 0,
             open: None,

@@ -11,7 +11,7 @@ use crate::instance::Answering;
 use crate::log::Log;
 use crate::places::{self, Places};
 use crate::quick::{self, QUICK_WINDOW};
-use crate::{desktop, instance, quit, window};
+use crate::{desktop, instance, preview, quit, window};
 
 /// How long closing may take before what is left is given up.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -43,6 +43,9 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
                 .with_denylist(&[QUICK_WINDOW])
                 .build(),
         )
+        .register_uri_scheme_protocol(preview::SCHEME, |context, request| {
+            preview::answer(context.app_handle(), &request)
+        })
         .invoke_handler(crate::commands::builder().invoke_handler())
         .setup(move |app| {
             start(app.handle(), &places, Log::start(&places.log))?;

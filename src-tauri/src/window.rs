@@ -10,6 +10,7 @@ use tauri::{AppHandle, DragDropEvent, Manager, Theme, Url, WebviewWindow, Window
 
 use crate::app::App;
 pub(crate) use crate::events::MAIN_WINDOW;
+use crate::preview;
 
 /// The window with the settings.
 const SETTINGS_WINDOW: &str = "settings";
@@ -40,7 +41,8 @@ pub(crate) fn open_settings(handle: &AppHandle) {
     }
 }
 
-/// Opens a window of the configuration, hidden until its page is there. It shows the app's own page and nothing else.
+/// Opens a window of the configuration, hidden until its page is there. It shows the app's own page, in it the frame
+/// for previews, and nothing else.
 fn open_since(
     handle: &AppHandle,
     label: &str,
@@ -50,7 +52,7 @@ fn open_since(
     let config = windows.iter().find(|window| window.label == label).ok_or("the window is not configured")?;
     let development_page = handle.config().build.dev_url.clone().filter(|_| tauri::is_dev());
     let window = WebviewWindowBuilder::from_config(handle, config)?
-        .on_navigation(move |url| is_own_page(url, development_page.as_ref()))
+        .on_navigation(move |url| is_own_page(url, development_page.as_ref()) || preview::is_frame(url))
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_page_load(move |window, page| {
             if page.event() != PageLoadEvent::Finished {

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::endless_model::open_endless_model_for;
 use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
-use crate::support::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE};
+use crate::support::webdriver::keys::{ARROW_DOWN, CONTROL, ENTER, ESCAPE, SHIFT};
 use crate::support::window::Window;
 
 const OWL: &str = "Tell me a story about an owl and a bell.";
@@ -78,7 +78,7 @@ fn chats_are_named_pinned_and_tagged() {
 fn a_search_leads_to_the_place() {
     let sandbox = Sandbox::new(1280, 600);
     let window = two_chats(&sandbox);
-    window.press(&[CONTROL], 'f');
+    window.press(&[CONTROL, SHIFT], 'f');
     window.wait_until("the search has the focus", || window.focus() == "chat-search");
     window.type_text("owl bell");
     window.wait_until("the title and the message are found", || window.texts("hit").len() >= 2);

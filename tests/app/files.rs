@@ -191,6 +191,24 @@ fn files_are_attached_and_chats_written_and_read_through_the_systems_dialog() {
     let written: Value = serde_json::from_str(&fs::read_to_string(&exported).unwrap()).unwrap();
     assert_eq!(written["chats"].as_array().unwrap().len(), 1);
 
+    let page = sandbox.home().join("chat.html");
+    window.choose_in_menu("chat-more", "More", "Export as HTML");
+    Dialog::wait(&sandbox, "Export").save_as(&page);
+    window.wait_until("the chat is written", || page.is_file() && window.text("note").contains("chat.html"));
+    let page = fs::read_to_string(&page).unwrap();
+    for part in [
+        ".paper .turn",
+        "default-src 'none'",
+        "<p class=\"own\" dir=\"auto\">Who keeps the bell?</p>",
+        "File: notes.md",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    assert!(!page.contains("<script"), "{page}");
+
+    window.press(&[CONTROL], 'p');
+    Dialog::wait(&sandbox, "Print").dismiss();
+
     window.import_chats(&exported);
     window.wait_until("the chats are read", || window.text("note").contains("1 chat with 2 messages added."));
     window.wait_until("both are listed", || window.texts("chat").len() == 2);

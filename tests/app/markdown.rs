@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::support::clipboard::copied_text;
 use crate::support::sandbox::Sandbox;
 use crate::support::stored_chats::{ANSWER, StoredChat, write_chats};
 use crate::support::visual_check::{Theme, VisualCheck};
@@ -73,6 +74,18 @@ fn a_stored_reply_shows_all_that_markdown_means() {
     let written =
         ANSWER.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').unwrap().1.trim_end());
     assert_eq!(shown["code"], json!(written.collect::<Vec<_>>()), "code is shown as it was written");
+
+    window.click("copy-reply");
+    window.wait_until("it is copied", || window.text("copy-reply") == "Copied");
+    let [text, html] = copied_text(&sandbox);
+    assert_eq!(text.trim_end(), ANSWER.trim_end());
+    // The webview adds styles of its own, which say how plain text looks.
+    for part in ["Falling bodies</h2>", "<math", "<table", "<code>from math", "☑ ", "<ol"] {
+        assert!(html.contains(part), "{part} is not in {html}");
+    }
+    for part in ["<button", "class=\"code", "var(--"] {
+        assert!(!html.contains(part), "{part} is in {html}");
+    }
 }
 
 /// Were it otherwise, the text would move under the reader's eyes.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
-use crate::support::webdriver::keys::{ALT, CONTROL, ENTER, ESCAPE, TAB};
+use crate::support::webdriver::keys::{ALT, CONTROL, ENTER, ESCAPE, SHIFT, TAB};
 use crate::support::window::Window;
 
 /// The narrowest window.
@@ -67,7 +67,7 @@ fn the_sidebar_lies_over_the_page_while_it_is_called() {
     window.wait_until("the chat is open", || window.text("message-user") == FOX);
     is_away(&window);
 
-    window.press(&[CONTROL], 'f');
+    window.press(&[CONTROL, SHIFT], 'f');
     window.wait_until("one can search", || window.focus() == "chat-search");
     window.type_text("owls");
     window.wait_until("it is found", || window.is_shown("hit"));
@@ -122,7 +122,7 @@ fn the_focus_is_never_lost_with_the_sidebar() {
     }
 
     // As at another zoom, while somebody types in it.
-    window.press(&[CONTROL], 'f');
+    window.press(&[CONTROL, SHIFT], 'f');
     has_focus(&window, "chat-search");
     window.resize(1100, 760);
     window.wait_until("it is in its place", || page_begins_at(&window) > 200.0);

@@ -8,6 +8,7 @@ use foretoken_tests::fixtures::{copy_demo_model, edit_json};
 use serde_json::{Value, json};
 
 use crate::support::sandbox::Sandbox;
+use crate::support::stored_chats::{StoredChat, write_chats};
 use crate::support::window::Window;
 
 /// Tries to reach `origin` in every way a page knows. Returns what the content policy has refused.
@@ -37,14 +38,107 @@ const REACH_OUT: &str = "
     await new Promise((resolve) => setTimeout(resolve, 1000));
     return [...refused];";
 
+/// What a model could write to be previewed: `ORIGIN` is where it wants to get.
+const PREVIEWED: &str = r#"
+```mermaid
+graph LR
+  A[Owl] --> B["<img src='ORIGIN/label' onerror='document.title=`ran`'>"]
+  click A "ORIGIN/node"
+```
+
+```svg
+<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30" onload="document.title='ran'">
+<script>document.title = 'ran'</script><image href="ORIGIN/image"/><circle r="9" cx="20" cy="15"/></svg>
+```
+
+```html
+<meta http-equiv="refresh" content="0;url=ORIGIN/refresh"><link rel="stylesheet" href="ORIGIN/sheet">
+<style>@import url(ORIGIN/import); body { background: url(ORIGIN/background); } h1 { color: red; }</style>
+<script>document.title = 'ran'; fetch('ORIGIN/script')</script>
+<h1>An owl</h1><img src="ORIGIN/picture" onerror="document.title = 'ran'"><iframe src="ORIGIN/frame"></iframe>
+<svg onload="document.title = 'ran'"></svg><a href="ORIGIN/link">Link</a>
+<form action="ORIGIN/form"><button>Send</button></form>
+```
+"#;
+
+/// Tries, in the frame of a preview, what even a script that ran there could not do. Returns what came of it.
+const REACH_OUT_OF_FRAME: &str = "
+    const [origin] = arguments;
+    const came = (run) => { try { return `${run()}` } catch (error) { return error.name } };
+    const asked = (address, how) => fetch(address, how).then(() => 'answered', () => 'refused');
+    const found = {
+        title: document.title,
+        internals: typeof window.__TAURI_INTERNALS__,
+        parent: came(() => parent.document.title),
+        storage: came(() => localStorage.length),
+        network: await asked(`${origin}/fetch`),
+        commands: await asked('ipc://localhost/quit', { method: 'POST', body: '{}' }),
+        page: await asked('tauri://localhost/index.html'),
+        window: came(() => window.open(`${origin}/window`)),
+    };
+    const message = { cmd: 'quit', callback: 1, error: 2, payload: {}, options: {}, __TAURI_INVOKE_KEY__: '' };
+    came(() => window.ipc.postMessage(JSON.stringify(message)));
+    came(() => window.webkit.messageHandlers.ipc.postMessage(JSON.stringify(message)));
+    came(() => navigator.sendBeacon(`${origin}/beacon`));
+    came(() => { top.location.href = `${origin}/top` });
+    const add = (name, attributes) => document.body.append(Object.assign(document.createElement(name), attributes));
+    add('script', { textContent: 'document.title = `ran`' });
+    add('script', { src: `${origin}/script` });
+    add('iframe', { src: `${origin}/inner` });
+    document.querySelector('a')?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true }));
+    document.querySelector('form')?.submit();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    location.href = `${origin}/navigation`;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return { ...found, later: document.title };";
+
+/// Shows all three, and looks at each from within.
+fn previews_show_and_reach_nothing(window: &Window<'_>, origin: &str) {
+    window.click_one("chat", "Previews");
+    window.wait_until("they can be previewed", || window.texts("toggle-preview").len() == 3);
+    window.script(
+        "document.querySelectorAll('[data-testid=toggle-preview]').forEach((button) => button.click())",
+        json!([]),
+    );
+    let here = window.script("return location.href", json!([]));
+    for (nth, drawn) in [".node", "img", "h1"].into_iter().enumerate() {
+        window.wait_until("a frame draws", || {
+            window.driver.enter_frame(None).unwrap();
+            window.driver.enter_frame(Some(("iframe.preview", nth))).is_ok()
+                && window
+                    .driver
+                    .script("return document.querySelector(arguments[0]) !== null", json!([drawn]))
+                    == Ok(json!(true))
+        });
+        let came = window.driver.async_script(REACH_OUT_OF_FRAME, json!([origin])).unwrap();
+        let expected = json!({
+            "title": "Preview", "internals": "undefined", "parent": "SecurityError", "storage": "SecurityError",
+            "network": "refused", "commands": "refused", "page": "refused", "window": "null", "later": "Preview",
+        });
+        assert_eq!(came, expected, "in the frame with {drawn}");
+        window.driver.enter_frame(None).unwrap();
+    }
+    window.picture("previews");
+    let heights = window.script(
+        "return [...document.querySelectorAll('iframe.preview')].map((frame) => frame.offsetHeight)",
+        json!([]),
+    );
+    assert!(heights.as_array().unwrap().iter().all(|height| height.as_u64() >= Some(50)), "{heights}");
+    assert_eq!(window.script("return location.href", json!([])), here);
+    assert_eq!(window.driver.windows().unwrap().len(), 1);
+}
+
 #[test]
-fn the_page_reaches_nothing_but_the_shell() {
+fn the_page_reaches_nothing_but_the_shell_and_previews_reach_not_even_that() {
     let sandbox = Sandbox::new(1280, 900);
-    let window = sandbox.open();
     // A page that got out would be heard here.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
+    let messages = vec!["Show me.".into(), PREVIEWED.replace("ORIGIN", &origin)];
+    write_chats(&sandbox.data(), [StoredChat { title: "Previews".into(), messages }]);
+    let window = sandbox.open();
+    previews_show_and_reach_nothing(&window, &origin);
 
     let refused = window.driver.async_script(REACH_OUT, json!([origin])).unwrap();
     let refused: Vec<&str> = refused.as_array().unwrap().iter().filter_map(Value::as_str).collect();

@@ -7,6 +7,7 @@ import { keepSystemMenu } from "./frame/contextMenu";
 import { reserveInputMethodKeys } from "./frame/inputMethods";
 import { start } from "./frame/start";
 import { runner } from "./palette/table";
+import { copySelectionWithForm } from "./paper/copying";
 import { QuickPanel } from "./quick/QuickPanel";
 import { startQuick } from "./quick/start";
 import { SettingsWindow } from "./settings/SettingsWindow";
@@ -21,6 +22,7 @@ if (!place) throw new Error("The page has no place for the app.");
 const root = createRoot(place);
 reserveInputMethodKeys();
 keepSystemMenu();
+copySelectionWithForm();
 const run = runner(COMMANDS);
 const [started, content] = opened(getCurrentWindow().label);
 

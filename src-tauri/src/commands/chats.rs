@@ -323,7 +323,7 @@ pub(crate) async fn restore_chats(app: State<'_, Arc<App>>) -> Result<(), ErrorR
 }
 
 /// A title as a file's name that every system takes.
-fn file_name(title: &str) -> String {
+pub(super) fn file_name(title: &str) -> String {
     let name: String =
         title.chars().map(|c| if c.is_control() || "/\\:*?\"<>|".contains(c) { ' ' } else { c }).collect();
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");

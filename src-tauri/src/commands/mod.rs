@@ -7,7 +7,9 @@ mod dialogs;
 mod library;
 mod local_api;
 mod models;
+mod paper;
 mod pictures;
+mod prompts;
 mod replies;
 mod settings;
 mod updates;
@@ -83,6 +85,12 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::choose_chats_file,
         chats::import_chats,
         chats::restore_chats,
+        paper::read_chat,
+        paper::save_paper,
+        paper::print_paper,
+        prompts::set_prompts,
+        prompts::import_prompts,
+        prompts::export_prompts,
         pictures::picture_view,
         pictures::picture_in_detail,
         pictures::set_draft_pictures,

@@ -4,6 +4,7 @@ pub(crate) mod asking;
 mod filing;
 pub(crate) mod open;
 pub(crate) mod pictures;
+mod prompts;
 pub(crate) mod replies;
 pub(crate) mod store;
 mod temporary;
@@ -117,6 +118,7 @@ impl Conversations {
                 whole.tags = store.tags()?;
                 whole.presets = store.presets()?;
                 whole.deleted_presets = store.deleted_presets();
+                whole.prompts = store.prompts()?;
                 whole.deletions = store.deletions()?;
                 whole.draft = store.draft(None)?;
                 Ok(whole)

@@ -121,6 +121,18 @@ impl WebDriver {
         self.post("/actions", &json!({ "actions": [mouse] })).map(drop)
     }
 
+    /// Speaks with what is in the frame with this number among those of a selector from now on; with the page itself
+    /// again where there is none.
+    pub(crate) fn enter_frame(&self, frame: Option<(&str, usize)>) -> Result<(), String> {
+        let element = match frame {
+            None => Value::Null,
+            Some((selector, nth)) => {
+                self.post("/elements", &json!({ "using": "css selector", "value": selector }))?[nth].clone()
+            }
+        };
+        self.post("/frame", &json!({ "id": element })).map(drop)
+    }
+
     /// Gives the window a size.
     pub(crate) fn resize(&self, width: u32, height: u32) -> Result<(), String> {
         self.post("/window/rect", &json!({ "x": 0, "y": 0, "width": width, "height": height })).map(drop)

@@ -37,6 +37,19 @@ const SNAPSHOT: Snapshot = {
     },
   ],
   deleted_presets: [],
+  prompts: [
+    {
+      name: "Translate",
+      description: "Into another language",
+      text: "Translate the text below into {{language}}. Give the translation alone.\n\n{{text}}",
+    },
+    {
+      name: "Summarise",
+      description: "",
+      text: "Summarise the text below in {{number}} points, each in one sentence.\n\n{{text}}",
+    },
+    { name: "Explain code", description: "What it does and what could go wrong", text: "Explain {{code}}" },
+  ],
   deletions: [],
   navigation: 0,
   open: null,

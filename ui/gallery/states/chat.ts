@@ -5,6 +5,7 @@ import {
   type Message,
   type MessagePicture,
 } from "../../src/bridge/bindings";
+import { findHere } from "../../src/find/actions";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
 import {
@@ -394,6 +395,10 @@ export const CHAT: State[] = [
       ]),
     },
   },
+  {
+    name: "prompts",
+    snapshot: { open: { ...SOURDOUGH_CHAT, draft: { text: "/", files: [], pictures: [] } } },
+  },
   { name: "replies-menu", snapshot: { open: SOURDOUGH_CHAT }, act: () => click("sampling-control") },
   { name: "model-picker", snapshot: { open: SOURDOUGH_CHAT }, act: () => click("model-picker") },
   { name: "message-menu", snapshot: { open: SOURDOUGH_CHAT }, act: () => click("message-more") },
@@ -507,6 +512,14 @@ export const CHAT: State[] = [
   { name: "chat-menu", snapshot: { open: SOURDOUGH_CHAT }, act: () => click("chat-more", "Lisbon") },
   { name: "tags", snapshot: { open: SOURDOUGH_CHAT }, act: () => setView({ tagging: 3 }) },
   { name: "palette", snapshot: { open: SOURDOUGH_CHAT }, act: () => setView({ palette: true }) },
+  {
+    name: "find-in-chat",
+    snapshot: { open: SOURDOUGH_CHAT },
+    act: async () => {
+      findHere();
+      await type("find-field", "starter");
+    },
+  },
   { name: "shortcuts", snapshot: { open: SOURDOUGH_CHAT }, act: () => setView({ shortcuts: true }) },
   {
     name: "search",

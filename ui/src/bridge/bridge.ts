@@ -29,6 +29,7 @@ import {
   type PlaceKind,
   type Preferences,
   type Preset,
+  type Prompt,
   type RemoteFilter,
   type ReplyEvent,
   type SearchScope,
@@ -201,6 +202,9 @@ export const shell = {
   savePicture: (hash: string, name: string) => answered(commands.savePicture(hash, name)),
   setChatSettings: (chat: number, settings: ChatSettings) =>
     answered(commands.setChatSettings(chat, settings)),
+  setPrompts: (prompts: Prompt[]) => answered(commands.setPrompts(prompts)),
+  importPrompts: () => answered(commands.importPrompts()),
+  exportPrompts: () => answered(commands.exportPrompts()),
   addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) =>
     answered(commands.addPreset(name, systemPrompt, generation)),
   changePreset: (preset: Preset) => answered(commands.changePreset(preset)),
@@ -210,6 +214,9 @@ export const shell = {
     answered(commands.sizeOfExportedPictures(chat, format)),
   exportChats: (chat: number | null, format: ExportFormat, pictures: ExportedPictures) =>
     answered(commands.exportChats(chat, format, pictures)),
+  readChat: (chat: number) => answered(commands.readChat(chat)),
+  savePaper: (title: string, document: string) => answered(commands.savePaper(title, document)),
+  printPaper: () => answered(commands.printPaper()),
   chooseChatsFile: () => answered(commands.chooseChatsFile()),
   importChats: (paths: string[]) => answered(commands.importChats(paths)),
   restoreChats: () => answered(commands.restoreChats()),

@@ -10,6 +10,7 @@ import { count } from "../primitives/format";
 import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
+import { usePromptList } from "../prompts/usePromptList";
 import { modelBefore, streamingReply } from "../state/server";
 import {
   setView,
@@ -71,7 +72,9 @@ export function Composer() {
     if (streaming) enqueue(text, files, pictures);
     else send(text, files, pictures);
   };
-  const onKeyDown = (event: KeyboardEvent) => {
+  const prompts = usePromptList(text);
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (prompts.onKeyDown(event)) return;
     if (event.key === "ArrowUp" && text === "" && takeBack()) event.preventDefault();
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
@@ -114,8 +117,10 @@ export function Composer() {
           submit();
         }}
       >
+        {prompts.list}
         <Pictures pictures={pictures} onRemove={onHide} onDetail={setDetail} />
         <GrowingField
+          {...prompts.field}
           ref={field}
           text={text}
           onText={setDraft}

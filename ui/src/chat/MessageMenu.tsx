@@ -2,8 +2,11 @@ import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message } from "../bridge/bindings";
 import { deleteMessage } from "../chatList/deleting";
+import { attempt } from "../frame/errors";
 import { choices } from "../models/models";
 import { keysLabel } from "../palette/table";
+import { withoutMarks } from "../paper/plain";
+import { copy } from "../primitives/clipboard";
 import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { toggleRevealDrafts } from "../reveal/actions";
@@ -51,13 +54,18 @@ export function MessageMenu({ message }: { message: Message }) {
   };
   const again = useAnswerAgain(message);
   const edit = { name: "Edit", reason: writing, onSelect: () => setView({ editing: id }) };
+  const copyPlain = {
+    name: "Copy as plain text",
+    reason: text === "" ? "There is no text to copy." : null,
+    onSelect: () => attempt(() => copy(withoutMarks(text))),
+  };
   return (
     <MenuButton
       label={role === "user" ? "More for your message" : "More for the reply"}
       testId="message-more"
       entries={[
-        ...(role === "user" ? [compare] : text === "" ? [reveal] : [edit, reveal]),
-        ...again,
+          ...(role === "user" ? [compare] : text === "" ? [copyPlain, reveal] : [edit, copyPlain, reveal]),
+          ...again,
         { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(id) },
         { name: "Delete from here on", reason: writing, onSelect: () => deleteMessage(id) },
       ]}

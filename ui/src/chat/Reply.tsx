@@ -1,6 +1,7 @@
 import { memo } from "react";
 import type { ErrorReport, Message } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
+import { formatted } from "../paper/copying";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
 import { count } from "../primitives/format";
@@ -97,7 +98,9 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
                 Continue editing
               </button>
             )}
-            {text !== "" && <CopyButton text={text} label="Copy" />}
+            {text !== "" && (
+              <CopyButton text={() => formatted(message.id, text)} label="Copy" testId="copy-reply" />
+            )}
             {!(last && broken) && <NextSteps message={message} kept={kept} last={last} />}
             <MessageMenu message={message} />
           </span>

@@ -1,7 +1,9 @@
 import { useEffect, useId, useState } from "react";
 import type { DraftRun } from "../bridge/bindings";
+import { openFind } from "../find/actions";
 import { Icon } from "../primitives/icons";
 import { RevealedText } from "../reveal/RevealedText";
+import { useStore } from "../state/store";
 import { answerNow } from "./actions";
 
 interface Props {
@@ -23,6 +25,13 @@ interface Props {
 /** What the model thought before it answered, folded away. */
 export function Thinking({ message, text, runs, running, unfinished, since, seconds }: Props) {
   const [open, setOpen] = useState(false);
+  const found = useStore(
+    (state) => openFind(state)?.current.thought === true && state.find?.current.message === message,
+  );
+  // What one is led to must be seen.
+  useEffect(() => {
+    if (found) setOpen(true);
+  }, [found]);
   const id = useId();
   return (
     <div className="thinking" data-testid="thinking">

@@ -112,8 +112,8 @@ export async function showMessage(message: number, query: string): Promise<void>
   const there = await showChat((navigation) => shell.showMessage(navigation, message));
   const { chat } = state();
   if (!there || chat === null) return;
-  const current = { message, nth: 0 };
-  setView({ jump: { message, highlighted: true }, find: { chat, query, current } });
+  const current = { message, thought: false, nth: 0 };
+  setView({ jump: { message, highlighted: true }, find: { chat, query, current, field: false } });
 }
 
 /** Shows another version of a message. */

@@ -4,6 +4,7 @@ import { bytes } from "../primitives/format";
 import { Sheet } from "../primitives/Sheet";
 import { useStore } from "../state/store";
 import { goOnExporting } from "./files";
+import type { Export } from "./view";
 
 const CHOICES: { choice: ExportedPictures; name: string; words: string }[] = [
   {
@@ -15,13 +16,23 @@ const CHOICES: { choice: ExportedPictures; name: string; words: string }[] = [
   { choice: "left_out", name: "No pictures", words: "Their names alone." },
 ];
 
+/** What an HTML file can hold: what people see of the pictures here, of which nothing else is told. */
+const SHOWN: typeof CHOICES = [
+  {
+    choice: "without_metadata",
+    name: "Pictures as they are shown here",
+    words: "Within the file; of where, when and with what they were taken it tells nothing.",
+  },
+  { choice: "left_out", name: "No pictures", words: "Their names alone." },
+];
+
 /** Asks what becomes of the pictures in an export. */
 export function ExportSheet() {
   const exporting = useStore((state) => state.exporting);
-  return exporting ? <ExportForm pictureBytes={exporting.pictureBytes} /> : null;
+  return exporting ? <ExportForm {...exporting} /> : null;
 }
 
-function ExportForm({ pictureBytes }: { pictureBytes: number }) {
+function ExportForm({ pictureBytes, format }: Export) {
   const [chosen, setChosen] = useState<ExportedPictures>("without_metadata");
   return (
     <Sheet
@@ -48,7 +59,7 @@ function ExportForm({ pictureBytes }: { pictureBytes: number }) {
       }
     >
       <fieldset className="export-choices" aria-label="What becomes of the pictures">
-        {CHOICES.map(({ choice, name, words }) => (
+        {(format === "html" ? SHOWN : CHOICES).map(({ choice, name, words }) => (
           <label key={choice} className="export-choice">
             <input
               type="radio"

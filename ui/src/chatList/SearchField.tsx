@@ -34,7 +34,7 @@ export function SearchField() {
         onChange={(event) => searchChats(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <kbd className="keys">{query === "" ? keysLabel("find_chats") : "esc"}</kbd>
+      <kbd className="keys">{query === "" ? keysLabel("find") : "esc"}</kbd>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import type { ChatSummary } from "../bridge/bindings";
 import { keepChat } from "../chat/navigation";
 import { isTemporary } from "../chat/view";
+import { printChat } from "../paper/actions";
 import type { MenuEntry } from "../primitives/MenuButton";
 import { setView } from "../state/store";
 import { pinChat } from "./actions";
@@ -13,7 +14,9 @@ export const chatEntries = (chat: ChatSummary): MenuEntry[] =>
 
 const exportEntries = (id: number): MenuEntry[] => [
   { name: "Export as Markdown…", reason: null, onSelect: () => exportChats(id, "markdown") },
+  { name: "Export as HTML…", reason: null, onSelect: () => exportChats(id, "html") },
   { name: "Export as JSON…", reason: null, onSelect: () => exportChats(id, "json") },
+  { name: "Print…", reason: null, onSelect: () => printChat(id) },
 ];
 
 /** What stands in no list has neither pins nor tags nor a name. */

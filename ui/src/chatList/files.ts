@@ -1,19 +1,20 @@
-import type { ErrorReport, Exported, ExportedPictures, ExportFormat, ImportReport } from "../bridge/bindings";
+import type { ErrorReport, Exported, ExportedPictures, ImportReport } from "../bridge/bindings";
 import { ShellError, shell } from "../bridge/bridge";
 import { forgetDrafts } from "../chat/drafts";
 import { attempt } from "../frame/errors";
 import { reloadSnapshot } from "../frame/snapshot";
+import { saveChat } from "../paper/actions";
 import { count } from "../primitives/format";
 import { setView, useStore } from "../state/store";
 import { listChats } from "./actions";
-import type { Export } from "./view";
+import type { Export, FileFormat } from "./view";
 
 /**
  * Writes a chat, or all, into a file that the person chooses. Where there are pictures, what becomes of them is asked.
  */
-export const exportChats = (chat: number | null, format: ExportFormat) =>
+export const exportChats = (chat: number | null, format: FileFormat) =>
   attempt(async () => {
-    const { bytes: pictureBytes } = await shell.sizeOfExportedPictures(chat, format);
+    const { bytes: pictureBytes } = await shell.sizeOfExportedPictures(chat, ofBranch(format));
     if (pictureBytes === 0) await write({ chat, format, pictureBytes }, "left_out");
     else setView({ exporting: { chat, format, pictureBytes } });
   });
@@ -26,7 +27,15 @@ export const goOnExporting = (pictures: ExportedPictures | null) =>
     if (exporting && pictures) await write(exporting, pictures);
   });
 
+/** Both formats for people hold the branch that is shown. */
+const ofBranch = (format: FileFormat) => (format === "html" ? "markdown" : format);
+
 async function write({ chat, format }: Export, pictures: ExportedPictures): Promise<void> {
+  if (format === "html") {
+    const path = chat === null ? null : await saveChat(chat, pictures !== "left_out");
+    if (path !== null) setView({ note: { text: `Exported to ${path}`, undo: null } });
+    return;
+  }
   const exported = await shell.exportChats(chat, format, pictures);
   if (exported) setView({ note: { text: exportLabel(exported), undo: null } });
 }

@@ -175,7 +175,7 @@ describe("the keys of a search", () => {
   it("leave what is marked in the chat first, then the search", () => {
     vi.spyOn(shell, "searchChats").mockReturnValue(new Promise(() => {}));
     show(hits());
-    const find = { chat: 2, query: "frost", current: { message: 20, nth: 0 } };
+    const find = { chat: 2, query: "frost", current: { message: 20, thought: false, nth: 0 }, field: false };
     for (const start of ["chat-search", "hit"]) {
       act(() => useStore.setState({ query: "frost", hits: hits(), chat: 2, find }));
       screen.getAllByTestId(start)[0]?.focus();
@@ -212,6 +212,11 @@ describe("a search", () => {
     vi.spyOn(shell, "showMessage").mockResolvedValue(openedChat(2));
     setView({ query: "frost" });
     await openHit(2, 22);
-    expect(useStore.getState().find).toEqual({ chat: 2, query: "frost", current: { message: 22, nth: 0 } });
+    expect(useStore.getState().find).toEqual({
+      chat: 2,
+      query: "frost",
+      current: { message: 22, thought: false, nth: 0 },
+      field: false,
+    });
   });
 });

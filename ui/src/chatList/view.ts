@@ -6,10 +6,13 @@ export interface Hits extends SearchResults {
   filter: SearchFilter;
 }
 
+/** What a chat becomes in a file: an HTML file is made by the page, which knows how a chat looks. */
+export type FileFormat = ExportFormat | "html";
+
 /** A chat, or all where there is none, on its way into a file. */
 export interface Export {
   chat: number | null;
-  format: ExportFormat;
+  format: FileFormat;
   /** What its pictures take, in bytes. */
   pictureBytes: number;
 }

@@ -3,8 +3,8 @@ import { keysLabel } from "../palette/table";
 import { count } from "../primitives/format";
 import { Icon, type IconName } from "../primitives/icons";
 import { useStore } from "../state/store";
-import { closeFind, goToMatch, openFind } from "./actions";
-import { matchesOf } from "./matches";
+import { closeFind, findWords, goToMatch, openFind } from "./actions";
+import { isSame, matchesOf } from "./matches";
 
 const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
 
@@ -14,11 +14,10 @@ export function FindBar() {
   const messages = useStore((state) => state.messages);
   if (find === null) return null;
   const matches = matchesOf(messages, find.query);
-  const at = matches.findIndex(
-    ({ message, nth }) => message === find.current.message && nth === find.current.nth,
-  );
+  const at = matches.findIndex((match) => isSame(match, find.current));
   const onKeyDown = (event: KeyboardEvent) => {
-    const steps = STEPS[event.key];
+    const isEnter = event.key === "Enter" && event.target instanceof HTMLInputElement;
+    const steps = isEnter ? (event.shiftKey ? -1 : 1) : STEPS[event.key];
     if (steps === undefined) return;
     event.preventDefault();
     goToMatch(steps);
@@ -30,12 +29,30 @@ export function FindBar() {
       data-testid="find-bar"
       onKeyDown={onKeyDown}
     >
-      <span className="find-words">
-        <span className="find-query">“{find.query.trim()}”</span> in this chat
-      </span>
+      {find.field ? (
+        <input
+          type="text"
+          className="find-field"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="Find in this chat"
+          aria-label="Find in this chat"
+          data-testid="find-field"
+          value={find.query}
+          onChange={(event) => findWords(event.target.value)}
+        />
+      ) : (
+        <span className="find-words">
+          <span className="find-query">“{find.query.trim()}”</span> in this chat
+        </span>
+      )}
       <span className="find-count numbers" role="status" data-testid="find-count">
         <span className="off-screen">Match </span>
-        {at < 0 ? `– of ${count(matches.length)}` : `${count(at + 1)} of ${count(matches.length)}`}
+        {find.query.trim() === ""
+          ? ""
+          : at < 0
+            ? `– of ${count(matches.length)}`
+            : `${count(at + 1)} of ${count(matches.length)}`}
       </span>
       <BarButton
         icon="up"

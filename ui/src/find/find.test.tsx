@@ -5,6 +5,7 @@ import type { Message } from "../bridge/bindings";
 import { withFiles } from "../chat/attachments";
 import { Markdown } from "../markdown/Markdown";
 import { useStore } from "../state/store";
+import { findHere } from "./actions";
 import { FindBar } from "./FindBar";
 import { drawnMatches, rangesIn } from "./marks";
 import { matchesOf } from "./matches";
@@ -57,6 +58,16 @@ describe("the matches of a chat", () => {
     expect(places(messages, "frost near")).toEqual(["2.0", "2.1", "2.2"]);
     expect(places(messages, "frost absent")).toEqual([]);
     expect(places(messages, " ")).toEqual([]);
+  });
+
+  it("are in what was thought too, before the answer", () => {
+    const thought = message(6, "assistant", "Frost it is.", { thinking: "Frost or snow? Frost." });
+    expect(matchesOf([thought], "frost")).toEqual([
+      { message: 6, thought: true, nth: 0 },
+      { message: 6, thought: true, nth: 1 },
+      { message: 6, thought: false, nth: 0 },
+    ]);
+    expect(matchesOf([thought], "snow")).toEqual([{ message: 6, thought: true, nth: 0 }]);
   });
 });
 
@@ -118,7 +129,7 @@ describe("the marks in a text", () => {
 
 describe("the bar over a chat", () => {
   const messages = [1, 2, 3].map((id) => message(id, "user", `frost ${id}`));
-  const find = { chat: 7, query: "frost", current: { message: 2, nth: 0 } };
+  const find = { chat: 7, query: "frost", current: { message: 2, thought: false, nth: 0 }, field: false };
   function show() {
     useStore.setState({ chat: 7, messages, find });
     render(<FindBar />);
@@ -149,6 +160,30 @@ describe("the bar over a chat", () => {
     expect(count()).toBe("Match – of 2");
     fireEvent.click(screen.getByRole("button", { name: "Previous match" }));
     expect(count()).toBe("Match 2 of 2");
+  });
+
+  it("lets the person say what to find, from where they are on", () => {
+    useStore.setState({ chat: 7, messages, screen: "chat", find: null });
+    render(<FindBar />);
+    act(() => void findHere());
+    const field = () => screen.getByTestId<HTMLInputElement>("find-field");
+    expect(count()).toBe("Match ");
+    fireEvent.change(field(), { target: { value: "frost" } });
+    expect(count()).toBe("Match 1 of 3");
+    fireEvent.keyDown(field(), { key: "Enter" });
+    expect(count()).toBe("Match 2 of 3");
+    fireEvent.change(field(), { target: { value: "frost 3" } });
+    expect(count()).toBe("Match 1 of 2");
+    expect(useStore.getState().find?.current.message).toBe(3);
+    fireEvent.keyDown(field(), { key: "Enter", shiftKey: true });
+    expect(count()).toBe("Match 2 of 2");
+    fireEvent.change(field(), { target: { value: "snow" } });
+    expect(count()).toBe("Match – of 0");
+    // Whoever is there already means all chats.
+    field().focus();
+    expect(findHere()).toBe(false);
+    act(() => useStore.setState({ find: null, messages: [] }));
+    expect(findHere()).toBe(false);
   });
 
   it("goes when it is closed, and in another chat", () => {

@@ -4,8 +4,8 @@ import { hiddenUnits } from "../reveal/hidden";
 import { matchesIn, mayHold, parseQuery, type Query } from "./query";
 import type { Find, Match } from "./view";
 
-/** How many matches a message has, by what was looked for last. */
-const counted = new WeakMap<Message, { query: string; matches: number }>();
+/** How many matches a message and its thinking have, by what was looked for last. */
+const counted = new WeakMap<Message, { query: string; thought: number; text: number }>();
 /** All matches of the messages of a chat, by what was looked for last. */
 const found = new WeakMap<Message[], { query: string; matches: Match[] }>();
 
@@ -17,21 +17,29 @@ export function matchesOf(messages: Message[], query: string): Match[] {
   const known = found.get(messages);
   if (known?.query === query) return known.matches;
   const parsed = parseQuery(query);
-  const matches = messages.flatMap((message) =>
-    Array.from({ length: countIn(message, query, parsed) }, (_, nth) => ({ message: message.id, nth })),
-  );
+  const matches = messages.flatMap((message) => {
+    const { thought, text } = countIn(message, query, parsed);
+    const places = (length: number, thought: boolean) =>
+      Array.from({ length }, (_, nth) => ({ message: message.id, thought, nth }));
+    return [...places(thought, true), ...places(text, false)];
+  });
   found.set(messages, { query, matches });
   return matches;
 }
 
-function countIn(message: Message, query: string, parsed: Query): number {
+function countIn(message: Message, query: string, parsed: Query): { thought: number; text: number } {
   // The store finds a reply when it has ended.
-  if (message.status.state === "streaming" || message.role === "system") return 0;
+  if (message.status.state === "streaming" || message.role === "system") return { thought: 0, text: 0 };
   const known = counted.get(message);
-  if (known?.query === query) return known.matches;
-  const matches = mayHold(message.text, parsed) ? shownMatches(message, parsed) : 0;
-  counted.set(message, { query, matches });
-  return matches;
+  if (known?.query === query) return known;
+  const { text, thinking } = message;
+  const found = {
+    query,
+    thought: mayHold(thinking, parsed) ? shownMatches({ ...message, text: thinking }, parsed) : 0,
+    text: mayHold(text, parsed) ? shownMatches(message, parsed) : 0,
+  };
+  counted.set(message, found);
+  return found;
 }
 
 function shownMatches(message: Message, query: Query): number {
@@ -52,9 +60,13 @@ function isShown({ role, text }: Message): (part: { from: number; to: number }) 
   };
 }
 
+/** Whether two are one match. */
+export const isSame = (a: Match, b: Match): boolean =>
+  a.message === b.message && a.thought === b.thought && a.nth === b.nth;
+
 /** The match so many further on from where one is, round the ends; null where there is none. */
 export function matchFrom({ current }: Find, matches: Match[], steps: number): Match | null {
-  const at = matches.findIndex(({ message, nth }) => message === current.message && nth === current.nth);
+  const at = matches.findIndex((match) => isSame(match, current));
   // Where one was may be gone: the first and the last are beside it.
   const from = at < 0 && steps < 0 ? 0 : at;
   return matches[(from + steps + matches.length) % matches.length] ?? null;

@@ -6,7 +6,7 @@ import { bringIntoView } from "./bringIntoView";
 import { type DrawnMatches, drawnMatches } from "./marks";
 import { matchesOf } from "./matches";
 import { parseQuery, type Query } from "./query";
-import type { Find } from "./view";
+import type { Find, Match } from "./view";
 
 /** The looks of the matches, and of the one that one is at, as the style sheet calls them. */
 const FOUND = "found";
@@ -82,9 +82,7 @@ export function useFind({ scroller, approach, leaveEnd }: Place): void {
       box,
       () => {
         const message = drawn(box, current.message);
-        return (
-          message && (matchAt(drawnMatches(message, query), current.nth) ?? lit(message, current.message))
-        );
+        return message && (matchAt(drawnMatches(message, query), current) ?? lit(message, current));
       },
       () => {
         const index = now.current.messages.findIndex(({ id }) => id === current.message);
@@ -98,10 +96,17 @@ const drawn = (box: HTMLElement, message: number): Element | null =>
   box.querySelector(`[data-message="${message}"]`);
 
 /** The match with a number; the last one where as many are not drawn. */
-const matchAt = ({ text }: DrawnMatches, nth: number): StaticRange | undefined => text[nth] ?? text.at(-1);
+function matchAt(
+  { text, thought }: DrawnMatches,
+  { nth, thought: isThought }: Match,
+): StaticRange | undefined {
+  const ranges = isThought ? thought : text;
+  return ranges[nth] ?? ranges.at(-1);
+}
 
-/** A message that was found by what is not drawn of it is shown as a whole. */
-function lit(message: Element, id: number): Element {
+/** A message that was found by what is not drawn of it is shown as a whole; its thinking is, once it has unfolded. */
+function lit(message: Element, { message: id, thought }: Match): Element | null {
+  if (thought) return null;
   const { jump } = useStore.getState();
   if (jump?.message !== id || !jump.highlighted) setView({ jump: { message: id, highlighted: true } });
   return message;
@@ -114,9 +119,9 @@ function show(box: HTMLElement, find: Find, found: Set<number>): void {
   for (const message of box.querySelectorAll<HTMLElement>("[data-message]")) {
     const id = Number(message.dataset.message);
     const matches = drawnMatches(message, query);
-    others.push(...matches.thought);
+    const here = id === find.current.message ? matchAt(matches, find.current) : undefined;
+    others.push(...matches.thought.filter((range) => range !== here));
     if (!found.has(id)) continue;
-    const here = id === find.current.message ? matchAt(matches, find.current.nth) : undefined;
     others.push(...matches.text.filter((range) => range !== here));
     if (here) current.push(here);
   }

@@ -4,11 +4,12 @@ import { editLast, stop, toggleInspector, toggleStats } from "../chat/actions";
 import { focusComposer } from "../chat/focus";
 import { newChat, newTemporaryChat } from "../chat/navigation";
 import { takeBack } from "../chat/queue";
-import { focusSearch, goToChat } from "../chatList/actions";
+import { focusSearch, goToChat, searchChats } from "../chatList/actions";
 import { chooseImport, exportChats } from "../chatList/files";
-import { goToMatch } from "../find/actions";
+import { findHere, goToMatch, openFind } from "../find/actions";
 import { openModels } from "../models/actions";
 import type { Commands } from "../palette/table";
+import { printChat } from "../paper/actions";
 import { toggleRevealDrafts } from "../reveal/actions";
 import { changeZoom, openSettings } from "../settings/actions";
 import { setView, useStore } from "../state/store";
@@ -23,6 +24,13 @@ export const COMMANDS: Commands = {
   new_chat: () => newChat(),
   quick_question: () => shell.quickQuestion().catch(showError),
   new_temporary_chat: () => newTemporaryChat(),
+  find: () => {
+    const words = openFind(state())?.query;
+    if (findHere()) return;
+    // Whoever asks again wants to find the same in all chats.
+    if (words) searchChats(words);
+    focusSearch();
+  },
   find_chats: () => focusSearch(),
   find_next: () => goToMatch(1),
   find_previous: () => goToMatch(-1),
@@ -40,6 +48,8 @@ export const COMMANDS: Commands = {
   next_chat: () => goToChat(1),
   previous_chat: () => goToChat(-1),
   export_chat: () => exportChats(state().chat, "markdown"),
+  export_html: () => exportChats(state().chat, "html"),
+  print: () => printChat(state().chat),
   export_chats: () => exportChats(null, "json"),
   import_chats: () => chooseImport(),
   toggle_sidebar: () => toggleSidebar(),

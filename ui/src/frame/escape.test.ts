@@ -34,7 +34,7 @@ function open(): string[] {
 const everything = {
   screen: "models" as const,
   chat: 1,
-  find: { chat: 1, query: "owl", current: { message: 1, nth: 0 } },
+  find: { chat: 1, query: "owl", current: { message: 1, thought: false, nth: 0 }, field: false },
   query: "owl",
   inspector: true,
 };

@@ -1,4 +1,6 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
+import { kindOf } from "../preview/kinds";
+import { Preview } from "../preview/Preview";
 import { CopyButton } from "../primitives/CopyButton";
 import { usePieces } from "./highlight";
 import { languageName } from "./languageName";
@@ -11,17 +13,35 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 /** Code as it was written. It has its colours once it is whole: they change nothing but the colour. */
 export function CodeBlock({ token: { lang = "", raw, text } }: { token: Tokens.Code }) {
   const name = NAME.exec(lang)?.[0] ?? "";
-  const runs = usePieces(text, isWhole(raw) ? name.toLowerCase() : "");
+  const whole = isWhole(raw);
+  const runs = usePieces(text, whole ? name.toLowerCase() : "");
+  const kind = whole ? kindOf(name.toLowerCase(), text) : null;
+  const [previewed, setPreviewed] = useState(false);
+  const shown = previewed ? kind : null;
   return (
     <figure className="code-block" dir="ltr">
       <figcaption>
         <span>{languageName(name)}</span>
-        <CopyButton text={text} label="Copy" />
+        {shown === "html" && <span className="code-note">Scripts do not run here.</span>}
+        <span className="code-actions">
+          {kind && (
+            <button
+              type="button"
+              className="quiet-button"
+              data-testid="toggle-preview"
+              onClick={() => setPreviewed(shown === null)}
+            >
+              {shown ? "Code" : "Preview"}
+            </button>
+          )}
+          <CopyButton text={text} label="Copy" />
+        </span>
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
-      <pre tabIndex={0}>
+      <pre tabIndex={0} hidden={shown !== null}>
         <code>{runs ? colored(text, runs) : text}</code>
       </pre>
+      {shown && <Preview key={text} kind={shown} text={text} />}
     </figure>
   );
 }

@@ -6,7 +6,7 @@ type Typeset = (tex: string, display: boolean) => Element | null;
 /** What draws formulas: loaded for the first one, and there for all that follow. */
 class Typesetter {
   #typeset: Typeset | null = null;
-  #loading = false;
+  #loading: Promise<void> | null = null;
   readonly #waiting = new Set<() => void>();
 
   readonly current = (): Typeset | null => this.#typeset;
@@ -14,25 +14,32 @@ class Typesetter {
   /** Calls `ready` when it is there. Returns what ends the wait. */
   readonly wait = (ready: () => void): (() => void) => {
     this.#waiting.add(ready);
-    if (!this.#loading) this.#load();
+    this.load();
     return () => this.#waiting.delete(ready);
   };
 
+  readonly load = (): Promise<void> => {
+    this.#loading ??= this.#load();
+    return this.#loading;
+  };
+
   async #load(): Promise<void> {
-    this.#loading = true;
     try {
       const { typeset } = await import("./typeset");
       this.#typeset = typeset;
       for (const ready of this.#waiting) ready();
     } catch (error) {
       // Sources stay, and the next formula tries again.
-      this.#loading = false;
+      this.#loading = null;
       console.error(error);
     }
   }
 }
 
 const typesetter = new Typesetter();
+
+/** Waits until formulas are drawn at once, or cannot be drawn. */
+export const formulasReady = (): Promise<void> => typesetter.load();
 
 /** A formula; its source, where it cannot be read. */
 export function Formula({ raw, tex, display }: FormulaSource) {

@@ -16,6 +16,7 @@ const NAMES: Record<string, string> = {
   rs: "Rust",
   sh: "Shell",
   sql: "SQL",
+  svg: "SVG",
   toml: "TOML",
   ts: "TypeScript",
   tsx: "TSX",

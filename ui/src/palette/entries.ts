@@ -2,13 +2,15 @@ import type { Action } from "../bridge/bindings";
 import { openChat } from "../chat/navigation";
 import { openModel, selectModel } from "../models/choose";
 import { choices } from "../models/models";
+import { insertPrompt } from "../prompts/actions";
 import { openSettings } from "../settings/actions";
 import { PAGES } from "../settings/pages";
 import { reason, type State } from "../state/store";
+import { ranked } from "./ranked";
 import { actionsNow, keysLabel, type Run } from "./table";
 
 /** What there is to offer. */
-interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel"> {
+interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel" | "prompts"> {
   /** Whether another model can be opened now. */
   canOpen: boolean;
 }
@@ -19,6 +21,7 @@ export const offer = (state: State): Offer => ({
   models: state.models,
   library: state.library,
   selectedModel: state.selectedModel,
+  prompts: state.prompts,
   canOpen: reason(state, "open") === null,
 });
 
@@ -28,7 +31,7 @@ export const commandsOf = (state: State): Action[] => actionsNow(state).filter((
 /** Something to go to or to do. */
 export interface Entry {
   key: string;
-  group: "Chats" | "Commands" | "Models" | "Settings";
+  group: "Chats" | "Commands" | "Prompts" | "Models" | "Settings";
   name: string;
   /** The keys that do the same. */
   keys: string | null;
@@ -54,16 +57,13 @@ export function entries(
   run: Run,
 ): Entry[] {
   const chats = chatEntries(offer, query, titles);
-  const others = [...commandEntries(commands, run), ...modelEntries(offer), ...settingsEntries()];
+  const others = [
+    ...commandEntries(commands, run),
+    ...promptEntries(offer),
+    ...modelEntries(offer),
+    ...settingsEntries(),
+  ];
   return [...chats, ...ranked(others, query)];
-}
-
-/** What holds all words of `query`, those whose name begins with it first. */
-export function ranked<T extends { name: string }>(all: T[], query: string): T[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const fitting = all.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
-  const begins = ({ name }: T) => name.toLowerCase().startsWith(words.join(" "));
-  return words.length === 0 ? fitting : [...fitting.filter(begins), ...fitting.filter((one) => !begins(one))];
 }
 
 function chatEntries({ chats, chat: open }: Offer, query: string, titles: FoundTitle[]): Entry[] {
@@ -91,6 +91,15 @@ const commandEntries = (commands: Action[], run: Run): Entry[] =>
     name: action.name,
     keys: keysLabel(action.id),
     choose: () => void run(action.id),
+  }));
+
+const promptEntries = ({ prompts }: Offer): Entry[] =>
+  prompts.map((prompt, at) => ({
+    key: `prompt ${at}`,
+    group: "Prompts",
+    name: `Prompt: ${prompt.name}`,
+    keys: null,
+    choose: () => insertPrompt(prompt),
   }));
 
 function modelEntries({ models, library, selectedModel, canOpen }: Offer): Entry[] {

@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chatSummary } from "../chat/samples";
 import { useStore } from "../state/store";
-import { commandsOf, entries, offer, ranked } from "./entries";
+import { commandsOf, entries, offer } from "./entries";
 import { formatKeys, keysOf, matches } from "./keys";
+import { ranked } from "./ranked";
 import { isAvailable, keysLabel, menuState, TABLE } from "./table";
 
 const plain = { code: "", metaKey: false, ctrlKey: false, altKey: false, shiftKey: false };

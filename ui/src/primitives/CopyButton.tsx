@@ -1,10 +1,10 @@
 import { useEffect, useState } from "react";
 import { ActionButton } from "./ActionButton";
-import { copy } from "./clipboard";
+import { type Copied, copy } from "./clipboard";
 
 interface Props {
   /** What is copied, or what makes it. */
-  text: string | (() => string | Promise<Blob>);
+  text: string | (() => Copied);
   label: string;
   /** Why there is nothing to copy yet; null if there is. */
   reason?: string | null;

@@ -4,6 +4,7 @@ import { useLook } from "../frame/useLook";
 import { LinkAddress } from "../markdown/Link";
 import { Icon } from "../primitives/icons";
 import { MAC } from "../primitives/platform";
+import { PromptsPage } from "../prompts/PromptsPage";
 import { setView, useStore } from "../state/store";
 import { AppearancePage } from "./AppearancePage";
 import { changePreferences } from "./actions";
@@ -22,6 +23,7 @@ const CONTENT: Record<SettingsPage, ComponentType> = {
   general: GeneralPage,
   appearance: AppearancePage,
   replies: RepliesPage,
+  prompts: PromptsPage,
   models: ModelsPage,
   local_api: LocalApiPage,
   data: DataPage,

@@ -6,6 +6,7 @@ export const PAGES: readonly { id: SettingsPage; name: string; icon: IconName }[
   { id: "general", name: "General", icon: "sliders" },
   { id: "appearance", name: "Appearance", icon: "sun" },
   { id: "replies", name: "Replies", icon: "bubble" },
+  { id: "prompts", name: "Prompts", icon: "write" },
   { id: "models", name: "Models and memory", icon: "memory" },
   { id: "local_api", name: "Local API", icon: "plug" },
   { id: "data", name: "Privacy and data", icon: "lock" },

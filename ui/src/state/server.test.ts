@@ -240,6 +240,7 @@ describe("the window", () => {
       tags: [],
       presets: [],
       deleted_presets: [],
+      prompts: [],
       open: openedChat(1, [versioned(message(1, "user", null))]),
       draft: { text: "", files: [], pictures: [] },
       navigation: 3,

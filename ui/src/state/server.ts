@@ -21,6 +21,7 @@ import {
   type OpenedChat,
   type Preferences,
   type Preset,
+  type Prompt,
   type Provenance,
   type ReplyEvent,
   type Sent,
@@ -123,6 +124,8 @@ export interface ServerState {
   chatSettings: ChatSettings;
   /** Settings to choose by name, in the order of their names. */
   presets: Preset[];
+  /** The person's prompts, in their order. */
+  prompts: Prompt[];
   /** Presets that were deleted and can be brought back, the last one first. */
   deletedPresets: Preset[];
   /** Whether text that came from drafts is marked. */
@@ -180,6 +183,7 @@ export const INITIAL_SERVER_STATE: ServerState = {
   updates: { state: "off" },
   chatSettings: DEFAULT_CHAT_SETTINGS,
   presets: [],
+  prompts: [],
   deletedPresets: [],
   revealDrafts: false,
   trouble: null,
@@ -312,6 +316,8 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
       return { ...state, deletions: event.deletions };
     case "presets":
       return { ...state, presets: event.presets, deletedPresets: event.deleted };
+    case "prompts":
+      return { ...state, prompts: event.prompts };
     case "tags":
       return { ...state, tags: event.tags };
     case "settings":

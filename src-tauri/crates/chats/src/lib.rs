@@ -15,6 +15,7 @@ mod opening;
 mod picture_store;
 mod pictures;
 mod pieces;
+mod prompts;
 mod replies;
 mod rows;
 mod schema;

@@ -6,7 +6,7 @@ use specta::Type;
 use crate::{
     ActionId, BranchMessage, ChatPage, ChatSummary, ChatsBackup, Deletion, DeletionId, Draft, ErrorReport,
     FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, Looked, MessagePicture,
-    ModelInfo, OpenedChat, Preferences, Preset, Provenance, ReplyStats, Role, Tag, UpdateState,
+    ModelInfo, OpenedChat, Preferences, Preset, Prompt, Provenance, ReplyStats, Role, Tag, UpdateState,
 };
 
 /// Names a chat in the store.
@@ -141,6 +141,8 @@ pub struct Snapshot {
     pub presets: Vec<Preset>,
     /// Presets that were deleted since the app was started, the last one first.
     pub deleted_presets: Vec<Preset>,
+    /// The prompts, in the person's order.
+    pub prompts: Vec<Prompt>,
     /// What was deleted and can be brought back, the last one first.
     pub deletions: Vec<Deletion>,
     /// The navigation that led to the open chat.
@@ -216,6 +218,11 @@ pub enum AppEvent {
         presets: Vec<Preset>,
         /// Those that can be brought back, the last one first.
         deleted: Vec<Preset>,
+    },
+    /// The prompts were changed.
+    Prompts {
+        /// All prompts, in the person's order.
+        prompts: Vec<Prompt>,
     },
     /// The tags, or how many chats have them, changed.
     Tags {

@@ -145,6 +145,18 @@ pub struct Preset {
     pub generation: Option<GenerationSettings>,
 }
 
+/// A text that a person keeps for messages. What stands in it in double braces is filled in there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Prompt {
+    /// What people call it.
+    pub name: String,
+    /// What it is for, empty where that is not said.
+    #[serde(default)]
+    pub description: String,
+    /// What is put into the message.
+    pub text: String,
+}
+
 /// A message of the branch that is shown, with its other versions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 pub struct BranchMessage {

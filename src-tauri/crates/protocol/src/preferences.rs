@@ -59,6 +59,8 @@ pub enum SettingsPage {
     Appearance,
     /// How replies are written.
     Replies,
+    /// The texts that a person keeps for messages.
+    Prompts,
     /// What models need.
     Models,
     /// How other programs use the model.

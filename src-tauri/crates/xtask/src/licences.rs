@@ -29,6 +29,9 @@ pub(crate) fn expression(package: &str, licence: &str) -> Result<Expression> {
         .map_err(|error| Error::NoLicence { package: package.to_owned(), why: error.to_string() })
 }
 
+/// npm packages that say what their licence is in the file of its text alone, with that licence.
+const SAID_IN_A_FILE: [(&str, &str); 1] = [("khroma", "MIT")];
+
 /// The npm packages of the page's lock file.
 #[derive(Debug, Default)]
 pub(crate) struct NpmPackages {
@@ -66,10 +69,12 @@ pub(crate) fn npm_packages(ui: &Path) -> Result<NpmPackages> {
         let told = read_json(folder.join("package.json"))?;
         let text = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
         let is_shipped = locked["dev"] != true && locked["devOptional"] != true;
+        let (name, said) = (text("name"), text("license"));
+        let unsaid = SAID_IN_A_FILE.iter().find(|(package, _)| said.is_empty() && *package == name);
         packages.installed.push(NpmPackage {
-            name: text("name"),
             version: text("version"),
-            licence: text("license"),
+            licence: unsaid.map_or(said, |(_, licence)| (*licence).to_owned()),
+            name,
             folder,
             is_shipped,
         });

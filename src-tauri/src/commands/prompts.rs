@@ -1,0 +1,42 @@
+//! The texts that a person keeps for messages.
+
+use std::sync::Arc;
+
+use foretoken_protocol::{ErrorReport, Prompt};
+use tauri::{State, WebviewWindow};
+
+use super::dialogs::{path_to_open, path_to_save};
+use crate::app::App;
+
+/// Keeps these prompts, in this order, and no others.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_prompts(app: State<'_, Arc<App>>, prompts: Vec<Prompt>) -> Result<(), ErrorReport> {
+    app.conversations.set_prompts(prompts).await
+}
+
+/// Adds the prompts of a file that the person chooses in the system's dialog.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn import_prompts(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+) -> Result<(), ErrorReport> {
+    match path_to_open(&window, "Import prompts", ("Prompts", &["json"])).await {
+        Some(path) => app.conversations.import_prompts(path).await,
+        None => Ok(()),
+    }
+}
+
+/// Writes all prompts into a file that the person chooses in the system's dialog.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn export_prompts(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+) -> Result<(), ErrorReport> {
+    match path_to_save(&window, "Export prompts", "Foretoken prompts.json".into()).await {
+        Some(path) => app.conversations.export_prompts(path).await,
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,56 @@
+import mermaid from "mermaid";
+import { bodyOf, pictureOf } from "./content";
+
+/** What the page asks to be drawn. */
+interface Drawing {
+  kind: "mermaid" | "svg" | "html";
+  text: string;
+}
+
+/** So many edges of a diagram are drawn: placing them takes a time that grows faster than their number. */
+const MOST_EDGES = 300;
+
+const isDark = matchMedia("(prefers-color-scheme: dark)");
+let drawing: Drawing | null = null;
+
+async function draw({ kind, text }: Drawing): Promise<void> {
+  document.documentElement.dataset.kind = kind;
+  if (kind === "mermaid") document.body.replaceChildren(await diagramOf(text));
+  else if (kind === "svg") document.body.replaceChildren(pictureOf(text));
+  else document.body.replaceChildren(...bodyOf(text));
+}
+
+async function diagramOf(text: string): Promise<Node> {
+  mermaid.initialize({
+    startOnLoad: false,
+    securityLevel: "strict",
+    theme: isDark.matches ? "dark" : "default",
+    maxEdges: MOST_EDGES,
+    suppressErrorRendering: true,
+  });
+  try {
+    const { svg } = await mermaid.render("diagram", text);
+    return document.createRange().createContextualFragment(svg);
+  } catch (error) {
+    const note = document.createElement("pre");
+    const why = error instanceof Error ? error.message : String(error);
+    note.textContent = `The diagram cannot be drawn.\n${why}`;
+    return note;
+  }
+}
+
+addEventListener("message", ({ source, data }: MessageEvent<Drawing>) => {
+  if (source !== parent) return;
+  drawing = data;
+  draw(data);
+});
+isDark.addEventListener("change", () => drawing && draw(drawing));
+// What is shown leads nowhere.
+addEventListener("click", (event) => {
+  if (event.target instanceof Element && event.target.closest("a, area")) event.preventDefault();
+});
+addEventListener("submit", (event) => event.preventDefault());
+new ResizeObserver(() => parent.postMessage(document.documentElement.offsetHeight, "*")).observe(
+  document.documentElement,
+);
+parent.postMessage("ready", "*");

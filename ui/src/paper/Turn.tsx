@@ -1,0 +1,60 @@
+import type { Message } from "../bridge/bindings";
+import { splitFiles } from "../chat/attachments";
+import { Markdown } from "../markdown/Markdown";
+
+interface Props {
+  message: Message;
+  /** What people see of pictures, by hash; of those that are not in it there are names. */
+  views: ReadonlyMap<string, string>;
+  /** Whether what was thought before the answer goes along, folded. */
+  thinking: boolean;
+}
+
+/** A message as it stands on paper. */
+export function Turn({ message, views, thinking }: Props) {
+  const { role, model, pictures } = message;
+  return (
+    <section className="turn">
+      <p className="speaker">{role === "user" ? "You" : (model ?? "Reply")}</p>
+      {pictures.map(({ hash, name }, index) => {
+        const view = views.get(hash);
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two pictures may be the same
+          <p key={index} className="picture">
+            {view === undefined ? `Picture: ${name}` : <img src={view} alt={name} />}
+          </p>
+        );
+      })}
+      {role === "user" ? <Question text={message.text} /> : <Reply message={message} thinking={thinking} />}
+    </section>
+  );
+}
+
+function Question({ text: written }: { text: string }) {
+  const { text, files } = splitFiles(written);
+  return (
+    <>
+      {text.trim() !== "" && <p className="own">{text}</p>}
+      {files.map(({ name }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two files may be the same
+        <p key={index} className="file">
+          File: {name}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Reply({ message: { text, thinking: thought }, thinking }: Pick<Props, "message" | "thinking">) {
+  return (
+    <>
+      {thinking && thought.trim() !== "" && (
+        <details>
+          <summary>Thinking</summary>
+          <Markdown text={thought} complete />
+        </details>
+      )}
+      <Markdown text={text} complete />
+    </>
+  );
+}

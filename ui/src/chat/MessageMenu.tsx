@@ -64,8 +64,8 @@ export function MessageMenu({ message }: { message: Message }) {
       label={role === "user" ? "More for your message" : "More for the reply"}
       testId="message-more"
       entries={[
-          ...(role === "user" ? [compare] : text === "" ? [copyPlain, reveal] : [edit, copyPlain, reveal]),
-          ...again,
+        ...(role === "user" ? [compare] : text === "" ? [copyPlain, reveal] : [edit, copyPlain, reveal]),
+        ...again,
         { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(id) },
         { name: "Delete from here on", reason: writing, onSelect: () => deleteMessage(id) },
       ]}

@@ -139,7 +139,7 @@ function Keys() {
         </>
       )}
       <span className="spring" />
-      {key === null ? (
+      {chat !== null ? null : key === null ? (
         <button type="button" className="quick-key" onClick={() => openSettings("general")}>
           Choose keys that show this anywhere
         </button>

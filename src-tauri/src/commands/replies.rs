@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    Attached, Destination, ErrorReport, Message, MessageId, MessagePicture, PastedFile, Provenance,
+    Attached, Destination, ErrorReport, Message, MessageId, MessagePicture, Passage, PastedFile, Provenance,
     ReplyEvent, Sent,
 };
 use tauri::ipc::Channel;
@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 
 use crate::app::App;
 use crate::attachments::{self, Keeping};
+use crate::blocking::blocking;
 use crate::conversations::asking::Question;
 use crate::handed::Purpose;
 
@@ -159,6 +160,18 @@ pub(crate) async fn attach_pasted(
     files: Vec<PastedFile>,
 ) -> Result<Attached, ErrorReport> {
     attachments::read_pasted(&app.tool, files, keep(&app)).await
+}
+
+/// Finds the passages of a file that fit a question best, of about `tokens` tokens together.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn passages(
+    text: String,
+    question: String,
+    tokens: u32,
+) -> Result<Vec<Passage>, ErrorReport> {
+    let found = blocking(move || foretoken_passages::find(&text, &question, tokens as usize)).await;
+    Ok(found?)
 }
 
 /// Keeps the pictures that are found among files.

@@ -1,4 +1,4 @@
-import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "react";
+import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { Attachment, MessagePicture } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
@@ -16,13 +16,15 @@ import { send, stop } from "./actions";
 import { attachPasted, chooseAttachments, choosePictures, detach, hide, setDetail } from "./attaching";
 import { contextLabel, contextUse, roomLabel } from "./context";
 import { setDraft } from "./drafts";
-import { Files } from "./Files";
+import { FileChips } from "./Files";
+import { contextRoom, longFiles } from "./longFiles";
 import { MtpControl } from "./MtpControl";
 import { newChat } from "./navigation";
 import { Pictures } from "./Pictures";
 import { filesOf } from "./pasted";
 import { blindness, hasPictures, modelThatSees } from "./pictures";
 import { RepliesControl } from "./RepliesControl";
+import { useFileTokens } from "./useTokens";
 import { awaitedFiles, draftKey } from "./view";
 
 const NONE: Attachment[] = [];
@@ -40,13 +42,18 @@ export function Composer() {
   const error = useStore((state) => state.actionError);
   const model = useModelName();
   const field = useRef<HTMLTextAreaElement>(null);
+  const room = useStore(contextRoom);
+  const tokens = useFileTokens(files);
+  const long = useMemo(() => longFiles(files, room, tokens), [files, room, tokens]);
   const cannotAsk = useReason("ask");
   const cannotSend =
     pendingFiles.length > 0
       ? "A file is still being read."
-      : !/\S/.test(text) && files.length + pictures.length === 0
-        ? "There is no message to send yet."
-        : null;
+      : !/\S/.test(text) && long.files.length > 0
+        ? "Ask something: the parts of the long file that fit the question are read."
+        : !/\S/.test(text) && files.length + pictures.length === 0
+          ? "There is no message to send yet."
+          : null;
   const reason = cannotAsk ?? cannotSend;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat or asking is a reason to write on
@@ -57,7 +64,7 @@ export function Composer() {
   }, [chat, questionsSent]);
 
   const submit = () => {
-    if (reason === null && !streaming) send(text, files, pictures);
+    if (reason === null && !streaming) send(text, files, pictures, long);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey) return;
@@ -110,7 +117,13 @@ export function Composer() {
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
-        <Files files={files} pendingFiles={pendingFiles} onRemove={detach} />
+        <FileChips
+          files={files}
+          tokens={tokens}
+          long={long.files}
+          pendingFiles={pendingFiles}
+          onRemove={detach}
+        />
         <div className="controls">
           <AttachButton />
           <MtpControl />
@@ -149,7 +162,7 @@ export function Composer() {
 function AttachButton() {
   const blind = blindness(useModel());
   const entries: MenuEntry[] = [
-    { name: "Files: text, code, PDF", reason: null, onSelect: chooseAttachments },
+    { name: "Files: text, code, PDF, Word, Excel", reason: null, onSelect: chooseAttachments },
     { name: "Pictures", reason: blind, onSelect: choosePictures },
   ];
   const offer = useModelThatSees();

@@ -12,6 +12,7 @@ import { contextUse } from "./context";
 import { FinishedLine } from "./FinishedLine";
 import { LiveLine } from "./LiveLine";
 import { MessageMenu } from "./MessageMenu";
+import { Sources } from "./Sources";
 import { Thinking } from "./Thinking";
 import { Versions } from "./Versions";
 import { isMeasured } from "./view";
@@ -74,6 +75,7 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
           actions={last && <NextSteps message={message} kept={kept} broken last />}
         />
       )}
+      <Sources question={message.parent} />
       <div className="reply-foot">
         {stats && isMeasured(message) && <FinishedLine message={message.id} stats={stats} />}
         <div className="foot-end">

@@ -84,17 +84,25 @@ export function passagesOf({ text }: Attachment): Passage[] {
   }));
 }
 
+/** A word that occurs more often than this in a passage is not marked. */
+const MOST_MARKED = 8;
+
 /** A text in pieces: those that are words of `question` are marked. */
 export function marked(text: string, question: string): { text: string; marked: boolean }[] {
   const words = new Set(question.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
-  return text
-    .split(/([\p{L}\p{N}]{3,})/u)
-    .filter((piece) => piece !== "")
-    .map((piece) => ({ text: piece, marked: isOne(piece.toLowerCase(), words) }));
+  const pieces = text.split(/([\p{L}\p{N}]{3,})/u).filter((piece) => piece !== "");
+  const times = new Map<string, number>();
+  for (const piece of pieces) times.set(piece.toLowerCase(), (times.get(piece.toLowerCase()) ?? 0) + 1);
+  // What stands everywhere, as an article does, leads nowhere.
+  const isRare = (word: string) => (times.get(word) ?? 0) <= MOST_MARKED;
+  return pieces.map((piece) => {
+    const word = piece.toLowerCase();
+    return { text: piece, marked: isRare(word) && isOne(word, words) };
+  });
 }
 
 /** Whether a word is one of those that were asked for, but for its ending. */
 const isOne = (word: string, words: Set<string>): boolean =>
   words.has(word) || [...words].some((one) => one.length > 2 && stem(word) === stem(one));
 
-const stem = (word: string): string => word.replace(/(ing|ed|es|s)$/, "");
+const stem = (word: string): string => word.replace(/(?<=.{3})(ing|ed|es|s)$/, "");

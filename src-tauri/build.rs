@@ -72,6 +72,7 @@ const COMMANDS: &[&str] = &[
     "choose_attachments",
     "attach_dropped",
     "attach_pasted",
+    "passages",
     "count_tokens",
     "attach",
     "provenance",

@@ -249,6 +249,37 @@ fn a_name_that_is_not_unicode_is_refused_with_the_reason_or_works() {
 }
 
 #[test]
+fn of_a_document_that_is_too_long_the_parts_that_fit_each_question_are_read_and_shown() {
+    let sandbox = Sandbox::new(1280, 900);
+    let book = sandbox.home().join("book.html");
+    let chapter = |number: usize| {
+        let river = "The river goes on between its banks and nothing else happens there. ".repeat(20);
+        let owl = if number == 31 { "The owl keeps a bell that rings at seven." } else { "" };
+        format!("<h2>Chapter {number}</h2><p>{river}{owl}</p>")
+    };
+    fs::write(&book, (1..60).map(chapter).collect::<String>()).unwrap();
+    let window = sandbox.open();
+    drop_on(&window, &sandbox, &book, || window.text("file").contains("book.html"));
+    window.wait_until("it says that it is long", || window.is_shown("file-long"));
+    window.answer("When does the bell of the owl ring?");
+    let asked = window.script(
+        "const { messages } = (await window.__TAURI_INTERNALS__.invoke('snapshot')).open;
+         return messages[0].message.text",
+        Value::Array(Vec::new()),
+    );
+    let asked = asked.as_str().unwrap();
+    assert!(asked.contains("[Part: Chapter 31, ") && asked.contains("rings at seven"), "{asked}");
+    assert!(asked.len() < 12_000, "{} bytes were sent", asked.len());
+    assert!(window.is_shown("file-long"), "the next question is about it too");
+    window.click_one("source", "Chapter 31");
+    window.wait_until("the passage is shown", || window.text("source-sheet").contains("rings at seven"));
+    let marked = "return [...document.querySelectorAll('[data-testid=source-sheet] mark')].map((mark) => mark.textContent)";
+    let marked = window.script(marked, Value::Array(Vec::new()));
+    assert!(marked.as_array().unwrap().contains(&json!("bell")), "{marked}");
+    window.picture("source");
+}
+
+#[test]
 fn a_workbook_is_attached_as_its_sheets() {
     let sandbox = Sandbox::new(1280, 900);
     let sheet = sandbox.home().join("birds.xlsx");

@@ -103,6 +103,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         replies::choose_attachments,
         replies::attach_dropped,
         replies::attach_pasted,
+        replies::passages,
         replies::count_tokens,
         replies::attach,
         replies::provenance,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use foretoken_protocol::{
     Attached, ChatId, Destination, ErrorReport, Message, MessageId, MessagePicture, PastedFile, Provenance,
+    Attached, Destination, ErrorReport, Message, MessageId, MessagePicture, Passage, PastedFile, Provenance,
     ReplyEvent, Sent,
 };
 use tauri::ipc::Channel;
@@ -14,6 +15,7 @@ use tokio::sync::oneshot;
 
 use crate::app::App;
 use crate::attachments::{self, Keeping};
+use crate::blocking::blocking;
 use crate::conversations::asking::Question;
 use crate::handed::Purpose;
 
@@ -168,6 +170,21 @@ pub(crate) async fn attach_pasted(
 /// Keeps the pictures that are found among files for a chat.
 fn keep<'a>(app: &'a App, chat: Option<ChatId>) -> impl Fn(Vec<u8>, String) -> Keeping<'a> {
     move |bytes, name| Box::pin(app.conversations.add_picture(chat, bytes, name))
+/// Finds the passages of a file that fit a question best, of about `tokens` tokens together.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn passages(
+    text: String,
+    question: String,
+    tokens: u32,
+) -> Result<Vec<Passage>, ErrorReport> {
+    let found = blocking(move || foretoken_passages::find(&text, &question, tokens as usize)).await;
+    Ok(found?)
+}
+
+/// Keeps the pictures that are found among files.
+fn keep<'a>(app: &'a App) -> impl Fn(Vec<u8>, String) -> Keeping<'a> {
+    |bytes, name| Box::pin(app.conversations.add_picture(bytes, name))
 }
 
 /// The tokens of each text as the loaded model reads it.

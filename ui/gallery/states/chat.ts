@@ -6,6 +6,9 @@ import {
   type MessagePicture,
 } from "../../src/bridge/bindings";
 import { findHere } from "../../src/find/actions";
+import type { ErrorReport, Message, MessagePicture } from "../../src/bridge/bindings";
+import { withFiles } from "../../src/chat/attachments";
+import { withPassages } from "../../src/chat/longFiles";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
 import {
@@ -63,6 +66,41 @@ const STRIPPED = {
   },
   selected_model: SMALL,
 } as const;
+
+/** A sheet of which not all was read. */
+const SIGHTINGS = `## Sheet: Sightings
+
+[Only the first 20000 of 48210 rows of the sheet “Sightings” were read.]
+
+${"Snowy owl,2024-03-01,07:30\n".repeat(400)}`;
+
+/** A reply to which passages of a long file went. */
+const SOURCES = opened(SOURDOUGH, [
+  question(
+    31,
+    null,
+    withFiles("Why does my sourdough starter not rise?", [
+      {
+        name: "the long book of bread.pdf",
+        text: withPassages([
+          {
+            place: "Page 41",
+            text: "A starter that does not rise is cold, hungry or young. At 24 °C it doubles within six hours of a meal; at 18 °C it may take a night.\n\nFeed it twice a day until it does.",
+          },
+          {
+            place: "Page 112",
+            text: "Sourdough made with rye rises sooner, since rye feeds the yeasts longer.",
+          },
+        ]),
+      },
+    ]),
+  ),
+  reply(
+    32,
+    31,
+    "It is probably **cold or hungry**: at 18 °C a starter may take a night to rise. Keep it at about 24 °C and feed it twice a day; some rye helps.",
+  ),
+]);
 
 const EMPTY = { chats: { chats: [], next: null, total: 0 }, tags: [] };
 
@@ -483,12 +521,16 @@ export const CHAT: State[] = [
               name: "a file with a name that is far too long to be shown in one piece anywhere.txt",
               text: "Short.",
             },
+            { name: "sightings.xlsx", text: SIGHTINGS },
+            { name: "handbook of owls.pdf", text: "An owl hears a mouse under the snow. ".repeat(60_000) },
           ],
           pictures: [],
         },
       },
     },
   },
+  { name: "sources", snapshot: { open: SOURCES } },
+  { name: "source", snapshot: { open: SOURCES }, act: () => click("source") },
   {
     name: "wide-content",
     snapshot: { open: opened(SOURDOUGH, [question(31, null, LINE), reply(32, 31, WIDE)]) },

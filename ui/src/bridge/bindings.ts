@@ -178,6 +178,13 @@ export const commands = {
 	attachDropped: (chat: number | null, files: string[]) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("attach_dropped", { chat, files })),
 	/**  Reads files for a chat that were pasted: the page has what is in them, and not where they are. */
 	attachPasted: (chat: number | null, files: PastedFile[]) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("attach_pasted", { chat, files })),
+	chooseAttachments: (pictures: boolean, chosen: Channel<string[]>) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("choose_attachments", { pictures, chosen })),
+	/**  Reads files that were dropped on the window last; no other file is read. */
+	attachDropped: (files: string[]) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("attach_dropped", { files })),
+	/**  Reads files that were pasted: the page has what is in them, and not where they are. */
+	attachPasted: (files: PastedFile[]) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("attach_pasted", { files })),
+	/**  Finds the passages of a file that fit a question best, of about `tokens` tokens together. */
+	passages: (text: string, question: string, tokens: number) => typedError<Passage[], ErrorReport>(__TAURI_INVOKE("passages", { text, question, tokens })),
 	/**  The tokens of each text as the loaded model reads it. */
 	countTokens: (texts: string[]) => typedError<number[], ErrorReport>(__TAURI_INVOKE("count_tokens", { texts })),
 	/**
@@ -589,7 +596,10 @@ export type Attached = {
 	files: Attachment[],
 	/**  Pictures, which are kept for a day where no message has them. */
 	pictures: MessagePicture[],
-	/**  What people should know of the pictures, a sentence each, as that a model sees a film's first frame. */
+	/**
+	 *  What people should know of them, a sentence each, as that a model sees a film's first frame, or that of a sheet
+	 *  only the first rows were read.
+	 */
 	notes: string[],
 };
 
@@ -1975,6 +1985,14 @@ export type PartStats = {
 	 *  continued after this part keeps the time.
 	 */
 	seconds: number,
+};
+
+/**  A part of a document that fits a question. */
+export type Passage = {
+	/**  Where it stands: a heading, a page or lines. */
+	place: string,
+	/**  What it says. */
+	text: string,
 };
 
 /**  A file that was pasted, of which the page knows no path. */

@@ -1,4 +1,4 @@
-import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "react";
+import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { Attachment, MessagePicture } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
@@ -25,7 +25,8 @@ import { send, stop } from "./actions";
 import { attachPasted, chooseAttachments, choosePictures, detach, hide, setDetail } from "./attaching";
 import { contextLabel, contextUse, roomLabel } from "./context";
 import { setDraft } from "./drafts";
-import { Files } from "./Files";
+import { FileChips } from "./Files";
+import { contextRoom, longFiles } from "./longFiles";
 import { MtpControl } from "./MtpControl";
 import { keepChat, newChat } from "./navigation";
 import { Pictures } from "./Pictures";
@@ -35,6 +36,8 @@ import { enqueue, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
 import { awaitedFiles, draftKey, isTemporary } from "./view";
 import { WaitingMessages } from "./WaitingMessages";
+import { useFileTokens } from "./useTokens";
+import { awaitedFiles, draftKey } from "./view";
 
 const NONE: Attachment[] = [];
 const NO_PICTURES: MessagePicture[] = [];
@@ -51,13 +54,18 @@ export function Composer() {
   const error = useStore((state) => state.actionError);
   const model = useModelName();
   const field = useRef<HTMLTextAreaElement>(null);
+  const room = useStore(contextRoom);
+  const tokens = useFileTokens(files);
+  const long = useMemo(() => longFiles(files, room, tokens), [files, room, tokens]);
   const cannotAsk = useReason("ask");
   const cannotSend =
     pendingFiles.length > 0
       ? "A file is still being read."
-      : !/\S/.test(text) && files.length + pictures.length === 0
-        ? "There is no message to send yet."
-        : null;
+      : !/\S/.test(text) && long.files.length > 0
+        ? "Ask something: the parts of the long file that fit the question are read."
+        : !/\S/.test(text) && files.length + pictures.length === 0
+          ? "There is no message to send yet."
+          : null;
   const reason = cannotAsk ?? cannotSend;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat or asking is a reason to write on
@@ -71,6 +79,7 @@ export function Composer() {
     if (reason !== null) return;
     if (streaming) enqueue(text, files, pictures);
     else send(text, files, pictures);
+    if (reason === null && !streaming) send(text, files, pictures, long);
   };
   const prompts = usePromptList(text);
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
@@ -130,7 +139,13 @@ export function Composer() {
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
-        <Files files={files} pendingFiles={pendingFiles} onRemove={detach} />
+        <FileChips
+          files={files}
+          tokens={tokens}
+          long={long.files}
+          pendingFiles={pendingFiles}
+          onRemove={detach}
+        />
         <div className="controls">
           <AttachButton />
           <MtpControl />
@@ -169,7 +184,7 @@ export function Composer() {
 function AttachButton() {
   const blind = blindness(useModel());
   const entries: MenuEntry[] = [
-    { name: "Files: text, code, PDF", reason: null, onSelect: chooseAttachments },
+    { name: "Files: text, code, PDF, Word, Excel", reason: null, onSelect: chooseAttachments },
     { name: "Pictures", reason: blind, onSelect: choosePictures },
   ];
   const offer = useModelThatSees();

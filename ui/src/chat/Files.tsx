@@ -1,38 +1,61 @@
-import { memo } from "react";
+import { memo, useMemo } from "react";
 import type { Attachment } from "../bridge/bindings";
 import { Icon } from "../primitives/icons";
 import { dropPendingFiles } from "./attaching";
-import { costLabel } from "./attachments";
+import { costLabel, leftOut } from "./attachments";
+import { passagesOf } from "./longFiles";
 import { useFileTokens } from "./useTokens";
 import type { PendingFiles } from "./view";
 
 const NONE: PendingFiles[] = [];
+const WHOLE: Attachment[] = [];
 
 interface Props {
   files: Attachment[];
+  /** The tokens of each, as far as they are known. */
+  tokens: (number | undefined)[];
+  /** Those that are longer than what the model can read: of them the parts that fit the question are. */
+  long?: Attachment[];
   /** Those that are being read and come to them. */
   pendingFiles?: PendingFiles[];
   /** Takes one away again; there only before they are sent. */
   onRemove?: (index: number) => void;
 }
 
-/** Files that go or went with a message, and what they cost. */
-export const Files = memo(function Files({ files, pendingFiles = NONE, onRemove }: Props) {
-  const tokens = useFileTokens(files);
+/** Files that went with a message, and what they cost. */
+export const Files = memo(function Files({ files }: { files: Attachment[] }) {
+  return <FileChips files={files} tokens={useFileTokens(files)} />;
+});
+
+/** Files that go or went with a message, by what each costs. */
+export const FileChips = memo(function FileChips({
+  files,
+  tokens,
+  long = WHOLE,
+  pendingFiles = NONE,
+  onRemove,
+}: Props) {
   if (files.length + pendingFiles.length === 0) return null;
   return (
     <ul className="files" aria-label="Attached files">
-      {files.map(({ name, text }, index) => (
+      {files.map((file, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two files may be the same
         <li key={index} className="file" data-testid="file">
           <Icon name="attach" />
-          <span className="file-name">{name}</span>
-          <span className="file-size numbers">{costLabel(text, tokens[index])}</span>
+          <span className="file-name">{file.name}</span>
+          <span className="file-size numbers">{costLabel(file.text, tokens[index])}</span>
+          {long.includes(file) ? (
+            <span className="file-size" data-testid="file-long">
+              long: the parts that fit the question are read
+            </span>
+          ) : (
+            <Part file={file} />
+          )}
           {onRemove && (
             <button
               type="button"
               className="icon-button"
-              aria-label={`Take ${name} away`}
+              aria-label={`Take ${file.name} away`}
               title="Take away"
               onClick={() => onRemove(index)}
             >
@@ -62,3 +85,17 @@ export const Files = memo(function Files({ files, pendingFiles = NONE, onRemove 
     </ul>
   );
 });
+
+/** Says that a document was read in part; which part, when it is pointed at. */
+function Part({ file }: { file: Attachment }) {
+  const said = useMemo(() => {
+    const places = passagesOf(file).map(({ place }) => place);
+    return places.length > 0 ? places.join("\n") : leftOut(file.text);
+  }, [file]);
+  if (said === "") return null;
+  return (
+    <span className="file-size" title={said} data-testid="file-in-part">
+      in part
+    </span>
+  );
+}

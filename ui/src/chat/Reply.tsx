@@ -14,6 +14,7 @@ import { FinishedLine } from "./FinishedLine";
 import { LiveLine } from "./LiveLine";
 import { MessageMenu } from "./MessageMenu";
 import { ReplyForm } from "./ReplyForm";
+import { Sources } from "./Sources";
 import { Thinking } from "./Thinking";
 import { Versions } from "./Versions";
 import { isChanged, isMeasured } from "./view";
@@ -80,6 +81,7 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
           actions={last && <NextSteps message={message} kept={kept} broken last />}
         />
       )}
+      <Sources question={message.parent} />
       <div className="reply-foot">
         {stats && isMeasured(message) && <FinishedLine message={message.id} stats={stats} />}
         <div className="foot-end">

@@ -10,6 +10,8 @@ import { withFiles } from "./attachments";
 import { dropDraft, dropEdit, moveDraft, setFiles, setPictures } from "./drafts";
 import { focusComposer } from "./focus";
 import { readAgain, showChat } from "./navigation";
+import { inPart, type LongFiles, NO_LONG_FILES } from "./longFiles";
+import { readAgain } from "./navigation";
 import { changeChatSettings } from "./settings";
 import { type ChatView, inspected, isMeasured, type QueuedMessage } from "./view";
 
@@ -60,16 +62,17 @@ async function begin(...asked: Parameters<typeof ask>): Promise<number | null> {
   }
 }
 
-/** Sends `text` with files and pictures. All are given up only once the shell has them. */
+/** Sends `text` with files, of long ones what fits it, and pictures. All are given up only once the shell has them. */
 export async function send(
   text: string,
   files: Attachment[] = [],
   pictures: MessagePicture[] = [],
+  long: LongFiles = NO_LONG_FILES,
 ): Promise<void> {
   const { chat, chatSettings: settings, navigation, tag } = state();
   const to: Destination = chat === null ? { new: { navigation: navigation.current, settings } } : { chat };
   const begun = await begin(
-    (replies) => shell.send(to, withFiles(text, files), pictures, replies),
+    async (replies) => shell.send(to, withFiles(text, await inPart(files, long, text)), pictures, replies),
     (sent) => {
       // What was changed while the chat began.
       if (chat === null && state().chatSettings !== settings)
@@ -79,8 +82,9 @@ export async function send(
   if (begun === null) return;
   if (chat === null && state().note?.unbegun === navigation.current) setView({ note: null });
   dropDraft(chat, text);
-  // A file that came meanwhile goes with the next message.
-  if (files.length > 0) setFiles(chat, (attached) => attached.filter((file) => !files.includes(file)));
+  // A file that came meanwhile goes with the next message, and a long one with each: another part of it may fit that.
+  const sent = files.filter((file) => !long.files.includes(file));
+  if (sent.length > 0) setFiles(chat, (attached) => attached.filter((file) => !sent.includes(file)));
   if (pictures.length > 0) setPictures(chat, (shown) => withoutSent(shown, pictures));
   if (chat !== null) return;
   moveDraft(begun);

@@ -35,6 +35,13 @@ export const sentFiles = (messages: Message[]): (Attachment & { at: number })[] 
     role === "user" ? splitFiles(text).files.map((file) => ({ ...file, at })) : [],
   );
 
+/** What the reader of a document has said of parts that it left out. */
+const LEFT_OUT = /^\[(Only the first [^\]\n]+ were read\.)\]$/gm;
+
+/** What of a document is not in its text, a sentence each. */
+export const leftOut = (text: string): string =>
+  [...text.matchAll(LEFT_OUT)].map(([, sentence]) => sentence).join("\n");
+
 /** What a file costs, exactly where the model has counted its tokens. */
 export const costLabel = (text: string, tokens: number | undefined): string =>
   tokens === undefined ? `about ${count(likelyTokens(text))} tokens` : `${count(tokens)} tokens`;

@@ -9,11 +9,11 @@ const known = new TokenCounts();
 
 /**
  * The tokens of each text, as far as the model that is loaded has counted them. `texts` is the same list until it
- * changes.
+ * changes, and so are they until more was counted.
  */
 export function useTokens(texts: string[]): (number | undefined)[] {
   const model = useModel()?.path;
-  const [, setCounted] = useState(0);
+  const [counted, setCounted] = useState(0);
   useEffect(() => {
     const unknown = texts.filter((text) => known.of(model, text) === undefined);
     if (model === undefined || unknown.length === 0) return;
@@ -28,7 +28,8 @@ export function useTokens(texts: string[]): (number | undefined)[] {
       // The estimate stays.
       .catch((error) => console.warn(reportOf(error)));
   }, [texts, model]);
-  return texts.map((text) => known.of(model, text));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is known changes with what was counted
+  return useMemo(() => texts.map((text) => known.of(model, text)), [texts, model, counted]);
 }
 
 /** The tokens that each file adds to a message, likewise. */

@@ -4,10 +4,10 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ChatSettings, ChatSummary, Message, Preset } from "../bridge/bindings";
 import { reportOf } from "../bridge/bridge";
-import { costLabel, likelyTokens, splitFiles, withFiles } from "../chat/attachments";
+import { costLabel, leftOut, likelyTokens, splitFiles, withFiles } from "../chat/attachments";
 import { Conversation } from "../chat/Conversation";
 import { contextLabel, contextUse } from "../chat/context";
-import { Files } from "../chat/Files";
+import { FileChips, Files } from "../chat/Files";
 import { contentsOf, filesOf, MAX_PASTED_BYTES } from "../chat/pasted";
 import { isOwn } from "../chat/presets";
 import { Question } from "../chat/Question";
@@ -238,10 +238,20 @@ describe("attached files", () => {
 
   it("say what they cost before they are sent", () => {
     const files = [{ name: "a.txt", text: "word ".repeat(800) }];
-    expect(words(<Files files={files} onRemove={() => {}} />)).toContain("a.txt about 1,000 tokens");
+    expect(words(<FileChips files={files} tokens={[]} onRemove={() => {}} />)).toContain(
+      "a.txt about 1,000 tokens",
+    );
     expect(words(<Files files={files} />)).toBe("a.txt about 1,000 tokens");
     expect(costLabel("word", 1234)).toBe("1,234 tokens");
     expect(likelyTokens("猫头鹰")).toBe(2);
+  });
+
+  it("say that they were read in part, and which", () => {
+    const said = "Only the first 20000 of 20500 rows of the sheet “Owls” were read.";
+    const cut = { name: "a.xlsx", text: `## Sheet: Owls\n\n[${said}]\n\n1\n2` };
+    expect(leftOut(cut.text)).toBe(said);
+    expect(leftOut("A text that quotes [Only the first two were read.] is whole.")).toBe("");
+    expect(words(<Files files={[cut]} />)).toMatch(/^a\.xlsx about \d+ tokens in part$/);
   });
 });
 

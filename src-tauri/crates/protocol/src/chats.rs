@@ -329,8 +329,18 @@ pub struct Attached {
     pub files: Vec<Attachment>,
     /// Pictures, which are kept for a day where no message has them.
     pub pictures: Vec<MessagePicture>,
-    /// What people should know of the pictures, a sentence each, as that a model sees a film's first frame.
+    /// What people should know of them, a sentence each, as that a model sees a film's first frame, or that of a sheet
+    /// only the first rows were read.
     pub notes: Vec<String>,
+}
+
+/// A part of a document that fits a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct Passage {
+    /// Where it stands: a heading, a page or lines.
+    pub place: String,
+    /// What it says.
+    pub text: String,
 }
 
 /// A file that was pasted, of which the page knows no path.

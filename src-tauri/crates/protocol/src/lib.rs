@@ -45,6 +45,9 @@ pub use chats::{
     ExportedPictures, FoundChat, FoundMessage, ImportReport, Imported, OpenedChat, PastedFile, PictureSize,
     Preset, PresetId, Prompt, SearchCounts, SearchFilter, SearchResults, SearchScope, Searched, SnippetPart,
     Tag, TagPlaces, UnseenReply, UnsentEdit,
+    ExportedPictures, FoundChat, FoundMessage, ImportReport, Imported, OpenedChat, Passage, PastedFile,
+    PictureSize, Preset, PresetId, SearchCounts, SearchFilter, SearchResults, SearchScope, Searched,
+    SnippetPart, Tag, TagPlaces, UnseenReply, UnsentEdit,
 };
 pub use constraint::{CallRule, Constraint, Format};
 pub use conversion::{

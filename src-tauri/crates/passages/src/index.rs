@@ -1,0 +1,40 @@
+//! Passages by how well they fit a question.
+
+use std::collections::BTreeSet;
+
+use rusqlite::Connection;
+
+use crate::cut::Cut;
+use crate::terms::terms;
+
+/// So many words of a question are looked for; it may be a whole text.
+const MOST_TERMS: usize = 64;
+/// So many passages are ranked: more than any model reads.
+const MOST_RANKED: usize = 2000;
+
+/// The places of the passages in which a word of the question occurs, the best first.
+pub(crate) fn rank(cuts: &[Cut], question: &str) -> rusqlite::Result<Vec<usize>> {
+    let words: BTreeSet<String> = terms(question).into_iter().take(MOST_TERMS).collect();
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let db = Connection::open_in_memory()?;
+    // Only the index is kept, not the words. Endings of English words do not matter, nor do accents.
+    db.execute_batch(
+        "PRAGMA temp_store = MEMORY;
+         CREATE VIRTUAL TABLE passage
+         USING fts5(terms, content = '', tokenize = 'porter unicode61 remove_diacritics 2');
+         BEGIN",
+    )?;
+    let mut insert = db.prepare("INSERT INTO passage (rowid, terms) VALUES (?1, ?2)")?;
+    for (place, cut) in cuts.iter().enumerate() {
+        insert.execute((place, terms(&cut.searched()).join(" ")))?;
+    }
+    drop(insert);
+    // As words, whatever they mean in a query.
+    let query: Vec<String> = words.iter().map(|word| format!("\"{}\"", word.replace('"', ""))).collect();
+    let sql = "SELECT rowid FROM passage WHERE passage MATCH ?1 ORDER BY bm25(passage), rowid LIMIT ?2";
+    let mut select = db.prepare(sql)?;
+    let found = select.query_map((query.join(" OR "), MOST_RANKED), |row| row.get::<_, usize>(0))?;
+    found.collect()
+}

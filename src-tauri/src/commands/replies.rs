@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    Attached, ChatId, Destination, ErrorReport, Message, MessageId, MessagePicture, PastedFile, Provenance,
-    Attached, Destination, ErrorReport, Message, MessageId, MessagePicture, Passage, PastedFile, Provenance,
-    ReplyEvent, Sent,
+    Attached, ChatId, Destination, ErrorReport, Message, MessageId, MessagePicture, Passage, PastedFile,
+    Provenance, ReplyEvent, Sent,
 };
 use tauri::ipc::Channel;
 use tauri::{State, WebviewWindow};
@@ -167,9 +166,6 @@ pub(crate) async fn attach_pasted(
     attachments::read_pasted(&app.tool, files, keep(&app, chat)).await
 }
 
-/// Keeps the pictures that are found among files for a chat.
-fn keep<'a>(app: &'a App, chat: Option<ChatId>) -> impl Fn(Vec<u8>, String) -> Keeping<'a> {
-    move |bytes, name| Box::pin(app.conversations.add_picture(chat, bytes, name))
 /// Finds the passages of a file that fit a question best, of about `tokens` tokens together.
 #[tauri::command]
 #[specta::specta]
@@ -182,9 +178,9 @@ pub(crate) async fn passages(
     Ok(found?)
 }
 
-/// Keeps the pictures that are found among files.
-fn keep<'a>(app: &'a App) -> impl Fn(Vec<u8>, String) -> Keeping<'a> {
-    |bytes, name| Box::pin(app.conversations.add_picture(bytes, name))
+/// Keeps the pictures that are found among files for a chat.
+fn keep<'a>(app: &'a App, chat: Option<ChatId>) -> impl Fn(Vec<u8>, String) -> Keeping<'a> {
+    move |bytes, name| Box::pin(app.conversations.add_picture(chat, bytes, name))
 }
 
 /// The tokens of each text as the loaded model reads it.

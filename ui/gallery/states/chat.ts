@@ -5,10 +5,9 @@ import {
   type Message,
   type MessagePicture,
 } from "../../src/bridge/bindings";
-import { findHere } from "../../src/find/actions";
-import type { ErrorReport, Message, MessagePicture } from "../../src/bridge/bindings";
 import { withFiles } from "../../src/chat/attachments";
 import { withPassages } from "../../src/chat/longFiles";
+import { findHere } from "../../src/find/actions";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
 import {

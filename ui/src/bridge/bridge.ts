@@ -159,10 +159,6 @@ export const shell = {
     answered(commands.chooseAttachments(chat, pictures, new Channel(onChosen))),
   attachDropped: (chat: number | null, files: string[]) => answered(commands.attachDropped(chat, files)),
   attachPasted: (chat: number | null, files: PastedFile[]) => answered(commands.attachPasted(chat, files)),
-  chooseAttachments: (pictures: boolean, onChosen: (names: string[]) => void) =>
-    answered(commands.chooseAttachments(pictures, new Channel(onChosen))),
-  attachDropped: (files: string[]) => answered(commands.attachDropped(files)),
-  attachPasted: (files: PastedFile[]) => answered(commands.attachPasted(files)),
   passages: (text: string, question: string, tokens: number) =>
     answered(commands.passages(text, question, tokens)),
   countTokens: (texts: string[]) => answered(commands.countTokens(texts)),

@@ -34,10 +34,9 @@ import { filesOf } from "./pasted";
 import { blindness, hasPictures, modelThatSees } from "./pictures";
 import { enqueue, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
+import { useFileTokens } from "./useTokens";
 import { awaitedFiles, draftKey, isTemporary } from "./view";
 import { WaitingMessages } from "./WaitingMessages";
-import { useFileTokens } from "./useTokens";
-import { awaitedFiles, draftKey } from "./view";
 
 const NONE: Attachment[] = [];
 const NO_PICTURES: MessagePicture[] = [];
@@ -78,8 +77,7 @@ export function Composer() {
   const submit = () => {
     if (reason !== null) return;
     if (streaming) enqueue(text, files, pictures);
-    else send(text, files, pictures);
-    if (reason === null && !streaming) send(text, files, pictures, long);
+    else send(text, files, pictures, long);
   };
   const prompts = usePromptList(text);
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {

@@ -9,9 +9,8 @@ import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
 import { dropDraft, dropEdit, moveDraft, setFiles, setPictures } from "./drafts";
 import { focusComposer } from "./focus";
-import { readAgain, showChat } from "./navigation";
 import { inPart, type LongFiles, NO_LONG_FILES } from "./longFiles";
-import { readAgain } from "./navigation";
+import { readAgain, showChat } from "./navigation";
 import { changeChatSettings } from "./settings";
 import { type ChatView, inspected, isMeasured, type QueuedMessage } from "./view";
 

@@ -42,11 +42,8 @@ pub use chat::{
 pub use chats::{
     Attached, Attachment, Beginning, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings,
     ChatSummary, ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, ExportReport, Exported,
-    ExportedPictures, FoundChat, FoundMessage, ImportReport, Imported, OpenedChat, PastedFile, PictureSize,
-    Preset, PresetId, Prompt, SearchCounts, SearchFilter, SearchResults, SearchScope, Searched, SnippetPart,
-    Tag, TagPlaces, UnseenReply, UnsentEdit,
     ExportedPictures, FoundChat, FoundMessage, ImportReport, Imported, OpenedChat, Passage, PastedFile,
-    PictureSize, Preset, PresetId, SearchCounts, SearchFilter, SearchResults, SearchScope, Searched,
+    PictureSize, Preset, PresetId, Prompt, SearchCounts, SearchFilter, SearchResults, SearchScope, Searched,
     SnippetPart, Tag, TagPlaces, UnseenReply, UnsentEdit,
 };
 pub use constraint::{CallRule, Constraint, Format};

@@ -27,8 +27,13 @@ const KEPT: Record<string, readonly string[]> = {
   ul: ["dir"],
 };
 /** The parts of formulas, with what says how they are laid out. */
-const MATH_PARTS =
-  /^(?:math|menclose|merror|mfrac|mglyph|mi|mlabeledtr|mmultiscripts|mn|mo|mover|mpadded|mphantom|mprescripts|mroot|mrow|ms|mspace|msqrt|mstyle|msub|msubsup|msup|mtable|mtd|mtext|mtr|munder|munderover|none|semantics)$/;
+const MATH_PARTS: ReadonlySet<string> = new Set(
+  (
+    "math menclose merror mfrac mglyph mi mlabeledtr mmultiscripts mn mo mover mpadded mphantom " +
+    "mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder " +
+    "munderover none semantics"
+  ).split(" "),
+);
 const MATH_ATTRIBUTES = [
   "accent",
   "accentunder",
@@ -95,7 +100,7 @@ function portableNode(node: Node, under: number): (Node | string)[] {
   if (!(node instanceof Element) || node.matches(LEFT_OUT)) return [];
   const tag = node.localName;
   if (tag === "input") return [(node as HTMLInputElement).checked ? "☑ " : "☐ "];
-  if (MATH_PARTS.test(tag)) return [math(node)];
+  if (MATH_PARTS.has(tag)) return [math(node)];
   if (node.classList.contains("link")) return [link(node, under)];
   if (node.matches(OWN)) return [ownWords(node)];
   if (node.matches(".formula.display")) return [filled("p", node, under)];
@@ -161,7 +166,7 @@ function math(node: Element): Node {
   }
   for (const child of node.childNodes) {
     if (child instanceof Text) element.append(child.data);
-    else if (child instanceof Element && MATH_PARTS.test(child.localName)) element.append(math(child));
+    else if (child instanceof Element && MATH_PARTS.has(child.localName)) element.append(math(child));
   }
   return element;
 }

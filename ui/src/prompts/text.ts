@@ -40,12 +40,12 @@ export const EXAMPLES: readonly Prompt[] = [
   {
     name: "Summarise",
     description: "The main points of a text",
-    text: "Summarise the text below in {{number}} points, each in one sentence. Leave out what is not in it.\n\n{{text}}",
+    text: "Summarise the text below in {{number}} points, one sentence each. Leave out what is not in it.\n\n{{text}}",
   },
   {
     name: "Rewrite",
     description: "The same in other words",
-    text: "Rewrite the text below so that it is {{clear and friendly}}. Keep its meaning, its language and its facts.\n\n{{text}}",
+    text: "Rewrite the text below so that it is {{clear and friendly}}. Keep its meaning and its facts.\n\n{{text}}",
   },
   {
     name: "Translate",

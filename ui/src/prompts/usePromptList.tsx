@@ -18,7 +18,7 @@ interface PromptList {
   onKeyDown: (event: KeyboardEvent<HTMLTextAreaElement>) => boolean;
 }
 
-/** The prompts that are offered while a message begins with a slash, and the way from one thing to fill in to the next. */
+/** The prompts that are offered while a message begins with a slash, and the way from one place to the next. */
 export function usePromptList(text: string): PromptList {
   const prompts = useStore((state) => state.prompts);
   const left = useStore((state) => state.promptsLeft);

@@ -276,6 +276,7 @@ impl App {
         if let Err(error) = kept {
             tracing::error!("{error}");
         }
+        self.conversations.temporary.remove();
         if self.is_removed() {
             // The supervisor tells no more once the engine is gone.
             let mut engine = self.engine.watch();

@@ -1,5 +1,5 @@
 //! The item in the menu bar of macOS: the glyph, and how fast is written; its menu says what the model does and leads
-//! to the rest. It is there while the person wants it.
+//! to the rest. It is seen while the person wants it.
 
 use std::sync::Arc;
 
@@ -21,15 +21,13 @@ const WIDTH: u32 = 52;
 
 /// Has the item there, or not.
 pub(crate) fn apply(handle: &AppHandle, app: &Arc<App>, preferences: &Preferences) {
-    let shown = handle.tray_by_id(ID);
-    match (shown, preferences.menu_bar) {
-        (Some(_), false) => drop(handle.remove_tray_by_id(ID)),
-        (None, true) => {
-            if let Err(error) = show(handle, app) {
-                tracing::error!("the item in the menu bar cannot be shown: {error}");
-            }
-        }
-        _ => {}
+    let applied = match handle.tray_by_id(ID) {
+        Some(item) => item.set_visible(preferences.menu_bar),
+        None if preferences.menu_bar => show(handle, app),
+        None => Ok(()),
+    };
+    if let Err(error) = applied {
+        tracing::error!("the item in the menu bar is not as it should be: {error}");
     }
 }
 
@@ -37,6 +35,7 @@ fn show(handle: &AppHandle, app: &Arc<App>) -> tauri::Result<()> {
     let item = |id: &str, words: &str, keys| MenuItem::with_id(handle, id, words, true, keys);
     let state = MenuItem::with_id(handle, "state", "", false, None::<&str>)?;
     let line = || PredefinedMenuItem::separator(handle);
+    let unload = item("unload", "Give the model’s memory back", None)?;
     let menu = Menu::with_items(
         handle,
         &[
@@ -44,7 +43,7 @@ fn show(handle: &AppHandle, app: &Arc<App>) -> tauri::Result<()> {
             &line()?,
             &item("quick", "Quick question", None)?,
             &item("open", "Open Foretoken", None)?,
-            &item("unload", "Give the model’s memory back", None)?,
+            &unload,
             &item("settings", "Settings…", Some("Cmd+,"))?,
             &line()?,
             &item("quit", "Quit Foretoken", Some("Cmd+Q"))?,
@@ -58,7 +57,7 @@ fn show(handle: &AppHandle, app: &Arc<App>) -> tauri::Result<()> {
         .menu(&menu)
         .on_menu_event(move |handle, event| on_menu_event(handle, &of_menu, &event))
         .build(handle)?;
-    tauri::async_runtime::spawn(follow(handle.clone(), Arc::clone(&app.engine), tray, state));
+    tauri::async_runtime::spawn(follow(Arc::clone(&app.engine), tray, state, unload));
     Ok(())
 }
 
@@ -80,14 +79,22 @@ fn on_menu_event(handle: &AppHandle, app: &Arc<App>, event: &MenuEvent) {
     }
 }
 
-/// Keeps title and first line as they are in the engine, for as long as the item is there.
-async fn follow(handle: AppHandle, engine: Arc<Engine>, tray: TrayIcon<Wry>, line: MenuItem<Wry>) {
+/// Keeps title, first line and what can be chosen as they are in the engine.
+async fn follow(engine: Arc<Engine>, tray: TrayIcon<Wry>, line: MenuItem<Wry>, unload: MenuItem<Wry>) {
     let (mut state, mut activity) = (engine.watch(), engine.watch_activity());
-    while handle.tray_by_id(ID).is_some() {
+    loop {
         let speed = activity.borrow_and_update().tokens_per_second;
-        let words = words(&state.borrow_and_update(), speed);
+        let (words, unloads) = {
+            let state = state.borrow_and_update();
+            let is_loaded = matches!(*state, EngineState::Ready { in_memory: true, .. });
+            (words(&state, speed), is_loaded && speed == 0.0)
+        };
         let title = (speed > 0.0).then(|| format!("{speed:.0}"));
-        if let Err(error) = tray.set_title(title).and_then(|()| line.set_text(words)) {
+        if let Err(error) = tray
+            .set_title(title)
+            .and_then(|()| line.set_text(words))
+            .and_then(|()| unload.set_enabled(unloads))
+        {
             tracing::warn!("the item in the menu bar does not change: {error}");
         }
         let changed = tokio::select! {

@@ -25,11 +25,16 @@ pub(crate) fn on_close_request(closed: &Window) {
 }
 
 /// Ends the app, if the person agrees or nothing is being written. Downloads and conversions go on at the next start,
-/// so they are no reason to ask.
+/// so they are no reason to ask; what was asked in a temporary chat is gone.
 pub(crate) fn quit(handle: &AppHandle) {
     let app = Arc::clone(&handle.state::<Arc<App>>());
     let replies = &app.conversations.replies;
-    let (title, message) = if replies.are_written() {
+    let (title, message) = if app.conversations.has_temporary() {
+        (
+            "A temporary chat is open",
+            "Nothing of it is left once Foretoken quits. Keep this chat, in its menu, stores it.",
+        )
+    } else if replies.are_written() {
         (
             "A reply is still being written",
             "What is written so far is kept, and can be continued at the next start.",

@@ -59,7 +59,10 @@ fn open_since(
                 return;
             }
             let (label, took) = (window.label(), started.elapsed().as_millis());
-            match window.show() {
+            // A further one comes up over whatever program one is in.
+            let shown =
+                window.show().and_then(|()| if label == MAIN_WINDOW { Ok(()) } else { window.set_focus() });
+            match shown {
                 Ok(()) => tracing::info!("the {label} window is shown after {took} ms"),
                 Err(error) => tracing::error!("the {label} window cannot be shown: {error}"),
             }

@@ -1,5 +1,8 @@
 //! The quick panel, which keys bring up from any program.
 
+use std::thread::sleep;
+use std::time::Duration;
+
 use serde_json::json;
 use x11rb::protocol::xproto::ModMask;
 
@@ -50,6 +53,8 @@ fn a_key_asks_from_any_program_and_the_answer_goes_on_in_the_window() {
     window.close_settings();
 
     screen.press(&[CONTROL, ALT], SPACE);
+    sleep(Duration::from_millis(300));
+    assert!(!is_up(&sandbox), "the other program has these still");
     screen.press(&[ALT], SPACE);
     window.enter("quick-panel");
     window.wait_until("it is up", || is_up(&sandbox));
@@ -80,6 +85,10 @@ fn a_key_asks_from_any_program_and_the_answer_goes_on_in_the_window() {
     let first = reply.lines().next().unwrap();
     assert!(window.text("message-assistant").contains(first), "{reply}");
 
+    screen.press(&[ALT], SPACE);
+    window.wait_until("it is up", || is_up(&sandbox));
+    screen.press(&[ALT], SPACE);
+    window.wait_until("the same keys put it away", || !is_up(&sandbox));
     screen.press(&[ALT], SPACE);
     window.enter("quick-panel");
     window.wait_until("it begins anew", || !window.is_shown("quick-reply"));

@@ -1,5 +1,5 @@
 import mermaid from "mermaid";
-import { bodyOf, pictureOf } from "./content";
+import { bodyOf, isTooMuch, pictureOf } from "./content";
 
 /** What the page asks to be drawn. */
 interface Drawing {
@@ -16,8 +16,21 @@ let drawing: Drawing | null = null;
 async function draw({ kind, text }: Drawing): Promise<void> {
   document.documentElement.dataset.kind = kind;
   if (kind === "mermaid") document.body.replaceChildren(await diagramOf(text));
-  else if (kind === "svg") document.body.replaceChildren(pictureOf(text));
-  else document.body.replaceChildren(...bodyOf(text));
+  else document.body.replaceChildren(...shown(kind, text));
+}
+
+/** A drawing or a page, or why it is not shown. */
+function shown(kind: "svg" | "html", text: string): Node[] {
+  const type = kind === "svg" ? "image/svg+xml" : "text/html";
+  if (isTooMuch(new DOMParser().parseFromString(text, type).documentElement))
+    return [note("This would take too long to draw.")];
+  return kind === "svg" ? [pictureOf(text)] : bodyOf(text);
+}
+
+function note(words: string): HTMLElement {
+  const place = document.createElement("pre");
+  place.textContent = words;
+  return place;
 }
 
 async function diagramOf(text: string): Promise<Node> {
@@ -32,10 +45,8 @@ async function diagramOf(text: string): Promise<Node> {
     const { svg } = await mermaid.render("diagram", text);
     return document.createRange().createContextualFragment(svg);
   } catch (error) {
-    const note = document.createElement("pre");
     const why = error instanceof Error ? error.message : String(error);
-    note.textContent = `The diagram cannot be drawn.\n${why}`;
-    return note;
+    return note(`The diagram cannot be drawn.\n${why}`);
   }
 }
 

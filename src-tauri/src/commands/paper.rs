@@ -15,7 +15,7 @@ use crate::paper;
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn read_chat(app: State<'_, Arc<App>>, chat: ChatId) -> Result<OpenedChat, ErrorReport> {
-    app.conversations.store.call(move |store| store.open_chat(chat)).await
+    app.conversations.store.call_for(chat, move |store| store.open_chat(chat)).await
 }
 
 /// Writes an HTML document into a file that the person chooses in the system's dialog. Returns its path; `null` if they

@@ -1,6 +1,7 @@
 //! From a question to a reply that is being written.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use foretoken_chats::{ChatsError, Store, is_temporary};
 use foretoken_host::{Prompt, SettingsFor};
@@ -342,6 +343,9 @@ impl Conversations {
     /// Lets the engine write a reply that was begun.
     async fn write(self: &Arc<Self>, begun: Begun, page: Channel<ReplyEvent>) -> Sent {
         let Begun { chat, added, conversation, resume, settings, thought_seconds } = begun;
+        if is_temporary(chat) {
+            self.asked_temporarily.store(true, Ordering::Relaxed);
+        }
         let keeps_read = self.settings.current().preferences.keep_read && !is_temporary(chat);
         let remember = keeps_read.then_some(chat.into());
         let (input, unseen) = self.input(conversation, resume);

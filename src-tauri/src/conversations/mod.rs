@@ -10,6 +10,7 @@ pub(crate) mod store;
 mod temporary;
 mod titles;
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use foretoken_chats::{ChatsError, is_temporary};
@@ -46,7 +47,9 @@ pub(crate) struct Conversations {
     settings: Arc<AppSettings>,
     prefixes: KeptPrefixes,
     pictures: Pictures,
-    temporary: TemporaryFiles,
+    pub(crate) temporary: TemporaryFiles,
+    /// Whether something was asked in a temporary chat that is still there.
+    asked_temporarily: AtomicBool,
     /// Shared with the jobs of the store, which publish changes on its thread: the page hears of changes in the order
     /// in which they are made.
     events: Arc<AppEvents>,
@@ -91,6 +94,7 @@ impl Conversations {
             shown: watch::Sender::default(),
             importing: tokio::sync::Mutex::new(()),
             asking: tokio::sync::Mutex::new(()),
+            asked_temporarily: AtomicBool::new(false),
             untitled,
             titles: Mutex::new(Some(titles)),
         }

@@ -126,26 +126,36 @@ impl ChatStore {
     }
 
     /// Begins a temporary chat. The store of such chats is in memory; it is called `path`, and its pictures are beside
-    /// that.
-    pub(crate) async fn begin_temporary(&self, path: PathBuf) -> Result<ChatId, ErrorReport> {
-        let begun = self.run(move |held| {
+    /// that. `begun` runs before anything else is done in a store.
+    pub(crate) async fn begin_temporary(
+        &self,
+        path: PathBuf,
+        begun: impl FnOnce(ChatId) + Send + 'static,
+    ) -> Result<ChatId, ErrorReport> {
+        let chat = self.run(move |held| {
             if held.temporary.is_none() {
                 held.temporary = Some(Store::temporary(&path)?);
             }
             let store = held.temporary.as_mut().ok_or_else(|| gone(&path))?;
-            Ok(store.create_chat(TEMPORARY)?.id)
+            let chat = store.create_chat(TEMPORARY)?.id;
+            begun(chat);
+            Ok(chat)
         });
-        Ok(begun.await?)
+        Ok(chat.await?)
     }
 
-    /// Ends all temporary chats but this one, and returns which those were.
-    pub(crate) async fn end_temporary(&self, open: Option<ChatId>) -> Result<Vec<ChatId>, ErrorReport> {
+    /// Ends all temporary chats but the one that is open by then, and returns which those were, and that one.
+    pub(crate) async fn end_temporary(
+        &self,
+        open: impl FnOnce() -> Option<ChatId> + Send + 'static,
+    ) -> Result<(Vec<ChatId>, Option<ChatId>), ErrorReport> {
         let ended = self.run(move |held| {
-            let Some(store) = &mut held.temporary else { return Ok(Vec::new()) };
+            let open = open();
+            let Some(store) = &mut held.temporary else { return Ok((Vec::new(), open)) };
             let chats = store.chats()?.into_iter().map(|chat| chat.id);
             let ended = chats.filter(|&chat| Some(chat) != open).collect();
             store.remove_all_but(open)?;
-            Ok(ended)
+            Ok((ended, open))
         });
         Ok(ended.await?)
     }

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use foretoken_chats::is_temporary;
@@ -39,7 +40,8 @@ impl TemporaryFiles {
         self.folder.join("chats").join("memory")
     }
 
-    fn remove(&self) {
+    /// Removes all of them.
+    pub(crate) fn remove(&self) {
         match std::fs::remove_dir_all(&self.folder) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 tracing::error!("pictures of a temporary chat are still on the disk: {error}");
@@ -55,7 +57,11 @@ impl Conversations {
         self: &Arc<Self>,
         navigation: u32,
     ) -> Result<OpenedChat, ErrorReport> {
-        let chat = self.store.begin_temporary(self.temporary.chats()).await?;
+        let open = self.open.clone();
+        let chat = self
+            .store
+            .begin_temporary(self.temporary.chats(), move |chat| open.go(navigation, Some(chat)))
+            .await?;
         self.show_chat(navigation, chat).await
     }
 
@@ -66,11 +72,9 @@ impl Conversations {
         navigation: u32,
         chat: ChatId,
     ) -> Result<OpenedChat, ErrorReport> {
-        let kept = {
-            let _nobody_asks = self.asking.lock().await;
-            self.check_quiet(chat)?;
-            self.store.keep(chat).await?
-        };
+        let _nobody_asks = self.asking.lock().await;
+        self.check_quiet(chat)?;
+        let kept = self.store.keep(chat).await?;
         self.events.publish(&AppEvent::Chat { chat: kept.clone() });
         self.want_title(kept.id);
         let opened = self.show_chat(navigation, kept.id).await;
@@ -90,19 +94,27 @@ impl Conversations {
         });
     }
 
+    /// Whether the open chat is a temporary one, and something was asked there.
+    pub(crate) fn has_temporary(&self) -> bool {
+        self.open.place().chat.is_some_and(is_temporary) && self.asked_temporarily.load(Ordering::Relaxed)
+    }
+
     /// Ends all temporary chats but the open one: their replies, their texts and their pictures are gone.
     pub(crate) async fn end_temporary(&self) {
-        let open = self.open.place().chat.filter(|&chat| is_temporary(chat));
-        for chat in self.replies.chats().into_iter().filter(|&chat| is_temporary(chat) && Some(chat) != open)
+        let place = self.open.clone();
+        let open = move || place.place().chat.filter(|&chat| is_temporary(chat));
+        let stays = open();
+        for chat in self.replies.chats().into_iter().filter(|&chat| is_temporary(chat) && Some(chat) != stays)
         {
             for request in self.replies.requests_in(chat) {
                 self.engine.cancel(request);
             }
         }
         match self.store.end_temporary(open).await {
-            Ok(ended) => {
+            Ok((ended, open)) => {
                 if open.is_none() {
                     self.temporary.remove();
+                    self.asked_temporarily.store(false, Ordering::Relaxed);
                 }
                 for chat in ended {
                     self.events.publish(&AppEvent::ChatGone { chat });

@@ -32,7 +32,7 @@ import { keepChat, newChat } from "./navigation";
 import { Pictures } from "./Pictures";
 import { filesOf } from "./pasted";
 import { blindness, hasPictures, modelThatSees } from "./pictures";
-import { enqueue, takeBack } from "./queue";
+import { enqueue, goesFirst, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
 import { useFileTokens } from "./useTokens";
 import { awaitedFiles, draftKey, isTemporary } from "./view";
@@ -76,7 +76,7 @@ export function Composer() {
 
   const submit = () => {
     if (reason !== null) return;
-    if (streaming) enqueue(text, files, pictures);
+    if (streaming || (chat !== null && goesFirst(chat))) enqueue(text, files, pictures);
     else send(text, files, pictures, long);
   };
   const prompts = usePromptList(text);

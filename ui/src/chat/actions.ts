@@ -9,7 +9,7 @@ import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
 import { dropDraft, dropEdit, moveDraft, setFiles, setPictures } from "./drafts";
 import { focusComposer } from "./focus";
-import { inPart, type LongFiles, NO_LONG_FILES } from "./longFiles";
+import { contextRoom, inPart, type LongFiles, longFiles, NO_LONG_FILES } from "./longFiles";
 import { readAgain, showChat } from "./navigation";
 import { changeChatSettings } from "./settings";
 import { type ChatView, inspected, isMeasured, type QueuedMessage } from "./view";
@@ -26,8 +26,8 @@ function currentLocation(): ChatLocation {
 async function ask(
   start: (listener: ReplyListener<Sent>) => Promise<void>,
   begun: (sent: Sent) => void = () => {},
+  from = currentLocation(),
 ): Promise<number | null> {
-  const from = currentLocation();
   setView({ actionError: null });
   let chat: number | null = null;
   try {
@@ -39,8 +39,7 @@ async function ask(
         const stays = isStillThere(state(), from, sent);
         dispatch({ kind: "sent", from, sent });
         if (stays) begun(sent);
-        // Another branch of the chat has been opened meanwhile.
-        else if (state().chat === sent.chat) readAgain(sent.chat);
+        else showSent(sent);
       }),
     );
     return chat;
@@ -48,6 +47,11 @@ async function ask(
     showError(error, from.chat);
     return null;
   }
+}
+
+/** Shows what was sent in the open chat where the page did not expect it, as from another branch of it. */
+function showSent({ chat }: Sent): void {
+  if (state().chat === chat) readAgain(chat);
 }
 
 /** Begins a reply unless another is just being begun. */
@@ -93,15 +97,22 @@ export async function send(
 
 /** Sends a message that has waited in a chat, be it open or not. Returns why that did not work; null if it did. */
 export async function sendQueued(chat: number, message: Omit<QueuedMessage, "id">): Promise<string | null> {
+  const isHere = state().chat === chat;
   // What is sent where nobody is changes nothing of what is shown.
-  const from = state().chat === chat ? currentLocation() : { navigation: -1, chat: null };
+  const from = isHere ? currentLocation() : { navigation: -1, chat: null };
+  const { text, files, pictures } = message;
   try {
     await Promise.all([chatQueue.settled(), settingsQueue.settled()]);
+    const long = isHere ? longFiles(files, contextRoom(state()), []) : NO_LONG_FILES;
     await shell.send(
       { chat },
-      withFiles(message.text, message.files),
-      message.pictures,
-      sentListener((sent) => dispatch({ kind: "sent", from, sent })),
+      withFiles(text, await inPart(files, long, text)),
+      pictures,
+      sentListener((sent) => {
+        const stays = isStillThere(state(), from, sent);
+        dispatch({ kind: "sent", from, sent });
+        if (!stays) showSent(sent);
+      }),
     );
     return null;
   } catch (error) {
@@ -144,11 +155,13 @@ export function leaveEdit(message: number): void {
 }
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
+
 /** Lets another model answer once more, and loads the one before again when it has. */
 export async function answerAgainWith(message: number, path: string): Promise<void> {
   const before = state().selectedModel;
+  const from = currentLocation();
   if (!(await openModel(path))) return;
-  const chat = await retry(message);
+  const chat = await begin((replies) => shell.retry(message, replies), undefined, from);
   if (chat !== null) await quietIn(chat);
   // Whoever has chosen another one meanwhile keeps that.
   if (before !== "" && state().selectedModel === path) await openModel(before);

@@ -60,6 +60,8 @@ export const newTemporaryChat = () => showChat((navigation) => shell.newTemporar
 
 /** Stores the open temporary chat, which goes on as any other. */
 export async function keepChat(chat: number): Promise<void> {
+  // What was typed last is kept with it.
+  await saveDrafts();
   if (await showChat((navigation) => shell.keepChat(navigation, chat))) setView({ note: null });
 }
 

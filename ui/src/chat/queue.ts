@@ -11,12 +11,21 @@ const queuedIn = (chat: number): QueuedMessage[] => state().queued[chat] ?? [];
 
 let last = 0;
 
+/** Messages that the shell is being given. They are sent, whatever is done with them now. */
+const onTheirWay = new Set<number>();
+
+const isOnItsWay = ({ id }: QueuedMessage): boolean => onTheirWay.has(id);
+
+/** Whether a message of a chat goes before what is sent there now. */
+export const goesFirst = (chat: number): boolean => queuedIn(chat).some(isOnItsWay);
+
 /** Lets a message of the open chat wait until the reply that is being written has ended. */
 export function enqueue(text: string, files: Attachment[], pictures: MessagePicture[]): void {
   const { chat } = state();
   if (chat === null) return;
   last += 1;
   const waiting = { id: last, text, files, pictures };
+  if (queuedIn(chat).length === 0) setView({ held: without(state().held, chat) });
   setQueued(chat, [...queuedIn(chat), waiting]);
   setDraft("");
   setFiles(chat, () => []);
@@ -25,9 +34,16 @@ export function enqueue(text: string, files: Attachment[], pictures: MessagePict
 
 /** Takes a message out of those that wait. It can be brought back. */
 export function unqueue(chat: number, id: number): void {
-  const before = queuedIn(chat);
+  const at = queuedIn(chat).findIndex((one) => one.id === id);
+  const dropped = queuedIn(chat)[at];
+  if (!dropped || isOnItsWay(dropped)) return;
   remove(chat, id);
-  const undo = async () => setQueued(chat, before);
+  const undo = async () => {
+    setQueued(chat, queuedIn(chat).toSpliced(at, 0, dropped));
+    // Nothing may be left whose end would have it sent.
+    if (Object.values(state().live).every((live) => live.chat !== chat))
+      setView({ held: { ...state().held, [chat]: "The reply has ended." } });
+  };
   setView({ note: { text: "The message will not be sent.", undo, about: chat } });
 }
 
@@ -43,7 +59,7 @@ function remove(chat: number, id: number): void {
 export function takeBack(id?: number): boolean {
   const { chat, drafts } = state();
   if (chat === null) return false;
-  const taken = queuedIn(chat).findLast((one) => id === undefined || one.id === id);
+  const taken = queuedIn(chat).findLast((one) => !isOnItsWay(one) && (id === undefined || one.id === id));
   if (!taken) return false;
   remove(chat, taken.id);
   const typed = drafts[draftKey(chat)] ?? "";
@@ -56,9 +72,11 @@ export function takeBack(id?: number): boolean {
 /** Sends the message of a chat that has waited longest. It waits on where that does not work. */
 export async function sendNext(chat: number): Promise<void> {
   const [next] = queuedIn(chat);
-  if (!next) return;
+  if (!next || isOnItsWay(next)) return;
   setView({ held: without(state().held, chat) });
+  onTheirWay.add(next.id);
   const refused = await sendQueued(chat, next);
+  onTheirWay.delete(next.id);
   if (refused === null) remove(chat, next.id);
   else setView({ held: { ...state().held, [chat]: refused } });
 }

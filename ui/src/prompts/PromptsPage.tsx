@@ -25,10 +25,14 @@ export function PromptsPage() {
     if (await setPrompts(next)) setEdited(null);
   };
   const remove = async (at: number, prompt: Prompt) => {
-    if (await setPrompts(prompts.toSpliced(at, 1))) setDeleted({ at, prompt });
+    if (!(await setPrompts(prompts.toSpliced(at, 1)))) return;
+    setDeleted({ at, prompt });
+    setEdited((open) => (open?.at != null && open.at > at ? { ...open, at: open.at - 1 } : open));
   };
   const bringBack = async () => {
-    if (deleted && (await setPrompts(prompts.toSpliced(deleted.at, 0, deleted.prompt)))) setDeleted(null);
+    if (!deleted || !(await setPrompts(prompts.toSpliced(deleted.at, 0, deleted.prompt)))) return;
+    setDeleted(null);
+    setEdited((open) => (open?.at != null && open.at >= deleted.at ? { ...open, at: open.at + 1 } : open));
   };
   return (
     <Page title="Prompts" testId="settings-prompts">

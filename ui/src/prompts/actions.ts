@@ -11,12 +11,12 @@ const state = () => useStore.getState();
 /** The field of the composer, which is there while the chat is shown. */
 const field = () => document.querySelector<HTMLTextAreaElement>("[data-testid=composer]");
 
-/** Puts a prompt into the message: in the place of what was typed to find it, or else after what is there. */
-export function insertPrompt({ text }: Prompt): void {
+/** Puts a prompt into the message: in the place of what was typed to find it, where `found`, or else after what is there. */
+export function insertPrompt({ text }: Prompt, found = false): void {
   const { chat, drafts } = state();
   setView({ screen: "chat", filling: { chat, names: variablesOf(text) } });
   const typed = drafts[draftKey(chat)] ?? "";
-  const before = askedFor(typed) === null && typed.trim() !== "" ? `${typed.trimEnd()}\n\n` : "";
+  const before = !(found && askedFor(typed) !== null) && typed.trim() !== "" ? `${typed.trimEnd()}\n\n` : "";
   setDraft(before + text);
   // The field has the text once it is drawn.
   requestAnimationFrame(() => {

@@ -45,7 +45,7 @@ export function usePromptList(text: string): PromptList {
     if (prompt) {
       if (key === "ArrowDown") setAt((chosen + 1) % found.length);
       else if (key === "ArrowUp") setAt((chosen + found.length - 1) % found.length);
-      else if (key === "Enter" || (key === "Tab" && !shiftKey)) insertPrompt(prompt);
+      else if (key === "Enter" || (key === "Tab" && !shiftKey)) insertPrompt(prompt, true);
       else if (key === "Escape") setView({ promptsLeft: text });
       else return false;
     } else if (key !== "Tab" || shiftKey || !selectNext(event.currentTarget.selectionEnd)) return false;
@@ -73,7 +73,7 @@ export function usePromptList(text: string): PromptList {
           onPointerMove={() => setAt(index)}
           // The field keeps the focus.
           onMouseDown={(event) => event.preventDefault()}
-          onClick={() => insertPrompt(prompt)}
+          onClick={() => insertPrompt(prompt, true)}
         >
           <span className="prompt-name">{prompt.name}</span>
           <span className="prompt-words">{summaryOf(prompt)}</span>

@@ -383,7 +383,9 @@ function onListed(
 
 /** Whether what was sent from a place still concerns what is shown: the person is where they were. */
 export const isStillThere = ({ chat, navigation }: ServerState, from: ChatLocation, sent: Sent): boolean =>
-  navigation.current === from.navigation && (chat === from.chat || chat === sent.chat);
+  navigation.current === from.navigation &&
+  (from.chat === null || from.chat === sent.chat) &&
+  (chat === from.chat || chat === sent.chat);
 
 function onSent(state: ServerState, from: ChatLocation, sent: Sent): ServerState {
   const added = sent.messages.map(({ message }) => message);

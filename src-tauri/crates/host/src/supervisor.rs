@@ -246,6 +246,13 @@ impl Supervisor {
         link.used.checked_add(self.unload_after.filter(|_| self.is_idle())?)
     }
 
+    /// Whether no model is in memory, nor about to be.
+    fn has_nothing(&self) -> bool {
+        self.link.as_ref().is_none_or(|link| link.loaded.is_none())
+            && self.loading.is_none()
+            && self.waiting.is_empty()
+    }
+
     /// Whether a model is loaded, and nothing is asked of it.
     fn is_idle(&self) -> bool {
         self.link.as_ref().is_some_and(|link| link.loaded.is_some())
@@ -310,8 +317,8 @@ impl Supervisor {
             Some(EngineCommand::LoadAgain) => self.load_again(),
             Some(EngineCommand::Cancel(id)) => self.cancel(id),
             Some(EngineCommand::UnloadAfter(idle)) => self.unload_after = idle,
-            // It is at work, or none is in memory.
-            Some(EngineCommand::Unload(answer)) => drop(answer.send(self.link.is_none())),
+            // It is at work, or will be, or none is in memory.
+            Some(EngineCommand::Unload(answer)) => drop(answer.send(self.has_nothing())),
             Some(EngineCommand::ShutDown) | None => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())

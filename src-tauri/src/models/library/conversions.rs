@@ -111,6 +111,10 @@ impl ModelLibrary {
         original: &Path,
         stop: impl Future<Output = ()>,
     ) -> Result<bool, ErrorReport> {
+        let (of, place) = {
+            let folder = self.model(model)?;
+            (blocking(move || evidence::identity(&folder)).await, self.place_of(model)?.evidence)
+        };
         let mut arguments: Vec<OsString> = vec!["compare".into(), "--json".into()];
         arguments.extend(["--model".into(), model.into(), "--original".into(), original.into()]);
         let mut found = None;
@@ -124,9 +128,7 @@ impl ModelLibrary {
             return Ok(false);
         }
         let quality = found.ok_or_else(nothing_compared)?;
-        let (folder, place) = (self.model(model)?, self.place_of(model)?.evidence);
-        let kept =
-            json!({ "of": folder.state_of_files(), "source": { "path": original }, "quality": quality });
+        let kept = json!({ "of": of, "source": { "path": original }, "quality": quality });
         let written = {
             let place = place.clone();
             blocking(move || file::write(&place, &kept)).await

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use foretoken_models::Library;
-use foretoken_protocol::{Evidence, EvidenceFigures, EvidenceText, MatrixBits};
+use foretoken_protocol::{Evidence, EvidenceFigures, EvidenceText, MatrixBits, ModelOrigin};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::local_models::ModelFolder;
 use super::offers::place;
@@ -103,11 +104,32 @@ impl Record {
     }
 }
 
+/// What tells a model from others, and this state of its files from later ones. What has a revision does not change; of
+/// other files the time counts.
+pub(super) fn identity(model: &ModelFolder) -> Value {
+    let mut files: Vec<(String, u64, Option<u64>)> = fs::read_dir(&model.path)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_read = name.ends_with(".safetensors") || name == "config.json";
+            // Behind links, as the Hugging Face cache has them.
+            let found = fs::metadata(entry.path()).ok().filter(|_| is_read)?;
+            let changed = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_millis() as u64;
+            Some((name, found.len(), model.revision.is_none().then_some(changed)))
+        })
+        .collect();
+    files.sort();
+    let folder = (model.origin != ModelOrigin::Library).then_some(&model.path);
+    json!({ "folder": folder, "revision": model.revision, "files": files })
+}
+
 /// What was found of a model that somebody else has converted, unless its files have changed since.
 pub(super) fn compared(library: &Library, model: &ModelFolder) -> Option<Proven> {
     let kept = fs::read(place(library, &model.path).ok()?.evidence).ok()?;
     let kept: Value = serde_json::from_slice(&kept).ok()?;
-    if kept["of"] != model.state_of_files() {
+    if kept["of"] != identity(model) {
         return None;
     }
     serde_json::from_value(kept).ok().map(Record::told)
@@ -132,8 +154,6 @@ fn matrices(modules: &BTreeMap<String, Value>) -> Vec<MatrixBits> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

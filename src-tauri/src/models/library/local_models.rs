@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use foretoken_models::{FoundModel, Library, Model, ModelState, Origin, Places, find_models};
 use foretoken_protocol::{ErrorReport, LocalState, ModelOrigin};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::evidence::{self, Proven};
 use crate::models::picker::{BUILT_IN_NAME, display_name};
@@ -34,11 +33,6 @@ pub(super) struct ModelFolder {
 }
 
 impl ModelFolder {
-    /// What tells this state of its files from others, as far as the file system tells.
-    pub(super) fn state_of_files(&self) -> Value {
-        json!({ "revision": self.revision, "disk_bytes": self.disk_bytes })
-    }
-
     /// Whether it is the draft model that came with the app.
     pub(super) fn is_built_in_draft(&self) -> bool {
         self.origin == ModelOrigin::BuiltIn && self.path.ends_with(BUILT_IN_DRAFT.0)

@@ -122,14 +122,20 @@ impl Look<'_> {
         };
         let shape = |facts: &Facts| (facts.hidden_size, facts.layers, facts.vocab_size);
         let own = facts(model).filter(|_| !model.raw)?;
-        self.state.local_models.iter().find(|other| {
+        let alike = self.state.local_models.iter().filter(|other| {
             let is_like = |found: &Facts| {
                 let differ = found.parameters.abs_diff(own.parameters) as f64;
                 // An MTP head or a vision tower may have been left out.
                 shape(found) == shape(&own) && differ < LEFT_OUT * found.parameters as f64
             };
             other.raw && other.state == LocalState::Ready && facts(other).as_ref().is_some_and(is_like)
-        })
+        });
+        let alike: Vec<&ModelFolder> = alike.collect();
+        // Of a family, such as one model and what it was tuned to, the name tells.
+        let name = model.name.to_lowercase();
+        let named = alike.iter().filter(|other| name.starts_with(&other.name.to_lowercase()));
+        let only = alike.first().filter(|_| alike.len() == 1);
+        named.max_by_key(|other| other.name.len()).or(only).copied()
     }
 
     fn draft_model(&self, draft: &ModelFolder) -> LocalDraftModel {

@@ -23,7 +23,7 @@ use tokio::time::{sleep, timeout};
 
 use super::jobs::Step;
 use super::testing::{SHORT_MEASUREMENT, write_draft_model};
-use super::{Dependencies, ModelLibrary};
+use super::{Dependencies, ModelLibrary, evidence};
 use crate::benchmarks::History;
 use crate::places::Places;
 use crate::settings::SettingsFile;
@@ -213,6 +213,7 @@ async fn a_folder_of_somebody_else_is_converted_into_the_library_and_stays_as_it
     let model = told.models.iter().find(|model| Path::new(&model.path) == made).unwrap();
     assert_eq!(model.origin, ModelOrigin::Library);
     assert!(model.tuning.is_none(), "the measurement was left out");
+    what_a_comparison_found_is_shown_while_the_files_are_the_same(&running, &source, &made).await;
 
     let refused = running.library.convert(source.clone(), &choice).await.unwrap_err();
     assert_eq!(refused.code, "name_taken");
@@ -221,6 +222,38 @@ async fn a_folder_of_somebody_else_is_converted_into_the_library_and_stays_as_it
         .wait("it is off the list", |told| !told.models.iter().any(|model| Path::new(&model.path) == source))
         .await;
     assert!(source.join("model.safetensors").is_file());
+}
+
+/// What was kept of a comparison of a model that was made of `source`, which is one of two of its shape.
+async fn what_a_comparison_found_is_shown_while_the_files_are_the_same(
+    running: &Running,
+    source: &Path,
+    made: &Path,
+) {
+    let told = running.library.snapshot();
+    let original = model(&told, made).unwrap().original.as_deref().map(Path::new);
+    assert_eq!(original, Some(source), "the name tells");
+    let figures = json!({ "mean_nll": 2.0, "mtp_acceptance": 0.5 });
+    let found = json!({
+        "tokens": 100, "kl": 0.03, "kl_error": null, "kl_p99": 0.3, "same_choice": 0.9, "texts": [0.03],
+        "reference": figures, "model": figures,
+    });
+    let quality = json!({
+        "evidence": found, "texts": { "source": { "kind": "built_in" } }, "modules": { "a": { "bits": 8 } },
+    });
+    let of = evidence::identity(&running.library.model(made).unwrap());
+    let kept = json!({ "of": of, "source": { "path": source }, "quality": quality });
+    let place = running.library.place_of(made).unwrap().evidence;
+    fs::write(&place, kept.to_string()).unwrap();
+    let kl = |told: &LibrarySnapshot| model(told, made).and_then(|model| Some(model.evidence.as_ref()?.kl));
+    running.library.request_rescan();
+    running.wait("what was found is shown", |told| kl(told) == Some(0.03)).await;
+    let is_weights = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "safetensors");
+    let weights = fs::read_dir(made).unwrap().map(|entry| entry.unwrap().path()).find(is_weights).unwrap();
+    sleep(Duration::from_millis(5)).await;
+    fs::write(&weights, fs::read(&weights).unwrap()).unwrap();
+    running.library.request_rescan();
+    running.wait("nothing is known of other files", |told| kl(told).is_none()).await;
 }
 
 /// A model in full precision that is measured in minutes, listed, and a text to measure it on.

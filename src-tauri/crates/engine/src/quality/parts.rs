@@ -48,8 +48,8 @@ impl Parts {
         Self::divide(texts, documents, &perplexities, observe)
     }
 
-    /// The part of texts that conversions are measured on, but what `model` finds odd of that alone, which takes a
-    /// fraction of the time. Versions of it take so many bytes of memory.
+    /// The part of texts that conversions are measured on where none of them is odd, without what `model` finds odd of
+    /// it: reading no more than that takes a fraction of the time. Versions of it take so many bytes of memory.
     pub(super) fn report(
         model: &Path,
         texts: &calibration::Texts,

@@ -26,12 +26,15 @@ fn workbook(sheets: &[(&str, &str)], shared: &[&str], properties: &str) -> Vec<u
     let others: Vec<_> = others.iter().map(|(id, kind, target)| (&**id, *kind, &**target)).collect();
     let shared: String = shared.iter().map(|text| format!("<si>{text}</si>")).collect();
     let styles = format!(
-        "<styleSheet {MAIN}><numFmts count=\"3\"><numFmt numFmtId=\"164\" formatCode=\"0.0%\"/>\
+        "<styleSheet {MAIN}><numFmts count=\"6\"><numFmt numFmtId=\"164\" formatCode=\"0.0%\"/>\
          <numFmt numFmtId=\"165\" formatCode=\"[h]:mm:ss\"/>\
-         <numFmt numFmtId=\"166\" formatCode=\"dd/mm/yyyy\\ hh:mm\"/></numFmts>\
+         <numFmt numFmtId=\"166\" formatCode=\"dd/mm/yyyy\\ hh:mm\"/>\
+         <numFmt numFmtId=\"167\" formatCode=\"[$-en-US]mmmm\"/><numFmt numFmtId=\"168\" formatCode=\"[Red]hh:mm\"/>\
+         <numFmt numFmtId=\"169\" formatCode=\"[$-de-DE]hh:mm\"/></numFmts>\
          <fonts count=\"1\"><font/></fonts><fills count=\"1\"><fill/></fills><borders count=\"1\"><border/></borders>\
-         <cellXfs count=\"6\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\" applyNumberFormat=\"1\"/><xf numFmtId=\"9\"/>\
-         <xf numFmtId=\"164\"/><xf numFmtId=\"165\"/><xf numFmtId=\"166\"/></cellXfs></styleSheet>"
+         <cellXfs count=\"9\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\" applyNumberFormat=\"1\"/><xf numFmtId=\"9\"/>\
+         <xf numFmtId=\"164\"/><xf numFmtId=\"165\"/><xf numFmtId=\"166\"/>\
+         <xf numFmtId=\"167\"/><xf numFmtId=\"168\"/><xf numFmtId=\"169\"/></cellXfs></styleSheet>"
     );
     parts.extend([
         ("[Content_Types].xml".to_owned(), "<Types/>".to_owned()),
@@ -76,6 +79,12 @@ fn numbers_are_shown_as_their_formats_say() {
         "<workbookPr date1904=\"1\"/>",
     );
     assert_eq!(text(&since_1904), "## Sheet: S\n\n2024-03-01");
+}
+
+#[test]
+fn colours_and_languages_in_brackets_are_no_part_of_a_format() {
+    let rows = r#"<row r="1"><c r="A1" s="6"><v>45352</v></c><c r="B1" s="7"><v>45352.5</v></c><c r="C1" s="8"><v>45352.5</v></c></row>"#;
+    assert_eq!(text(&workbook(&[("S", rows)], &[], "")), "## Sheet: S\n\n2024-03-01,12:00,12:00");
 }
 
 #[test]

@@ -42,8 +42,10 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Text, DocumentError> {
         };
         let formats =
             cells.styles().iter().map(|style| Format::of(style.number_format.as_ref())).collect::<Vec<_>>();
+        let mut has_blank = false;
         while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(failed)? {
             let (row, column) = cell.get_position();
+            has_blank |= matches!(cell.get_value(), DataRef::Empty);
             let format = formats.get(style).copied().unwrap_or_default();
             let value = match cell.get_value() {
                 // Rows that are not read are only counted.
@@ -54,9 +56,21 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Text, DocumentError> {
             };
             sheet.cell(row, column, value);
         }
+        drop(cells);
+        if has_blank {
+            sheet.not_computed(not_computed(&mut book, &listed.name));
+        }
         text.add(sheet);
     }
     Ok(text.0)
+}
+
+/// How many cells of a sheet have a formula and no result, as programs that do not compute write them. The reader
+/// tells either of formulas or of styles, so that this is a pass of its own; what is wrong with formulas ends it.
+fn not_computed(book: &mut Xlsx<Cursor<&[u8]>>, name: &str) -> usize {
+    let Ok(mut cells) = book.worksheet_cells_reader(name) else { return 0 };
+    let cells = std::iter::from_fn(|| cells.next_cell_with_formula_metadata().ok().flatten());
+    cells.filter(|cell| cell.formula.is_some() && matches!(cell.value, DataRef::Empty)).count()
 }
 
 /// Reads an `.xlsb`.

@@ -12,6 +12,8 @@ pub(crate) struct Sheet {
     more_rows: usize,
     last: Option<u32>,
     columns_left_out: bool,
+    /// Formulas whose results are not in the file.
+    not_computed: usize,
     bytes: usize,
 }
 
@@ -24,6 +26,11 @@ impl Sheet {
     /// Whether a further cell in this row would be read.
     pub(crate) fn is_full(&self, row: u32) -> bool {
         self.rows.len() >= MOST_ROWS && self.last != Some(row)
+    }
+
+    /// Takes the number of formulas whose results are not in the file.
+    pub(crate) fn not_computed(&mut self, formulas: usize) {
+        self.not_computed = formulas;
     }
 
     /// Takes a row of cells, by their columns, that is there so many times from `row` on.
@@ -84,6 +91,17 @@ impl Sheet {
                 "Only the first {MOST_COLUMNS} columns of the sheet “{}” were read.",
                 self.name
             ));
+        }
+        match self.not_computed {
+            0 => {}
+            1 => notes.push(format!(
+                "1 formula of the sheet “{}” is left out: its result is not in the file.",
+                self.name
+            )),
+            count => notes.push(format!(
+                "{count} formulas of the sheet “{}” are left out: their results are not in the file.",
+                self.name
+            )),
         }
         let mut text = format!("## Sheet: {}\n", self.name);
         for note in &notes {

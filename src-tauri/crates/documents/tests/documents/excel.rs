@@ -107,6 +107,21 @@ fn of_a_long_sheet_the_first_rows_are_read_and_that_is_said() {
 }
 
 #[test]
+fn formulas_that_were_never_computed_are_counted_in_a_note() {
+    let rows = r#"<row r="1"><c r="A1"><v>2</v></c><c r="B1"><f>A1*2</f><v>4</v></c><c r="C1" t="str"><f>""</f><v></v></c><c r="D1" s="1"/></row>
+        <row r="2"><c r="A2"><f>SUM(A1:B1)</f><v></v></c><c r="B2"><f t="shared" ref="B2:B3" si="0">A1+1</f></c></row>
+        <row r="3"><c r="B3"><f t="shared" si="0"/></c></row>"#;
+    let one = r#"<row r="1"><c r="A1"><f>1+1</f></c></row>"#;
+    let DocumentText { text, notes } = whole(&workbook(&[("S", rows), ("T", one)], &[], ""));
+    let expected = [
+        "3 formulas of the sheet “S” are left out: their results are not in the file.",
+        "1 formula of the sheet “T” is left out: its result is not in the file.",
+    ];
+    assert_eq!(notes, expected);
+    assert_eq!(text, format!("## Sheet: S\n\n[{}]\n\n2,4\n\n## Sheet: T\n\n[{}]", expected[0], expected[1]));
+}
+
+#[test]
 fn hidden_sheets_are_named_as_such() {
     let bytes = workbook(&[("S\" state=\"hidden", "<row r=\"1\"><c r=\"A1\"><v>1</v></c></row>")], &[], "");
     assert_eq!(text(&bytes), "## Sheet: S (hidden)\n\n1");

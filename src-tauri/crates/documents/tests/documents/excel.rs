@@ -1,6 +1,10 @@
 //! Excel's workbooks, as Excel, LibreOffice, Google Sheets and programs write them.
 
+use std::io::{Cursor, Write};
+
 use foretoken_documents::{DocumentText, read};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 use crate::{archive, relations, text, whole};
 
@@ -119,6 +123,46 @@ fn formulas_that_were_never_computed_are_counted_in_a_note() {
     ];
     assert_eq!(notes, expected);
     assert_eq!(text, format!("## Sheet: S\n\n[{}]\n\n2,4\n\n## Sheet: T\n\n[{}]", expected[0], expected[1]));
+}
+
+#[test]
+fn a_binary_workbook_is_read_however_far_apart_its_cells_are() {
+    let words = |text: &str| {
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        [&u32::try_from(text.len()).unwrap().to_le_bytes()[..], &units].concat()
+    };
+    // Records: a type in one or two bytes, how many bytes follow, and those.
+    let record =
+        |kind: &[u8], content: &[u8]| [kind, &[u8::try_from(content.len()).unwrap()], content].concat();
+    let row = |row: u32| record(&[0], &row.to_le_bytes());
+    let cell = |column: u32, value: f64| {
+        record(&[5], &[&column.to_le_bytes()[..], &[0; 4], &value.to_le_bytes()].concat())
+    };
+    let sheet = |id: &str, name: &str| record(&[0x9c, 1], &[vec![0; 8], words(id), words(name)].concat());
+    let ends = [record(&[0x90, 1], &[]), record(&[0x9d, 1], &[])].concat();
+    let book = [sheet("rId1", "Far"), sheet("rId2", "Gone"), ends].concat();
+    let cells =
+        [row(0), cell(1, 0.5), row(1), cell(0, 2.0), row(1_048_575), cell(255, 3.0), cell(16_383, 4.0)];
+    let begins = [record(&[0x94, 1], &[0; 16]), record(&[0x91, 1], &[])].concat();
+    let cells = [begins, cells.concat(), record(&[0x92, 1], &[])].concat();
+    let others = relations(&[
+        ("rId1", "worksheet", "worksheets/sheet1.bin"),
+        ("rId2", "worksheet", "worksheets/sheet2.bin"),
+    ]);
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in [
+        ("xl/workbook.bin", &*book),
+        ("xl/_rels/workbook.bin.rels", others.as_bytes()),
+        ("xl/worksheets/sheet1.bin", &cells),
+    ] {
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    let DocumentText { text, notes } = whole(&zip.finish().unwrap().into_inner());
+    let note = "Only the first 256 columns of the sheet “Far” were read.";
+    assert_eq!(notes, [note]);
+    let expected = format!("## Sheet: Far\n\n[{note}]\n\n,0.5\n2\n\n{}3", ",".repeat(255));
+    assert_eq!(text, expected);
 }
 
 #[test]

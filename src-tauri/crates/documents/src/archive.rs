@@ -116,9 +116,14 @@ pub(crate) struct Relation {
     pub(crate) outside: bool,
 }
 
-/// The name of the part that `target` leads to from the part `from`. It never leaves the archive.
+/// The name of the part that the address `target` leads to from the part `from`. It never leaves the archive.
 pub(crate) fn resolve(from: &str, target: &str) -> String {
-    let target = target.split(['#', '?']).next().unwrap_or_default().replace('\\', "/");
+    part(from, target.split(['#', '?']).next().unwrap_or_default())
+}
+
+/// The name of the part with this path from the part `from`. It never leaves the archive.
+pub(crate) fn part(from: &str, path: &str) -> String {
+    let target = path.replace('\\', "/");
     let mut path: Vec<&str> = Vec::new();
     if !target.starts_with('/') {
         path.extend(from.rsplit_once('/').map(|(folder, _)| folder.split('/')).into_iter().flatten());

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::archive::{Archive, resolve};
+use crate::archive::{self, Archive};
 use crate::encoding;
 use crate::error::DocumentError;
 use crate::html;
@@ -13,11 +13,12 @@ use crate::xml::{Node, Xml};
 
 const KIND: Kind = Kind::Book;
 
-pub(crate) fn text(bytes: &[u8]) -> Result<String, DocumentError> {
+/// The text of a book, and which of its chapters are missing.
+pub(crate) fn text(bytes: &[u8]) -> Result<(String, Vec<String>), DocumentError> {
     let mut archive = Archive::open(bytes, KIND)?;
     let container = archive.needed("META-INF/container.xml")?;
     let package = first(&container, "rootfile", "full-path")?.unwrap_or_default();
-    let package = resolve("", &package);
+    let package = archive::part("", &package);
     let book = Package::read(&archive.needed(&package)?, &package)?;
     let locked = match archive.text("META-INF/encryption.xml")? {
         Some(encryption) => all(&encryption, "CipherReference", "URI")?,
@@ -30,7 +31,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<String, DocumentError> {
             let _ = read_titles(&text, contents, &mut titles);
         }
     }
-    let mut markdown = Markdown::default();
+    let (mut markdown, mut notes) = (Markdown::default(), Vec::new());
     if !book.title.is_empty() {
         markdown.raw(&format!("# {}", book.title));
     }
@@ -39,10 +40,15 @@ pub(crate) fn text(bytes: &[u8]) -> Result<String, DocumentError> {
     }
     for part in book.spine.iter().filter(|part| !book.contents.contains(part)) {
         // Fonts are often scrambled; a chapter is only where a shop protects it.
-        if locked.iter().any(|name| resolve("", &decoded(name)) == *part) {
+        if locked.iter().any(|name| resolve("", name) == *part) {
             return Err(DocumentError::Locked { kind: KIND });
         }
-        let Some(chapter) = archive.bytes(part)? else { continue };
+        let Some(chapter) = archive.bytes(part)? else {
+            let note = format!("The chapter “{part}” is missing from the file.");
+            markdown.raw(&format!("[{note}]"));
+            notes.push(note);
+            continue;
+        };
         let chapter = html::chapter(&encoding::text(&chapter), KIND);
         match titles.get(part) {
             Some(title) if !chapter.starts_with('#') && !chapter.is_empty() => {
@@ -52,7 +58,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<String, DocumentError> {
         }
         markdown.raw(&chapter);
     }
-    Ok(markdown.finish())
+    Ok((markdown.finish(), notes))
 }
 
 /// What a book says of itself.
@@ -80,7 +86,7 @@ impl Package {
                     else {
                         continue;
                     };
-                    let part = resolve(name, &decoded(&target));
+                    let part = resolve(name, &target);
                     let is_contents =
                         element.attribute("media-type").is_some_and(|kind| kind.contains("ncx"))
                             || element.attribute("properties").is_some_and(|words| words.contains("nav"));
@@ -90,7 +96,9 @@ impl Package {
                     parts.insert(id, part);
                 }
                 "itemref" => {
-                    package.spine.extend(element.attribute("idref").and_then(|id| parts.get(&id)).cloned());
+                    // One that is not listed is missing.
+                    let part = element.attribute("idref").map(|id| parts.get(&id).cloned().unwrap_or(id));
+                    package.spine.extend(part);
                 }
                 _ => {}
             }
@@ -119,7 +127,7 @@ fn read_titles(text: &str, name: &str, titles: &mut BTreeMap<String, String>) ->
             _ => continue,
         };
         if let Some(target) = target.filter(|_| !label.is_empty()) {
-            titles.entry(resolve(name, &decoded(&target))).or_insert_with(|| label.clone());
+            titles.entry(resolve(name, &target)).or_insert_with(|| label.clone());
         }
     }
     Ok(())
@@ -143,7 +151,8 @@ fn all(text: &str, name: &str, attribute: &str) -> Result<Vec<String>, DocumentE
     Ok(found)
 }
 
-/// An address without its escapes.
-fn decoded(address: &str) -> String {
-    percent_encoding::percent_decode_str(address).decode_utf8_lossy().into_owned()
+/// The name of the part that an address leads to from the part `from`: escaped signs belong to the name.
+fn resolve(from: &str, address: &str) -> String {
+    let path = address.split(['#', '?']).next().unwrap_or_default();
+    archive::part(from, &percent_encoding::percent_decode_str(path).decode_utf8_lossy())
 }

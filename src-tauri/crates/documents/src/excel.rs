@@ -42,24 +42,31 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Text, DocumentError> {
         };
         let formats =
             cells.styles().iter().map(|style| Format::of(style.number_format.as_ref())).collect::<Vec<_>>();
+        let mut has_blank = false;
         while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(failed)? {
             let (row, column) = cell.get_position();
+            has_blank |= matches!(cell.get_value(), DataRef::Empty);
             let format = formats.get(style).copied().unwrap_or_default();
-            let value = match cell.get_value() {
-                // Rows that are not read are only counted.
-                DataRef::Empty => String::new(),
-                _ if sheet.is_full(row) => "…".to_owned(),
-                DataRef::SharedString(text) => (*text).to_owned(),
-                value => shown(&Data::from(value.clone()), format),
-            };
-            sheet.cell(row, column, value);
+            sheet.cell(row, column, read(cell.get_value(), format, sheet.is_full(row)));
+        }
+        drop(cells);
+        if has_blank {
+            sheet.not_computed(not_computed(&mut book, &listed.name));
         }
         text.add(sheet);
     }
     Ok(text.0)
 }
 
-/// Reads an `.xlsb`.
+/// How many cells of a sheet have a formula and no result, as programs that do not compute write them. The reader
+/// tells either of formulas or of styles, so that this is a pass of its own; what is wrong with formulas ends it.
+fn not_computed(book: &mut Xlsx<Cursor<&[u8]>>, name: &str) -> usize {
+    let Ok(mut cells) = book.worksheet_cells_reader(name) else { return 0 };
+    let cells = std::iter::from_fn(|| cells.next_cell_with_formula_metadata().ok().flatten());
+    cells.filter(|cell| cell.formula.is_some() && matches!(cell.value, DataRef::Empty)).count()
+}
+
+/// Reads an `.xlsb` cell by cell, like an `.xlsx`.
 pub(crate) fn binary_text(bytes: &[u8]) -> Result<Text, DocumentError> {
     let kind = Kind::BinaryExcel;
     Archive::open(bytes, kind)?.check()?;
@@ -67,28 +74,37 @@ pub(crate) fn binary_text(bytes: &[u8]) -> Result<Text, DocumentError> {
         XlsbError::Password => DocumentError::Locked { kind },
         error => damaged(kind, &error),
     };
-    whole(Xlsb::new(Cursor::new(bytes)).map_err(failed)?, failed)
+    let mut book = Xlsb::new(Cursor::new(bytes)).map_err(failed)?;
+    let sheets = book.sheets_metadata().to_vec();
+    let mut text = Joined::default();
+    for listed in tables(&sheets) {
+        let mut sheet = Sheet::new(&listed.name, listed.visible != SheetVisible::Visible);
+        let mut cells = match book.worksheet_cells_reader(&listed.name) {
+            Ok(cells) => cells,
+            Err(XlsbError::WorksheetNotFound(_) | XlsbError::FileNotFound(_)) => continue,
+            Err(error) => return Err(failed(error)),
+        };
+        while let Some(cell) = cells.next_cell().map_err(failed)? {
+            let (row, column) = cell.get_position();
+            sheet.cell(row, column, read(cell.get_value(), Format::default(), sheet.is_full(row)));
+        }
+        text.add(sheet);
+    }
+    Ok(text.0)
 }
 
-/// Reads an `.xls`.
+/// Reads an `.xls`: sheets as a whole, which have at most 65,536 rows of 256 columns.
 pub(crate) fn old_text(bytes: &[u8]) -> Result<Text, DocumentError> {
     let kind = Kind::OldExcel;
     let failed = |error: XlsError| match error {
         XlsError::Password => DocumentError::Locked { kind },
         error => damaged(kind, &error),
     };
-    whole(Xls::new(Cursor::new(bytes)).map_err(failed)?, failed)
-}
-
-/// Reads sheets as a whole, which in these formats are small or memory's limit ends the process.
-fn whole<'a, B: Reader<Cursor<&'a [u8]>>>(
-    mut book: B,
-    failed: impl Fn(B::Error) -> DocumentError,
-) -> Result<Text, DocumentError> {
+    let mut book = Xls::new(Cursor::new(bytes)).map_err(failed)?;
     let sheets = book.sheets_metadata().to_vec();
     let mut text = Joined::default();
     for listed in tables(&sheets) {
-        let range: Range<Data> = book.worksheet_range(&listed.name).map_err(&failed)?;
+        let range: Range<Data> = book.worksheet_range(&listed.name).map_err(failed)?;
         let mut sheet = Sheet::new(&listed.name, listed.visible != SheetVisible::Visible);
         let (top, left) = range.start().unwrap_or_default();
         for (row, column, value) in range.used_cells() {
@@ -122,6 +138,16 @@ impl Joined {
         }
         *joined += &text;
         all.extend(notes);
+    }
+}
+
+/// The value of a cell as it is shown, or a mark where its row is only counted.
+fn read(value: &DataRef<'_>, format: Format, is_counted: bool) -> String {
+    match value {
+        DataRef::Empty => String::new(),
+        _ if is_counted => "…".to_owned(),
+        DataRef::SharedString(text) => (*text).to_owned(),
+        value => shown(&Data::from(value.clone()), format),
     }
 }
 

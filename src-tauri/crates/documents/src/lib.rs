@@ -53,7 +53,7 @@ pub fn read(bytes: &[u8], name: &str) -> Result<DocumentText, DocumentError> {
         Kind::OldExcel => excel::old_text(bytes),
         Kind::Slides => slides::text(bytes).map(whole),
         Kind::OpenDocument => open_document::text(bytes),
-        Kind::Book => book::text(bytes).map(whole),
+        Kind::Book => book::text(bytes),
         Kind::Rtf => Ok(whole(rtf::text(bytes))),
         Kind::Html | Kind::Archive | Kind::Compound => Ok(whole(html::text(&encoding::text(bytes)))),
     }));

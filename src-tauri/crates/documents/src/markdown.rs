@@ -128,11 +128,15 @@ impl Markdown {
         self.in_list = is_item;
     }
 
-    /// Adds a text as it is, between blank lines.
+    /// Adds a text as it is: between blank lines, or to the cell that is open.
     pub(crate) fn raw(&mut self, text: &str) {
         self.end(Block::Paragraph);
-        if !text.is_empty() {
-            self.block(text, false);
+        if text.is_empty() {
+            return;
+        }
+        match self.tables.last_mut() {
+            Some(Table { cell: Some((blocks, ..)), .. }) => blocks.push(text.to_owned()),
+            _ => self.block(text, false),
         }
     }
 

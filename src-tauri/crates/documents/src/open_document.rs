@@ -9,8 +9,8 @@ use crate::sheet::Sheet;
 use crate::xml::{Element, Node, Xml};
 
 const KIND: Kind = Kind::OpenDocument;
-/// How often a cell or a row is repeated at most; sheets are filled up to their end with empty ones.
-const MOST_REPEATED: usize = 1024;
+/// How many blanks one element stands for at most.
+const MOST_BLANKS: usize = 1024;
 
 /// The text of a document, and what was left out of it.
 pub(crate) fn text(bytes: &[u8]) -> Result<(String, Vec<String>), DocumentError> {
@@ -102,7 +102,7 @@ impl Body {
             "annotation" => self.annotation(xml)?,
             "list" => self.lists += 1,
             "list-item" => self.is_item = true,
-            "s" => self.markdown.text(&" ".repeat(count("c").min(MOST_REPEATED))),
+            "s" => self.markdown.text(&" ".repeat(count("c").min(MOST_BLANKS))),
             "tab" => self.markdown.text("\t"),
             "line-break" => self.markdown.text("\n"),
             "a" => {
@@ -213,11 +213,7 @@ impl Body {
                 Some(Node::Close(end)) => match end.name() {
                     "table" => depth -= 1,
                     "table-row" => {
-                        for row in row..row.saturating_add(rows.min(MOST_REPEATED)) {
-                            for (column, text) in &cells {
-                                sheet.cell(place(row), place(*column), text.clone());
-                            }
-                        }
+                        sheet.repeated(row, rows, &cells);
                         row = row.saturating_add(rows);
                     }
                     _ => {}
@@ -231,10 +227,6 @@ impl Body {
         self.left_out.extend(left_out);
         Ok(())
     }
-}
-
-fn place(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// What a cell shows, whose beginning has just been read.

@@ -1,5 +1,7 @@
-//! Rich text: groups, control words and characters. Tables, headings and lists become Markdown; pictures, fonts and all
-//! other destinations are passed over.
+//! Rich text: groups, control words and characters. Tables, headings and lists become Markdown; pictures and all other
+//! destinations are passed over; of fonts only their encodings are read.
+
+use std::collections::BTreeMap;
 
 use encoding_rs::Encoding;
 
@@ -46,6 +48,10 @@ struct Group {
     /// What is in it stands before an item of a list.
     is_marker: bool,
     is_note: bool,
+    /// What is in it says what the fonts are.
+    is_fonts: bool,
+    /// The number of the font.
+    font: Option<i32>,
     /// How many characters stand for one of Unicode, for readers that do not know that.
     fallback: usize,
 }
@@ -57,7 +63,11 @@ struct Rtf {
     /// Groups that lie deeper than is kept track of.
     too_deep: usize,
     encoding: Option<&'static Encoding>,
-    /// Characters in that encoding that have not been decoded, since one may take two.
+    /// The encodings of the fonts that have one of their own, by their numbers.
+    fonts: BTreeMap<i32, &'static Encoding>,
+    /// The font of text that names none.
+    font: Option<i32>,
+    /// Characters in their encoding that have not been decoded, since one may take two.
     bytes: Vec<u8>,
     /// Characters to pass over, since one of Unicode stood before them.
     to_skip: usize,
@@ -158,29 +168,34 @@ impl Rtf {
         let is_on = number != Some(0);
         let count = || number.and_then(|number| usize::try_from(number).ok());
         if std::mem::take(&mut self.optional) && !matches!(word, "shptxt" | "shpinst") {
+            if word == "nesttableprops" {
+                // It ends a row of a table within a cell.
+                self.show("\n");
+            }
             return self.skip();
         }
         match word {
-            "fonttbl" | "colortbl" | "stylesheet" | "info" | "pict" | "header" | "headerl" | "headerr"
-            | "headerf" | "footer" | "footerl" | "footerr" | "footerf" | "object" | "fldinst"
-            | "nonshppict" | "themedata" | "listtable" | "filetbl" | "revtbl" | "xe" | "tc"
-            | "annotation" | "atnid" | "atnauthor" | "sn" | "sv" => {
+            "fonttbl" => {
+                self.skip();
+                if let Some(group) = self.group() {
+                    (group.is_fonts, group.font) = (true, None);
+                }
+            }
+            "f" => {
+                if let Some(group) = self.group() {
+                    group.font = number;
+                }
+            }
+            "deff" => self.font = number,
+            "fcharset" => self.font_is_in(count().and_then(of_charset)),
+            "cpg" => self.font_is_in(count().and_then(of_code_page)),
+            "colortbl" | "stylesheet" | "info" | "pict" | "header" | "headerl" | "headerr" | "headerf"
+            | "footer" | "footerl" | "footerr" | "footerf" | "object" | "fldinst" | "nonshppict"
+            | "themedata" | "listtable" | "filetbl" | "revtbl" | "xe" | "tc" | "annotation" | "atnid"
+            | "atnauthor" | "sn" | "sv" | "nonesttables" => {
                 self.skip();
             }
-            "ansicpg" => {
-                let page = count().and_then(|page| u16::try_from(page).ok());
-                self.encoding = page.and_then(|page| {
-                    Encoding::for_label(format!("windows-{page}").as_bytes()).or(match page {
-                        932 => Some(encoding_rs::SHIFT_JIS),
-                        936 => Some(encoding_rs::GBK),
-                        949 => Some(encoding_rs::EUC_KR),
-                        950 => Some(encoding_rs::BIG5),
-                        10_000 => Some(encoding_rs::MACINTOSH),
-                        65_001 => Some(encoding_rs::UTF_8),
-                        _ => None,
-                    })
-                });
-            }
+            "ansicpg" => self.encoding = count().and_then(of_code_page),
             "mac" => self.encoding = Some(encoding_rs::MACINTOSH),
             "uc" => {
                 if let Some(group) = self.group() {
@@ -195,7 +210,7 @@ impl Rtf {
             }
             "plain" => {
                 if let Some(group) = self.group() {
-                    group.hidden = false;
+                    (group.hidden, group.font) = (false, None);
                 }
             }
             "listtext" | "pntext" => {
@@ -232,8 +247,8 @@ impl Rtf {
                 }
                 self.cell_is_open = false;
             }
-            "line" => self.show("\n"),
-            "tab" => self.show("\t"),
+            "line" | "nestrow" => self.show("\n"),
+            "tab" | "nestcell" => self.show("\t"),
             "emdash" => self.show("—"),
             "endash" => self.show("–"),
             "bullet" => self.show("•"),
@@ -268,9 +283,18 @@ impl Rtf {
     fn flush(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
         if !bytes.is_empty() {
-            let text =
-                self.encoding.unwrap_or(encoding_rs::WINDOWS_1252).decode_without_bom_handling(&bytes).0;
-            self.show(&text);
+            let font = self.groups.last().and_then(|group| group.font).or(self.font);
+            let of_font = font.and_then(|font| self.fonts.get(&font)).copied();
+            let encoding = of_font.or(self.encoding).unwrap_or(encoding_rs::WINDOWS_1252);
+            self.show(&encoding.decode_without_bom_handling(&bytes).0);
+        }
+    }
+
+    /// Takes the encoding of the font that is being described.
+    fn font_is_in(&mut self, encoding: Option<&'static Encoding>) {
+        let font = self.groups.last().filter(|group| group.is_fonts).and_then(|group| group.font);
+        if let (Some(font), Some(encoding)) = (font, encoding) {
+            self.fonts.insert(font, encoding);
         }
     }
 
@@ -319,4 +343,39 @@ impl Rtf {
         };
         self.markdown.end(block);
     }
+}
+
+/// The encoding of a code page of Windows.
+fn of_code_page(page: usize) -> Option<&'static Encoding> {
+    Encoding::for_label(format!("windows-{page}").as_bytes()).or(match page {
+        932 => Some(encoding_rs::SHIFT_JIS),
+        936 => Some(encoding_rs::GBK),
+        949 => Some(encoding_rs::EUC_KR),
+        950 => Some(encoding_rs::BIG5),
+        10_000 => Some(encoding_rs::MACINTOSH),
+        65_001 => Some(encoding_rs::UTF_8),
+        _ => None,
+    })
+}
+
+/// The encoding of a character set, as fonts of Windows number them; none where it is that of the document.
+fn of_charset(charset: usize) -> Option<&'static Encoding> {
+    of_code_page(match charset {
+        0 => 1252,
+        77 => 10_000,
+        128 => 932,
+        129 => 949,
+        134 => 936,
+        136 => 950,
+        161 => 1253,
+        162 => 1254,
+        163 => 1258,
+        177 => 1255,
+        178 => 1256,
+        186 => 1257,
+        204 => 1251,
+        222 => 874,
+        238 => 1250,
+        _ => return None,
+    })
 }

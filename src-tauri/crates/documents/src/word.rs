@@ -35,7 +35,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<String, DocumentError> {
     let document = archive.needed(&main)?;
     let mut body = Body::new(&styles, &mut numbering, &relations);
     body.read(&document)?;
-    let mut markdown = body.markdown;
+    let mut markdown = body.story.markdown;
     for ((part, relations), mark) in &notes {
         let mut body = Body::new(&styles, &mut numbering, relations);
         body.mark = Some(mark);
@@ -56,17 +56,27 @@ struct Paragraph {
     depth: Option<usize>,
 }
 
-/// A part of the document on its way to Markdown.
-struct Body<'a> {
-    styles: &'a Styles,
-    numbering: &'a mut Numbering,
-    relations: &'a BTreeMap<String, Relation>,
+/// Paragraphs that follow each other: those of the document, or of a text box.
+#[derive(Default)]
+struct Story {
     markdown: Markdown,
     paragraph: Paragraph,
     /// Whether the run that is being read is hidden.
     hidden: bool,
     /// The links that are open: where in the line each began, and where it leads.
     links: Vec<(usize, Option<String>)>,
+    /// The texts of the boxes that are anchored in the paragraph.
+    boxes: Vec<String>,
+}
+
+/// A part of the document on its way to Markdown.
+struct Body<'a> {
+    styles: &'a Styles,
+    numbering: &'a mut Numbering,
+    relations: &'a BTreeMap<String, Relation>,
+    story: Story,
+    /// The stories around the text box that is being read.
+    outside: Vec<Story>,
     /// What stands before the numbers of notes, in a part that holds them.
     mark: Option<&'a str>,
     notes: Vec<(String, String)>,
@@ -78,9 +88,8 @@ impl<'a> Body<'a> {
         numbering: &'a mut Numbering,
         relations: &'a BTreeMap<String, Relation>,
     ) -> Self {
-        let (markdown, paragraph) = (Markdown::default(), Paragraph::default());
-        let (hidden, links, mark, notes) = (false, Vec::new(), None, Vec::new());
-        Self { styles, numbering, relations, markdown, paragraph, hidden, links, mark, notes }
+        let (story, outside) = (Story::default(), Vec::new());
+        Self { styles, numbering, relations, story, outside, mark: None, notes: Vec::new() }
     }
 
     fn read(&mut self, text: &str) -> Result<(), DocumentError> {
@@ -105,15 +114,15 @@ impl<'a> Body<'a> {
                     "pPrChange" | "rPrChange" | "tblPrChange" | "trPrChange" | "tcPrChange" => xml.skip()?,
                     "t" => {
                         let content = text_of(&mut xml)?;
-                        if !self.hidden {
-                            self.markdown.text(&content);
+                        if !self.story.hidden {
+                            self.story.markdown.text(&content);
                         }
                     }
                     _ => self.open(&element),
                 },
                 Node::Close(end) => match end.name() {
                     "footnote" | "endnote" | "comment" if self.mark.is_some() => {
-                        let text = std::mem::take(&mut self.markdown).finish();
+                        let text = std::mem::take(&mut self.story.markdown).finish();
                         if let Some((id, author)) = note.take().filter(|_| !text.is_empty()) {
                             self.notes.push((id, author + &text.replace("\n\n", "\n")));
                         }
@@ -123,27 +132,30 @@ impl<'a> Body<'a> {
                 Node::Text(_) => {}
             }
         }
+        self.story.end(Block::Paragraph);
         Ok(())
     }
 
     fn open(&mut self, element: &Element<'_>) {
         let value = || element.attribute("val");
-        let markdown = &mut self.markdown;
+        let story = &mut self.story;
+        let markdown = &mut story.markdown;
         match element.name() {
             "p" => {
-                // One within another stands in a frame beside it.
-                markdown.end(Block::Paragraph);
-                self.paragraph = Paragraph::default();
-                self.links.clear();
+                story.end(Block::Paragraph);
+                story.paragraph = Paragraph::default();
+                story.links.clear();
             }
-            "pStyle" => self.paragraph.style = value(),
+            "txbxContent" => self.outside.push(std::mem::take(story)),
+            "pStyle" => story.paragraph.style = value(),
             "outlineLvl" => {
-                self.paragraph.level = element.number("val").filter(|level| *level < 9).map(|level| level + 1)
+                story.paragraph.level =
+                    element.number("val").filter(|level| *level < 9).map(|level| level + 1)
             }
-            "numId" => self.paragraph.list = value(),
-            "ilvl" => self.paragraph.depth = element.number("val"),
-            "r" => self.hidden = false,
-            "vanish" => self.hidden = element.is_on(),
+            "numId" => story.paragraph.list = value(),
+            "ilvl" => story.paragraph.depth = element.number("val"),
+            "r" => story.hidden = false,
+            "vanish" => story.hidden = element.is_on(),
             "tab" | "ptab" if element.attribute("pos").is_none() => markdown.text("\t"),
             "br" | "cr" if element.attribute("type").is_none_or(|kind| kind == "textWrapping") => {
                 markdown.text("\n")
@@ -168,7 +180,7 @@ impl<'a> Body<'a> {
                 let relation = element.relation().and_then(|id| self.relations.get(&id));
                 let address =
                     relation.filter(|relation| relation.outside).map(|relation| relation.target.clone());
-                self.links.push((markdown.line_length(), address));
+                story.links.push((markdown.line_length(), address));
             }
             "tbl" => markdown.open_table(),
             "tc" => markdown.open_cell(1, 1),
@@ -181,24 +193,29 @@ impl<'a> Body<'a> {
         match name {
             "p" => {
                 let block = self.block();
-                self.markdown.end(block);
-                self.paragraph = Paragraph::default();
+                self.story.end(block);
+            }
+            "txbxContent" => {
+                self.story.end(Block::Paragraph);
+                let outside = self.outside.pop().unwrap_or_default();
+                let inside = std::mem::replace(&mut self.story, outside);
+                self.story.boxes.push(inside.markdown.finish());
             }
             "hyperlink" => {
-                if let Some((start, Some(address))) = self.links.pop() {
-                    self.markdown.link(start, &address);
+                if let Some((start, Some(address))) = self.story.links.pop() {
+                    self.story.markdown.link(start, &address);
                 }
             }
-            "tc" => self.markdown.close_cell(),
-            "tr" => self.markdown.close_row(),
-            "tbl" => self.markdown.close_table(),
+            "tc" => self.story.markdown.close_cell(),
+            "tr" => self.story.markdown.close_row(),
+            "tbl" => self.story.markdown.close_table(),
             _ => {}
         }
     }
 
     /// What the paragraph is by its own properties or those of its style.
     fn block(&mut self) -> Block {
-        let paragraph = std::mem::take(&mut self.paragraph);
+        let paragraph = std::mem::take(&mut self.story.paragraph);
         let style = paragraph.style.as_ref().map(|id| self.styles.get(id)).unwrap_or_default();
         if let Some(level) = paragraph.level.or(style.level) {
             return Block::Heading(level);
@@ -211,6 +228,16 @@ impl<'a> Body<'a> {
                 None => Block::Paragraph,
             },
             _ => Block::Paragraph,
+        }
+    }
+}
+
+impl Story {
+    /// Ends the line, which was this. What stands in boxes beside it follows.
+    fn end(&mut self, block: Block) {
+        self.markdown.end(block);
+        for text in std::mem::take(&mut self.boxes) {
+            self.markdown.raw(&text);
         }
     }
 }

@@ -16,13 +16,16 @@ pub(super) struct Format {
 impl Format {
     pub(super) fn of(format: Option<&NumberFormat>) -> Self {
         let code = format.map_or("", |format| format.format_code.as_str());
-        let (mut bare, mut quoted, mut literal) = (String::new(), false, false);
-        // The first part is for positive numbers. What is quoted, escaped or left as room is no part of the format.
+        let (mut bare, mut quoted, mut literal, mut bracketed) = (String::new(), false, false, false);
+        // The first part is for positive numbers. What is quoted, escaped or left as room is no part of the format,
+        // nor are colours, languages and conditions in brackets.
         for character in code.chars() {
             match character {
                 _ if literal => literal = false,
-                '"' => quoted = !quoted,
+                '"' if !bracketed => quoted = !quoted,
                 _ if quoted => {}
+                '[' | ']' => bracketed = character == '[',
+                _ if bracketed => {}
                 ';' => break,
                 '\\' | '_' | '*' => literal = true,
                 character => bare.extend(character.to_lowercase()),

@@ -1,6 +1,10 @@
 //! Excel's workbooks, as Excel, LibreOffice, Google Sheets and programs write them.
 
+use std::io::{Cursor, Write};
+
 use foretoken_documents::{DocumentText, read};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 use crate::{archive, relations, text, whole};
 
@@ -26,12 +30,15 @@ fn workbook(sheets: &[(&str, &str)], shared: &[&str], properties: &str) -> Vec<u
     let others: Vec<_> = others.iter().map(|(id, kind, target)| (&**id, *kind, &**target)).collect();
     let shared: String = shared.iter().map(|text| format!("<si>{text}</si>")).collect();
     let styles = format!(
-        "<styleSheet {MAIN}><numFmts count=\"3\"><numFmt numFmtId=\"164\" formatCode=\"0.0%\"/>\
+        "<styleSheet {MAIN}><numFmts count=\"6\"><numFmt numFmtId=\"164\" formatCode=\"0.0%\"/>\
          <numFmt numFmtId=\"165\" formatCode=\"[h]:mm:ss\"/>\
-         <numFmt numFmtId=\"166\" formatCode=\"dd/mm/yyyy\\ hh:mm\"/></numFmts>\
+         <numFmt numFmtId=\"166\" formatCode=\"dd/mm/yyyy\\ hh:mm\"/>\
+         <numFmt numFmtId=\"167\" formatCode=\"[$-en-US]mmmm\"/><numFmt numFmtId=\"168\" formatCode=\"[Red]hh:mm\"/>\
+         <numFmt numFmtId=\"169\" formatCode=\"[$-de-DE]hh:mm\"/></numFmts>\
          <fonts count=\"1\"><font/></fonts><fills count=\"1\"><fill/></fills><borders count=\"1\"><border/></borders>\
-         <cellXfs count=\"6\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\" applyNumberFormat=\"1\"/><xf numFmtId=\"9\"/>\
-         <xf numFmtId=\"164\"/><xf numFmtId=\"165\"/><xf numFmtId=\"166\"/></cellXfs></styleSheet>"
+         <cellXfs count=\"9\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\" applyNumberFormat=\"1\"/><xf numFmtId=\"9\"/>\
+         <xf numFmtId=\"164\"/><xf numFmtId=\"165\"/><xf numFmtId=\"166\"/>\
+         <xf numFmtId=\"167\"/><xf numFmtId=\"168\"/><xf numFmtId=\"169\"/></cellXfs></styleSheet>"
     );
     parts.extend([
         ("[Content_Types].xml".to_owned(), "<Types/>".to_owned()),
@@ -79,6 +86,12 @@ fn numbers_are_shown_as_their_formats_say() {
 }
 
 #[test]
+fn colours_and_languages_in_brackets_are_no_part_of_a_format() {
+    let rows = r#"<row r="1"><c r="A1" s="6"><v>45352</v></c><c r="B1" s="7"><v>45352.5</v></c><c r="C1" s="8"><v>45352.5</v></c></row>"#;
+    assert_eq!(text(&workbook(&[("S", rows)], &[], "")), "## Sheet: S\n\n2024-03-01,12:00,12:00");
+}
+
+#[test]
 fn sheets_begin_at_their_first_cell_and_gaps_are_one_empty_line() {
     let rows = r#"<row r="3"><c r="C3"><v>1</v></c><c r="E3"><v>2</v></c></row><row r="900"><c r="D900"><v>3</v></c></row>
         <row r="901"><c r="XFA901"><v>4</v></c></row>"#;
@@ -95,6 +108,61 @@ fn of_a_long_sheet_the_first_rows_are_read_and_that_is_said() {
     let DocumentText { text, notes } = whole(&workbook(&[("Long", &rows)], &[], ""));
     assert_eq!(notes, ["Only the first 20000 of 20500 rows of the sheet “Long” were read."]);
     assert!(text.contains(&notes[0]) && text.ends_with("\n19999\n20000"), "{}", &text[text.len() - 40..]);
+}
+
+#[test]
+fn formulas_that_were_never_computed_are_counted_in_a_note() {
+    let rows = r#"<row r="1"><c r="A1"><v>2</v></c><c r="B1"><f>A1*2</f><v>4</v></c><c r="C1" t="str"><f>""</f><v></v></c><c r="D1" s="1"/></row>
+        <row r="2"><c r="A2"><f>SUM(A1:B1)</f><v></v></c><c r="B2"><f t="shared" ref="B2:B3" si="0">A1+1</f></c></row>
+        <row r="3"><c r="B3"><f t="shared" si="0"/></c></row>"#;
+    let one = r#"<row r="1"><c r="A1"><f>1+1</f></c></row>"#;
+    let DocumentText { text, notes } = whole(&workbook(&[("S", rows), ("T", one)], &[], ""));
+    let expected = [
+        "3 formulas of the sheet “S” are left out: their results are not in the file.",
+        "1 formula of the sheet “T” is left out: its result is not in the file.",
+    ];
+    assert_eq!(notes, expected);
+    assert_eq!(text, format!("## Sheet: S\n\n[{}]\n\n2,4\n\n## Sheet: T\n\n[{}]", expected[0], expected[1]));
+}
+
+#[test]
+fn a_binary_workbook_is_read_however_far_apart_its_cells_are() {
+    let words = |text: &str| {
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        [&u32::try_from(text.len()).unwrap().to_le_bytes()[..], &units].concat()
+    };
+    // Records: a type in one or two bytes, how many bytes follow, and those.
+    let record =
+        |kind: &[u8], content: &[u8]| [kind, &[u8::try_from(content.len()).unwrap()], content].concat();
+    let row = |row: u32| record(&[0], &row.to_le_bytes());
+    let cell = |column: u32, value: f64| {
+        record(&[5], &[&column.to_le_bytes()[..], &[0; 4], &value.to_le_bytes()].concat())
+    };
+    let sheet = |id: &str, name: &str| record(&[0x9c, 1], &[vec![0; 8], words(id), words(name)].concat());
+    let ends = [record(&[0x90, 1], &[]), record(&[0x9d, 1], &[])].concat();
+    let book = [sheet("rId1", "Far"), sheet("rId2", "Gone"), ends].concat();
+    let cells =
+        [row(0), cell(1, 0.5), row(1), cell(0, 2.0), row(1_048_575), cell(255, 3.0), cell(16_383, 4.0)];
+    let begins = [record(&[0x94, 1], &[0; 16]), record(&[0x91, 1], &[])].concat();
+    let cells = [begins, cells.concat(), record(&[0x92, 1], &[])].concat();
+    let others = relations(&[
+        ("rId1", "worksheet", "worksheets/sheet1.bin"),
+        ("rId2", "worksheet", "worksheets/sheet2.bin"),
+    ]);
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in [
+        ("xl/workbook.bin", &*book),
+        ("xl/_rels/workbook.bin.rels", others.as_bytes()),
+        ("xl/worksheets/sheet1.bin", &cells),
+    ] {
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    let DocumentText { text, notes } = whole(&zip.finish().unwrap().into_inner());
+    let note = "Only the first 256 columns of the sheet “Far” were read.";
+    assert_eq!(notes, [note]);
+    let expected = format!("## Sheet: Far\n\n[{note}]\n\n,0.5\n2\n\n{}3", ",".repeat(255));
+    assert_eq!(text, expected);
 }
 
 #[test]

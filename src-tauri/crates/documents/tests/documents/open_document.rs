@@ -1,6 +1,8 @@
 //! Texts, sheets and presentations of LibreOffice.
 
-use crate::{archive, code, text};
+use foretoken_documents::DocumentText;
+
+use crate::{archive, code, text, whole};
 
 const NAMES: &str = "xmlns:office=\"o\" xmlns:text=\"t\" xmlns:table=\"b\" xmlns:draw=\"d\" xmlns:xlink=\"x\" xmlns:dc=\"c\" \
                      xmlns:presentation=\"p\"";
@@ -47,6 +49,30 @@ fn sheets_show_what_their_cells_show_and_repeat_what_is_repeated() {
         text(&document("spreadsheet", &body)),
         "## Sheet: Owls\n\n25 %,\"x, y\",\"x, y\"\nagain\nagain"
     );
+}
+
+#[test]
+fn rows_that_are_repeated_count_as_rows() {
+    let rows = |times: &str, text: &str| {
+        format!(
+            "<table:table-row table:number-rows-repeated=\"{times}\"><table:table-cell><text:p>{text}</text:p></table:table-cell></table:table-row>"
+        )
+    };
+    let sheet = |rows: &[String]| {
+        document("spreadsheet", &format!("<table:table table:name=\"Owls\">{}</table:table>", rows.concat()))
+    };
+    assert_eq!(text(&sheet(&[rows("1500", "a"), rows("1", "b")])).matches("a\n").count(), 1500);
+    let DocumentText { text, notes } = whole(&sheet(&[rows("1000000", "a"), rows("1", "b")]));
+    assert_eq!(notes, ["Only the first 20000 of 1000001 rows of the sheet “Owls” were read."]);
+    assert_eq!((text.matches("a\n").count(), text.ends_with("\na")), (19_999, true));
+    // However often they say that they are repeated, and wherever they begin.
+    let endless = rows("18446744073709551615", "a");
+    for sheet in
+        [sheet(&[endless.clone(), rows("7", "b")]), sheet(&[rows("5000000000", ""), endless, rows("7", "b")])]
+    {
+        let DocumentText { notes, .. } = whole(&sheet);
+        assert!(notes[0].starts_with("Only the first 20000 of 18446744073709"), "{notes:?}");
+    }
 }
 
 #[test]

@@ -163,6 +163,42 @@ fn frames_are_read_once_and_pictures_by_their_descriptions() {
 }
 
 #[test]
+fn what_a_text_box_is_anchored_in_stays_what_it_is() {
+    let frame = |content: &str| {
+        format!(
+            "<w:r><w:pict><w:txbxContent>{content}</w:txbxContent></w:pict><w:t xml:space=\"preserve\"> on</w:t></w:r>"
+        )
+    };
+    let anchored = |properties: &str, content: &str| {
+        format!("<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>Owls</w:t></w:r>{}</w:p>", frame(content))
+    };
+    let link = format!(
+        "<w:p><w:hyperlink r:id=\"rLink\"><w:r><w:t>link</w:t></w:r>{}</w:hyperlink></w:p>",
+        frame(&paragraph("five"))
+    );
+    let list = "<w:numPr><w:ilvl w:val=\"0\"/><w:numId w:val=\"2\"/></w:numPr>";
+    let cell = |content: &str| format!("<w:tc>{content}</w:tc>");
+    let body = [
+        anchored("<w:outlineLvl w:val=\"0\"/>", &paragraph("one")),
+        anchored(
+            list,
+            &[paragraph("two"), anchored("<w:outlineLvl w:val=\"1\"/>", &paragraph("three"))].concat(),
+        ),
+        anchored(list, &paragraph("four")),
+        link,
+        format!(
+            "<w:tbl><w:tr>{}{}</w:tr></w:tbl>",
+            cell(&anchored("", &paragraph("six"))),
+            cell(&paragraph("seven"))
+        ),
+    ];
+    let expected = "# Owls on\n\none\n\n3. Owls on\n\ntwo\n\n## Owls on\n\nthree\n\n4. Owls on\n\nfour\n\n\
+                    [link on](https://owls.example/?a=1&b=2)\n\nfive\n\n| Owls on<br>six | seven |\n| --- | --- |";
+    let parts = [("styles", STYLES), ("numbering", NUMBERING)];
+    assert_eq!(text(&document(&body.concat(), &parts)), expected);
+}
+
+#[test]
 fn a_document_lies_where_its_archive_says() {
     let main = relations(&[("rId1", "officeDocument", "/word/document2.xml")]);
     let body = format!("<w:document {W}><w:body>{}</w:body></w:document>", paragraph("Here."));

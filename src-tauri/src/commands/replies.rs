@@ -61,8 +61,8 @@ pub(crate) async fn retry_reply(
     app.conversations.retry(message, events).await
 }
 
-/// Goes on with a reply that was stopped, was interrupted, ran out of tokens or was edited. The same message grows; its numbers
-/// will be those of the last part.
+/// Goes on with a reply that was stopped, was interrupted, ran out of tokens or was edited. The same message grows; its
+/// numbers will be those of the last part.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn continue_reply(
@@ -114,9 +114,8 @@ pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> 
     Ok(())
 }
 
-/// Lets the person choose files, or pictures alone, for a chat in the system's dialog and reads them; none if they chose
-/// none.
-/// Says on `chosen` what they are called before it reads them.
+/// Lets the person choose files, or pictures alone, for a chat in the system's dialog and reads them; none if they
+/// chose none. Says on `chosen` what they are called before it reads them.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn choose_attachments(

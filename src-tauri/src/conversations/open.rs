@@ -114,8 +114,8 @@ impl Conversations {
         self.show(navigation, chat, move |_| Ok(chat)).await
     }
 
-    /// Opens the chat that `find` leads to from the chat or message of this number, unless the person has gone elsewhere
-    /// since this navigation. What ended in it unseen is seen now.
+    /// Opens the chat that `find` leads to from the chat or message of this number, unless the person has gone
+    /// elsewhere since this navigation. What ended in it unseen is seen now.
     pub(crate) async fn show(
         self: &Arc<Self>,
         navigation: u32,

@@ -7,7 +7,7 @@ const state = () => useStore.getState();
 /** The model that was chosen last. */
 let loading = 0;
 
-/** Loads what `open` opens. Returns whether that is there now: it is not where it failed or another was chosen since. */
+/** Loads what `open` opens. Returns whether that is there now: not where it failed, or another was chosen since. */
 async function load(open: () => Promise<unknown>): Promise<boolean> {
   loading += 1;
   const [mine, { screen }] = [loading, state()];

@@ -250,8 +250,8 @@ pub struct LocalModel {
     pub draft_model_offer: Option<DraftModelOffer>,
     /// How close it is to its original; `None` where nobody has measured that.
     pub evidence: Option<Evidence>,
-    /// The folder of the original, where that is one of [`LibrarySnapshot::models`]; without evidence, of the unquantized
-    /// model that it seems to have been made from.
+    /// The folder of the original, where that is one of [`LibrarySnapshot::models`]; without evidence, of the
+    /// unquantized model that it seems to have been made from.
     pub original: Option<String>,
 }
 

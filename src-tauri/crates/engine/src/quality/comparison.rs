@@ -24,7 +24,8 @@ pub struct Comparison {
     pub modules: BTreeMap<String, Value>,
 }
 
-/// Compares a model with its original on such a part of these texts as conversions are measured on. Of neither is more in memory than a part, and `memory` bytes for the texts.
+/// Compares a model with its original on such a part of these texts as conversions are measured on. Of neither is more
+/// in memory than a part, and `memory` bytes for the texts.
 pub fn compare(
     original: &Path,
     model: &Path,

@@ -1,6 +1,6 @@
 //! Conversions whose bits a text has chosen: what each group of matrices costs is measured on some texts, a plan spends
-//! a budget of bytes where it saves most, and what has come of it is measured on texts that took no part in choosing. So
-//! is any other quantized model beside its original.
+//! a budget of bytes where it saves most, and what has come of it is measured on texts that took no part in choosing.
+//! So is any other quantized model beside its original.
 
 mod aim;
 mod comparison;

@@ -148,7 +148,7 @@ impl Markdown {
     pub(crate) fn open_cell(&mut self, columns: usize, rows: usize) {
         self.close_cell();
         let Some(table) = self.tables.last_mut() else { return };
-        table.from_above();
+        table.pass_cells_from_above();
         table.cell = Some((Vec::new(), columns.clamp(1, WIDEST), rows.clamp(1, WIDEST)));
     }
 
@@ -181,7 +181,7 @@ impl Markdown {
     pub(crate) fn close_row(&mut self) {
         self.close_cell();
         let Some(table) = self.tables.last_mut() else { return };
-        table.from_above();
+        table.pass_cells_from_above();
         table.from_above.iter_mut().for_each(|left| *left = left.saturating_sub(1));
         let row = std::mem::take(&mut table.row);
         if !row.is_empty() {
@@ -232,7 +232,7 @@ impl Markdown {
 
 impl Table {
     /// Goes past the columns in which a cell from above goes on.
-    fn from_above(&mut self) {
+    fn pass_cells_from_above(&mut self) {
         while self.from_above.get(self.row.len()).is_some_and(|left| *left > 0) {
             self.row.push(String::new());
         }

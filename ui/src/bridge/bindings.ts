@@ -162,16 +162,15 @@ export const commands = {
 	/**  Begins another reply to the question that a reply answers, beside it. */
 	retryReply: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("retry_reply", { message, events })),
 	/**
-	 *  Goes on with a reply that was stopped, was interrupted, ran out of tokens or was edited. The same message grows; its numbers
-	 *  will be those of the last part.
+	 *  Goes on with a reply that was stopped, was interrupted, ran out of tokens or was edited. The same message grows; its
+	 *  numbers will be those of the last part.
 	 */
 	continueReply: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("continue_reply", { message, events })),
 	/**  Ends the thinking of a reply that is being written: it answers with what it has thought. The same message grows. */
 	answerNow: (message: number, events: Channel<ReplyEvent>) => typedError<Sent, ErrorReport>(__TAURI_INVOKE("answer_now", { message, events })),
 	/**
-	 *  Lets the person choose files, or pictures alone, for a chat in the system's dialog and reads them; none if they chose
-	 *  none.
-	 *  Says on `chosen` what they are called before it reads them.
+	 *  Lets the person choose files, or pictures alone, for a chat in the system's dialog and reads them; none if they
+	 *  chose none. Says on `chosen` what they are called before it reads them.
 	 */
 	chooseAttachments: (chat: number | null, pictures: boolean, chosen: Channel<string[]>) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("choose_attachments", { chat, pictures, chosen })),
 	/**  Reads files for a chat that were dropped on the window last; no other file is read. */
@@ -1665,8 +1664,8 @@ export type LocalModel = {
 	/**  How close it is to its original; `None` where nobody has measured that. */
 	evidence: Evidence | null,
 	/**
-	 *  The folder of the original, where that is one of [`LibrarySnapshot::models`]; without evidence, of the unquantized
-	 *  model that it seems to have been made from.
+	 *  The folder of the original, where that is one of [`LibrarySnapshot::models`]; without evidence, of the
+	 *  unquantized model that it seems to have been made from.
 	 */
 	original: string | null,
 };

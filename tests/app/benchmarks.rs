@@ -35,14 +35,14 @@ fn a_model_is_measured_and_the_result_is_kept_and_looks_right() {
     window.wait_until("nothing was measured yet", || window.text("no-benchmarks").contains("Demo model"));
     VisualCheck::new(&window, &SIZES).check("benchmarks-1-empty");
     // One kind of text takes half as long; what both look like together is among the kept pictures.
-    window.choose("measure-what", "plan-texts-code");
+    window.choose("measure-what", "plan-texts-prose");
     window.click("run-benchmark");
     window.wait_until("the model is being measured", || window.is_shown("benchmark-jobs"));
     window.wait_until("the result is shown", || window.is_shown("benchmark-result"));
     window.click("fold-figures");
     let table = window.text("benchmark-table");
-    let ranges = window.text("ranges-code");
-    assert!(ranges.contains("a change to a file") && !window.is_shown("ranges-prose"), "{ranges}");
+    let ranges = window.text("ranges-prose");
+    assert!(ranges.contains("a story, a letter") && !window.is_shown("ranges-code"), "{ranges}");
     for row in ["Plain", "1 ahead", "2 ahead", "3 ahead", "Auto", "DFlash 3", "DFlash 7", "Look-up"] {
         assert!(ranges.contains(row), "{row} is missing in {ranges}");
         assert_eq!(table.matches(row).count(), 1, "{row} is not there in {table}");
@@ -52,7 +52,7 @@ fn a_model_is_measured_and_the_result_is_kept_and_looks_right() {
         sentence.starts_with("Guessing ") || sentence.starts_with("Nothing beats plain here"),
         "{sentence}"
     );
-    assert!(sentence.contains("for code"), "{sentence}");
+    assert!(sentence.contains("for prose"), "{sentence}");
     window.wait_until("how long it takes is known now", || window.text("measure-time").contains("minute"));
     let result = window.text("benchmark-result");
     assert!(result.contains("a prompt of 512 tokens") && result.contains("Memory at most"), "{result}");

@@ -11,7 +11,7 @@ const state = () => useStore.getState();
 /** The field of the composer, which is there while the chat is shown. */
 const field = () => document.querySelector<HTMLTextAreaElement>("[data-testid=composer]");
 
-/** Puts a prompt into the message: where `found`, in the place of what was typed for that, or else after what is there. */
+/** Puts a prompt into the message: where `found`, in the place of what was typed for that, else after what is there. */
 export function insertPrompt({ text }: Prompt, found = false): void {
   const { chat, drafts } = state();
   setView({ screen: "chat", filling: { chat, names: variablesOf(text) } });

@@ -386,7 +386,8 @@ fn the_copy_from_before_a_change_of_the_layout_has_its_pictures() {
     let owl = give(&mut store, "owl");
     let asked = store.add_user_message_with_pictures(chat, None, "Who?", from_ref(&owl)).unwrap().id;
     drop(store);
-    let older = "ALTER TABLE edit DROP COLUMN pictures; PRAGMA user_version = 7";
+    let older = "ALTER TABLE edit DROP COLUMN pictures; ALTER TABLE message DROP COLUMN edited;
+                 ALTER TABLE chat DROP COLUMN without_standing; DROP TABLE prompt; PRAGMA user_version = 7";
     Connection::open(&path).unwrap().execute_batch(older).unwrap();
 
     let mut store = Store::open(&path).unwrap();

@@ -112,8 +112,10 @@ impl ModelLibrary {
         stop: impl Future<Output = ()>,
     ) -> Result<bool, ErrorReport> {
         let (of, place) = {
-            let folder = self.model(model)?;
-            (blocking(move || evidence::identity(&folder)).await, self.place_of(model)?.evidence)
+            let (library, path) = (self.library()?, model.to_owned());
+            let revision = self.model(model)?.revision;
+            let identity = move || evidence::identity(&library, &path, revision.as_deref());
+            (blocking(identity).await, self.place_of(model)?.evidence)
         };
         let mut arguments: Vec<OsString> = vec!["compare".into(), "--json".into()];
         arguments.extend(["--model".into(), model.into(), "--original".into(), original.into()]);

@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use foretoken_models::Library;
-use foretoken_protocol::{Evidence, EvidenceFigures, EvidenceText, MatrixBits, ModelOrigin};
+use foretoken_protocol::{Evidence, EvidenceFigures, EvidenceText, MatrixBits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::local_models::ModelFolder;
 use super::offers::place;
 
 /// The record that a conversion leaves beside its result.
@@ -106,8 +105,8 @@ impl Record {
 
 /// What tells a model from others, and this state of its files from later ones. What has a revision does not change; of
 /// other files the time counts.
-pub(super) fn identity(model: &ModelFolder) -> Value {
-    let mut files: Vec<(String, u64, Option<u64>)> = fs::read_dir(&model.path)
+pub(super) fn identity(library: &Library, model: &Path, revision: Option<&str>) -> Value {
+    let mut files: Vec<(String, u64, Option<u64>)> = fs::read_dir(model)
         .into_iter()
         .flatten()
         .flatten()
@@ -117,19 +116,20 @@ pub(super) fn identity(model: &ModelFolder) -> Value {
             // Behind links, as the Hugging Face cache has them.
             let found = fs::metadata(entry.path()).ok().filter(|_| is_read)?;
             let changed = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_millis() as u64;
-            Some((name, found.len(), model.revision.is_none().then_some(changed)))
+            Some((name, found.len(), revision.is_none().then_some(changed)))
         })
         .collect();
     files.sort();
-    let folder = (model.origin != ModelOrigin::Library).then_some(&model.path);
-    json!({ "folder": folder, "revision": model.revision, "files": files })
+    // One of the library may move with it.
+    let folder = (model.parent() != Some(library.root())).then_some(model);
+    json!({ "folder": folder, "revision": revision, "files": files })
 }
 
 /// What was found of a model that somebody else has converted, unless its files have changed since.
-pub(super) fn compared(library: &Library, model: &ModelFolder) -> Option<Proven> {
-    let kept = fs::read(place(library, &model.path).ok()?.evidence).ok()?;
+pub(super) fn compared(library: &Library, model: &Path, revision: Option<&str>) -> Option<Proven> {
+    let kept = fs::read(place(library, model).ok()?.evidence).ok()?;
     let kept: Value = serde_json::from_slice(&kept).ok()?;
-    if kept["of"] != identity(model) {
+    if kept["of"] != identity(library, model, revision) {
         return None;
     }
     serde_json::from_value(kept).ok().map(Record::told)

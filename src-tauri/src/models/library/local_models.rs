@@ -75,7 +75,7 @@ impl LocalFolders<'_> {
         found.retain(|model| seen.insert(model.path.clone()));
         if let Some(library) = self.library {
             for model in found.iter_mut().filter(|model| model.proven.is_none() && !model.raw) {
-                model.proven = evidence::compared(library, model);
+                model.proven = evidence::compared(library, &model.path, model.revision.as_deref());
             }
         }
         found

@@ -241,7 +241,7 @@ async fn what_a_comparison_found_is_shown_while_the_files_are_the_same(
     let quality = json!({
         "evidence": found, "texts": { "source": { "kind": "built_in" } }, "modules": { "a": { "bits": 8 } },
     });
-    let of = evidence::identity(&running.library.model(made).unwrap());
+    let of = evidence::identity(&running.library.library().unwrap(), made, None);
     let kept = json!({ "of": of, "source": { "path": source }, "quality": quality });
     let place = running.library.place_of(made).unwrap().evidence;
     fs::write(&place, kept.to_string()).unwrap();

@@ -44,7 +44,7 @@ impl Pane {
             Self::Main => [(1100, 760), (760, 520), (1600, 1000)],
             Self::Settings => [(880, 680), (720, 520), (1100, 760)],
             // It is as high as what it shows.
-            Self::Quick => [(640, 360); 3],
+            Self::Quick => [(640, 560); 3],
         }
     }
 }

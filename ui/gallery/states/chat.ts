@@ -480,14 +480,6 @@ export const CHAT: State[] = [
     act: () => setView({ inspector: true, inspectorPage: "chat" }),
   },
   {
-    name: "answer-again",
-    snapshot: { open: SOURDOUGH_CHAT },
-    act: async () => {
-      await click("message-more", "the reply");
-      await click("submenu", "Answer again");
-    },
-  },
-  {
     name: "editing-reply",
     snapshot: { open: SOURDOUGH_CHAT },
     act: () => setView({ editing: 32 }),

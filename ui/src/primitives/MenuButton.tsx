@@ -1,6 +1,5 @@
 import { Menu } from "@base-ui/react/menu";
 import type { ReactNode } from "react";
-import { Icon } from "./icons";
 
 export interface MenuEntry {
   name: string;
@@ -9,7 +8,7 @@ export interface MenuEntry {
   /** Why it cannot be chosen now; null if it can. */
   reason: string | null;
   onSelect: () => void;
-  /** What it leads to in its place: a menu beside it. */
+  /** What can be chosen in its place, below its name. */
   entries?: MenuEntry[];
 }
 
@@ -62,7 +61,7 @@ export function MenuButton({
           <Menu.Popup className="popover menu">
             {entries.map((entry) =>
               entry.entries && entry.reason === null ? (
-                <Submenu key={entry.name} name={entry.name} entries={entry.entries} />
+                <Group key={entry.name} name={entry.name} entries={entry.entries} />
               ) : (
                 <Item key={entry.name} {...entry} />
               ),
@@ -89,22 +88,13 @@ function Item({ name, keys, reason, onSelect }: MenuEntry) {
   );
 }
 
-function Submenu({ name, entries }: { name: string; entries: MenuEntry[] }) {
+function Group({ name, entries }: { name: string; entries: MenuEntry[] }) {
   return (
-    <Menu.SubmenuRoot>
-      <Menu.SubmenuTrigger className="menu-item" data-testid="submenu">
-        {name}
-        <Icon name="right" />
-      </Menu.SubmenuTrigger>
-      <Menu.Portal>
-        <Menu.Positioner positionMethod="fixed" sideOffset={2} collisionPadding={12} className="positioner">
-          <Menu.Popup className="popover menu">
-            {entries.map((entry) => (
-              <Item key={entry.name} {...entry} />
-            ))}
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.SubmenuRoot>
+    <Menu.Group className="menu-group">
+      <Menu.GroupLabel className="menu-label">{name}</Menu.GroupLabel>
+      {entries.map((entry) => (
+        <Item key={entry.name} {...entry} />
+      ))}
+    </Menu.Group>
   );
 }

@@ -22,7 +22,7 @@ import { quickKeyLabel } from "./keys";
 export function QuickPanel() {
   const [text, setText] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
-  const panel = useRef<HTMLDivElement>(null);
+  const panel = useRef<HTMLElement>(null);
   const messages = useStore((state) => state.messages);
   const error = useStore((state) => state.actionError);
   const model = useModelName();
@@ -43,7 +43,8 @@ export function QuickPanel() {
     if (reason === null && /\S/.test(text) && (await ask(text))) setText("");
   };
   return (
-    <div className="quick" ref={panel} data-testid="quick-panel">
+    <main className="quick" ref={panel} data-testid="quick-panel">
+      <h1 className="off-screen">Quick question</h1>
       <div className="quick-head" data-tauri-drag-region>
         <Glyph guesses={1} />
         <GrowingField
@@ -61,7 +62,7 @@ export function QuickPanel() {
       {messages.length > 0 && <Exchange messages={messages} />}
       <Keys />
       <LinkAddress />
-    </div>
+    </main>
   );
 }
 

@@ -59,9 +59,9 @@ fn open_since(
                 return;
             }
             let (label, took) = (window.label(), started.elapsed().as_millis());
-            // A further one comes up over whatever program one is in.
-            let shown =
-                window.show().and_then(|()| if label == MAIN_WINDOW { Ok(()) } else { window.set_focus() });
+            // macOS leaves the keyboard with the program that one is in.
+            let takes_keys = cfg!(target_os = "macos") && label != MAIN_WINDOW;
+            let shown = window.show().and_then(|()| if takes_keys { window.set_focus() } else { Ok(()) });
             match shown {
                 Ok(()) => tracing::info!("the {label} window is shown after {took} ms"),
                 Err(error) => tracing::error!("the {label} window cannot be shown: {error}"),

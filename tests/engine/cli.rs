@@ -640,7 +640,8 @@ fn compare_tells_how_far_a_conversion_is_from_its_original() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, converted) = (demo_model(), folder.path().join("converted"));
     fs::create_dir(&converted).unwrap();
-    write_converted(&demo, &converted, 3, Dtype::Bfloat16);
+    // Processors multiply what has scales of 32 bits several times faster.
+    write_converted(&demo, &converted, 3, Dtype::Float32);
     let ids = json_file(&folder, "ids.json", &json!([known_text(60), known_text(40)]));
     let (model, original) = (converted.to_str().unwrap(), demo.to_str().unwrap());
     let compare = ["compare", "--model", model, "--original", original, "--ids", &ids];
@@ -664,7 +665,7 @@ fn compare_tells_how_far_a_conversion_is_from_its_original() {
     let text = folder.path().join("notes.md");
     fs::write(
         &text,
-        (0..40)
+        (0..110)
             .map(|i| format!("# Note {i}\n{}\n\n", "An owl sat on a bell. ".repeat(4)))
             .collect::<String>(),
     )
@@ -688,10 +689,7 @@ fn compare_tells_how_far_a_conversion_is_from_its_original() {
     assert!(compared["evidence"]["tokens"].as_u64().unwrap() > 100, "{compared}");
     assert!(compared["texts"]["tokens"]["report"] == compared["evidence"]["tokens"], "{compared}");
     let modules = compared["modules"].as_object().unwrap();
-    assert!(
-        modules.values().any(|module| module["bits"] == 3)
-            && modules.values().any(|module| *module == json!(false))
-    );
+    assert!(modules.len() > 20 && modules.values().any(|module| module["bits"] == 3), "{modules:?}");
 }
 
 #[test]

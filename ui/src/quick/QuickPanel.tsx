@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { Message } from "../bridge/bindings";
+import type { ErrorReport, Message } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { LiveLine } from "../chat/LiveLine";
 import { ErrorNote } from "../frame/ErrorNote";
@@ -14,7 +14,7 @@ import { RevealedText } from "../reveal/RevealedText";
 import { answerRuns } from "../reveal/useProvenance";
 import { openSettings } from "../settings/actions";
 import { streamingReply } from "../state/server";
-import { useAnswerReason, useModelName, useStore } from "../state/store";
+import { type State, useAnswerReason, useModelName, useStore } from "../state/store";
 import { ask, beginAnew, goOnInWindow, stopOrLeave } from "./actions";
 import { quickKeyLabel } from "./keys";
 
@@ -24,7 +24,7 @@ export function QuickPanel() {
   const field = useRef<HTMLTextAreaElement>(null);
   const panel = useRef<HTMLElement>(null);
   const messages = useStore((state) => state.messages);
-  const error = useStore((state) => state.actionError);
+  const error = useStore((state) => state.actionError ?? whyNobodyAnswers(state));
   const model = useModelName();
   const reason = useAnswerReason();
   useLook();
@@ -65,6 +65,10 @@ export function QuickPanel() {
     </main>
   );
 }
+
+/** Why no model can answer; null where one can, or will be tried by the next question. */
+const whyNobodyAnswers = ({ engine }: Pick<State, "engine">): ErrorReport | null =>
+  engine.state === "failed" && engine.model === null ? engine.error : null;
 
 /** What was asked and answered. The end is in view while it is written. */
 function Exchange({ messages }: { messages: Message[] }) {

@@ -415,7 +415,7 @@ export const CHAT: State[] = [
           generation: {
             ...GENERATION,
             sampling: { ...RECOMMENDED, temperature: 1.1, min_p: 0.05 },
-            thinking: false,
+            thinking: { mode: "tokens", tokens: 2048 },
           },
           preset: null,
         },

@@ -68,8 +68,15 @@ export const commands = {
 	/**  Copies what leads to a message, itself included, into a chat of its own, and opens that. */
 	branchChat: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { navigation, message })),
 	/**
-	 *  Puts another text in the place of that of a reply, as a further version, and shows that. Nothing is edited while a
-	 *  reply is written in its chat.
+	 *  Has the model summarise the older part of a chat, which stays as it is, and begins a new one with the summary and
+	 *  the latest messages. Returns that one; `None` where it was stopped before. Says on `progress` how far it is.
+	 */
+	summariseChat: (chat: number, progress: Channel<SummaryProgress>) => typedError<number | null, ErrorReport>(__TAURI_INVOKE("summarise_chat", { chat, progress })),
+	/**  Stops the summary of a chat, if one is being written. */
+	stopSummary: (chat: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_summary", { chat })),
+	/**
+	 *  Puts another text in the place of that of a reply or a summary, as a further version, and shows that. Nothing is
+	 *  edited while a reply is written in its chat.
 	 */
 	editReply: (navigation: number, message: number, text: string) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("edit_reply", { navigation, message, text })),
 	/**  Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it. */
@@ -328,7 +335,9 @@ export const ATTACHMENT_BYTES = 8388608 as const;
 
 export const ATTACHMENT_FILES = 64 as const;
 
-export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":true,"stop":[]} as const;
+export const BRIEF_THINKING = 1024 as const;
+
+export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":{"mode":"normal"},"stop":[]} as const;
 
 export const DEFAULT_LOCAL_API = {"on":false,"port":3673,"needs_token":true,"network":false,"may_load":false,"rows":4,"sampling":"app","aliases":[{"name":"claude-*","model":null},{"name":"gpt-*","model":null},{"name":"chatgpt-*","model":null},{"name":"o1*","model":null},{"name":"o3*","model":null},{"name":"o4*","model":null}],"origins":[]} as const;
 
@@ -1285,7 +1294,7 @@ export type GenerationChange = {
 	/**  See [`GenerationSettings::max_tokens`]. */
 	max_tokens: number | null,
 	/**  See [`GenerationSettings::thinking`]. */
-	thinking: boolean | null,
+	thinking: Thinking | null,
 	/**  See [`GenerationSettings::stop`]. */
 	stop: string[] | null,
 };
@@ -1298,8 +1307,8 @@ export type GenerationSettings = {
 	drafting: Drafting,
 	/**  The reply ends after this many tokens. */
 	max_tokens: number,
-	/**  Whether the model may think before it answers, where its template knows the switch. */
-	thinking: boolean,
+	/**  How much the model may think before it answers. */
+	thinking: Thinking,
 	/**  Texts that end the reply where they would appear; they are not part of it. */
 	stop: string[],
 };
@@ -1841,6 +1850,8 @@ export type ModelInfo = {
 	defaults: Sampling,
 	/**  Whether the chat template has a thinking switch. */
 	thinking: boolean,
+	/**  Whether the chat template can be told how much to think. */
+	thinking_effort: boolean,
 	/**  Whether the chat template takes tools, and writes calls in a form that is known here. */
 	tools: boolean,
 	/**  Whether it writes the arguments of calls as JSON, and not each between tags. */
@@ -1959,6 +1970,13 @@ export type Part =
 /**  The reply itself. */
 "answer";
 
+export type SummaryProgress = {
+	done: number,
+	of: number,
+};
+
+export type Thinking = { mode: "off" } | { mode: "brief" } | { mode: "normal" } | { mode: "long" } | { mode: "tokens"; tokens: number };
+
 /**  The passes that wrote one part of a reply. */
 export type PartStats = {
 	/**  Tokens that they emitted, the stop token not counted. */
@@ -1974,6 +1992,8 @@ export type PartStats = {
 	 *  continued after this part keeps the time.
 	 */
 	seconds: number,
+	/**  Whether it was cut where its budget was used up. */
+	cut: boolean,
 };
 
 /**  A part of a document that fits a question. */

@@ -7,7 +7,7 @@ use foretoken_chats::{ChatsError, SeenPicture, Store};
 use foretoken_protocol::{
     Attachment, BranchMessage, ChatSettings, DraftRun, Drafting, ErrorReport, ExportedPictures, FinishReason,
     GenerationSettings, ImportReport, Message, MessageStatus, PictureDetail, PositionStats, Provenance,
-    ReplyStats, Role, Sampling, SearchScope, UnsentEdit,
+    ReplyStats, Role, Sampling, SearchScope, Thinking, UnsentEdit,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -62,7 +62,7 @@ fn settings(temperature: f32, seed: Option<u64>) -> GenerationSettings {
         sampling: Sampling { temperature, seed, ..Default::default() },
         drafting: Drafting::Fixed { depth: 2 },
         max_tokens: 64,
-        thinking: true,
+        thinking: Thinking::Normal,
         stop: vec!["\n".into()],
     }
 }

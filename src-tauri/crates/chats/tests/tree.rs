@@ -6,7 +6,7 @@ use std::path::Path;
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     ChatId, DeletionId, DraftRun, ErrorReport, FinishReason, GenerationSettings, Message, MessageId,
-    MessageStatus, Provenance, Role, SearchScope,
+    MessageStatus, Provenance, Role, SearchScope, Thinking,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -25,7 +25,7 @@ fn settings() -> GenerationSettings {
         sampling: Default::default(),
         drafting: Default::default(),
         max_tokens: 64,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: vec![],
     }
 }

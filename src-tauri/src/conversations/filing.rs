@@ -67,8 +67,8 @@ impl Conversations {
             return Err(empty_reply());
         }
         let _nobody_asks = self.asking.lock().await;
-        let (chat, text_of_model) = self.message(message).await?;
-        if !text_of_model.is_summary() {
+        let (chat, before) = self.message(message).await?;
+        if !before.is_summary() {
             self.reply(message).await?;
         }
         self.check_quiet(chat)?;

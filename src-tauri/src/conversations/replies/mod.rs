@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use foretoken_host::{Generation, Model};
 use foretoken_protocol::{
-    ChatId, Message, MessageId, ModelInfo, PartStats, PlainSpeed, ReplyEvent, ReplyStats, RequestId, UnseenPictures,
+    ChatId, Message, MessageId, ModelInfo, PartStats, PlainSpeed, ReplyEvent, ReplyStats, RequestId,
+    UnseenPictures,
 };
 use tauri::ipc::Channel;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use foretoken_host::{Generation, Prompt, ReplyProgress, SettingsFor, closed};
 use foretoken_protocol::{
     ChatId, ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason, GenerationSettings,
-    Message, MessageId, ModelInfo, Part, RequestId, Role, SummaryProgress, Thinking,
+    Message, MessageId, ModelInfo, Part, Priority, RequestId, Role, SummaryProgress, Thinking,
 };
 use tauri::ipc::Channel;
 use tokio::sync::oneshot;
@@ -185,8 +185,10 @@ impl Conversations {
             thinking: Thinking::Off,
             stop: Vec::new(),
         });
-        let Generation { id, mut progress } =
-            self.engine.generate(Prompt::new(vec![ChatMessage::user(question)], settings));
+        // Nobody goes on with it, so that nothing is read ahead of that.
+        let priority = Priority::Normal;
+        let prompt = Prompt { priority, ..Prompt::new(vec![ChatMessage::user(question)], settings) };
+        let Generation { id, mut progress } = self.engine.generate(prompt);
         let _request = Request { conversations: self, id };
         let mut answer = String::new();
         loop {

@@ -1970,13 +1970,6 @@ export type Part =
 /**  The reply itself. */
 "answer";
 
-export type SummaryProgress = {
-	done: number,
-	of: number,
-};
-
-export type Thinking = { mode: "off" } | { mode: "brief" } | { mode: "normal" } | { mode: "long" } | { mode: "tokens"; tokens: number };
-
 /**  The passes that wrote one part of a reply. */
 export type PartStats = {
 	/**  Tokens that they emitted, the stop token not counted. */
@@ -2601,6 +2594,14 @@ export type Stored = {
 	library: string,
 };
 
+/**  How far the summary of the older part of a chat is. */
+export type SummaryProgress = {
+	/**  Pieces of it that are summarised. Each is as long as one prompt may be. */
+	done: number,
+	/**  All pieces. */
+	of: number,
+};
+
 /**  What the system has around the page of a window, which changes while the app runs. */
 export type Surroundings = {
 	/**  The accent colour that the person chose for the whole system, `#rrggbb`; `None` where each program has its own. */
@@ -2656,6 +2657,29 @@ export type TextSpeed = {
 	/**  With what look-up finds, as far as it pays; `None` where that was not measured. */
 	lookup: AutoSpeed | null,
 };
+
+/**
+ *  How much the model may think before it answers. It matters to models whose template has a thinking switch.
+ * 
+ *  A budget is the most that a model may think: what it thinks by itself can be cut, and not made longer. So `Long` asks
+ *  for something only where the template knows of an effort, and is `Normal` elsewhere.
+ */
+export type Thinking = 
+/**  Not at all: the template switches it off. */
+{ mode: "off" } | 
+/**
+ *  A low effort where the template knows of that; elsewhere at most [`BRIEF_THINKING`] tokens, and a quarter of
+ *  what the reply has room for.
+ */
+{ mode: "brief" } | 
+/**  As much as it does by itself. */
+{ mode: "normal" } | 
+/**  A high effort where the template knows of that; elsewhere as much as it does by itself. */
+{ mode: "long" } | 
+/**  At most so many tokens. */
+{ mode: "tokens"; 
+/**  Behind so many the thinking is ended, and the answer begins. */
+tokens: number };
 
 /**  What a token added to a reply, and when. */
 export type TimedToken = {

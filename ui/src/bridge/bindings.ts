@@ -1773,7 +1773,7 @@ export type Message = {
 	pictures: MessagePicture[],
 	/**  The model's thinking, empty where there was none. */
 	thinking: string,
-	/**  Whether it is a reply whose text the person has changed. */
+	/**  Whether it is a reply or a summary whose text the person has changed. */
 	edited: boolean,
 	/**  How far it has come. */
 	status: MessageStatus,

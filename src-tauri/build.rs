@@ -32,6 +32,8 @@ const COMMANDS: &[&str] = &[
     "new_temporary_chat",
     "keep_chat",
     "branch_chat",
+    "summarise_chat",
+    "stop_summary",
     "edit_reply",
     "chat_page",
     "search_chats",

@@ -40,6 +40,7 @@ mod speed;
 mod start_up;
 mod stopping;
 mod streaming;
+mod summary;
 mod support;
 mod updates;
 mod versions;

@@ -7,7 +7,7 @@ use foretoken_engine::bench::{Options, Questions, bench};
 use foretoken_engine::decode::{DraftPlan, DrafterKind, RowSpec};
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{
-    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PositionStats, ReplyStats, Sampling, TextKind,
+    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PositionStats, ReplyStats, Sampling, TextKind, Thinking,
 };
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense, write_demo_with};
 use foretoken_tests::rng::Rng;
@@ -109,7 +109,7 @@ fn demo_reply(
     let message = ChatMessage::user(text);
     let prompt = session.chat_prompt(&[message], None, false).unwrap();
     let settings =
-        GenerationSettings { sampling, drafting, max_tokens: 64, thinking: false, stop: Vec::new() };
+        GenerationSettings { sampling, drafting, max_tokens: 64, thinking: Thinking::Off, stop: Vec::new() };
     let request = ReplyRequest::new(prompt, settings);
     let reply = session.reply(request, &mut |_| ControlFlow::Continue(())).unwrap();
     (reply.ids, reply.stats)

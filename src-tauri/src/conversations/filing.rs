@@ -56,7 +56,7 @@ impl Conversations {
         self.show_chat(navigation, chat).await
     }
 
-    /// Puts `text` in the place of that of a reply, as a further version, and shows it. Nothing is asked.
+    /// Puts `text` in the place of that of a reply or a summary, as a further version, and shows it. Nothing is asked.
     pub(crate) async fn edit_reply(
         self: &Arc<Self>,
         navigation: u32,
@@ -67,7 +67,10 @@ impl Conversations {
             return Err(empty_reply());
         }
         let _nobody_asks = self.asking.lock().await;
-        let (chat, _, _) = self.reply(message).await?;
+        let (chat, before) = self.message(message).await?;
+        if !before.is_summary() {
+            self.reply(message).await?;
+        }
         self.check_quiet(chat)?;
         let events = Arc::clone(&self.events);
         let edited = self.store.call_for(message, move |store| {
@@ -399,7 +402,7 @@ fn empty_reply() -> ErrorReport {
 }
 
 /// Tells the page how a chat stands in the list; a temporary one stands in none.
-fn publish_chat(store: &Store, events: &AppEvents, chat: ChatId) -> Result<(), ChatsError> {
+pub(super) fn publish_chat(store: &Store, events: &AppEvents, chat: ChatId) -> Result<(), ChatsError> {
     let chat = store.chat(chat)?;
     if !store.is_temporary() {
         events.publish(&AppEvent::Chat { chat });
@@ -407,7 +410,7 @@ fn publish_chat(store: &Store, events: &AppEvents, chat: ChatId) -> Result<(), C
     Ok(())
 }
 
-fn publish_tags(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
+pub(super) fn publish_tags(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
     if !store.is_temporary() {
         events.publish(&AppEvent::Tags { tags: store.tags()? });
     }

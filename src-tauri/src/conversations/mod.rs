@@ -7,6 +7,7 @@ pub(crate) mod pictures;
 mod prompts;
 pub(crate) mod replies;
 pub(crate) mod store;
+mod summaries;
 mod temporary;
 mod titles;
 
@@ -26,6 +27,7 @@ use crate::settings::AppSettings;
 use open::{OpenChat, OpenPlace};
 use replies::Replies;
 use store::ChatStore;
+use summaries::Summaries;
 pub(crate) use temporary::TemporaryFiles;
 
 /// How many chats the page is given when it opens; it asks for more when they are looked at.
@@ -62,6 +64,8 @@ pub(crate) struct Conversations {
     importing: tokio::sync::Mutex<()>,
     /// Held while a reply is begun, so that a chat never has two at a time.
     asking: tokio::sync::Mutex<()>,
+    /// The summaries that are being written.
+    summaries: Arc<Summaries>,
     /// Sends chats that may get an automatic title to [`Conversations::make_titles`].
     untitled: mpsc::UnboundedSender<ChatId>,
     /// The receiving end of `untitled`, until [`Conversations::make_titles`] takes it.
@@ -95,6 +99,7 @@ impl Conversations {
             importing: tokio::sync::Mutex::new(()),
             asking: tokio::sync::Mutex::new(()),
             asked_temporarily: AtomicBool::new(false),
+            summaries: Arc::default(),
             untitled,
             titles: Mutex::new(Some(titles)),
         }

@@ -68,8 +68,15 @@ export const commands = {
 	/**  Copies what leads to a message, itself included, into a chat of its own, and opens that. */
 	branchChat: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { navigation, message })),
 	/**
-	 *  Puts another text in the place of that of a reply, as a further version, and shows that. Nothing is edited while a
-	 *  reply is written in its chat.
+	 *  Has the model summarise the older part of a chat, which stays as it is, and begins a new one with the summary and
+	 *  the latest messages. Returns that one; `None` where it was stopped before. Says on `progress` how far it is.
+	 */
+	summariseChat: (chat: number, progress: Channel<SummaryProgress>) => typedError<number | null, ErrorReport>(__TAURI_INVOKE("summarise_chat", { chat, progress })),
+	/**  Stops the summary of a chat, if one is being written. */
+	stopSummary: (chat: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_summary", { chat })),
+	/**
+	 *  Puts another text in the place of that of a reply or a summary, as a further version, and shows that. Nothing is
+	 *  edited while a reply is written in its chat.
 	 */
 	editReply: (navigation: number, message: number, text: string) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("edit_reply", { navigation, message, text })),
 	/**  Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it. */
@@ -328,7 +335,9 @@ export const ATTACHMENT_BYTES = 8388608 as const;
 
 export const ATTACHMENT_FILES = 64 as const;
 
-export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":true,"stop":[]} as const;
+export const BRIEF_THINKING = 1024 as const;
+
+export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":{"mode":"normal"},"stop":[]} as const;
 
 export const DEFAULT_LOCAL_API = {"on":false,"port":3673,"needs_token":true,"network":false,"may_load":false,"rows":4,"sampling":"app","aliases":[{"name":"claude-*","model":null},{"name":"gpt-*","model":null},{"name":"chatgpt-*","model":null},{"name":"o1*","model":null},{"name":"o3*","model":null},{"name":"o4*","model":null}],"origins":[]} as const;
 
@@ -1285,7 +1294,7 @@ export type GenerationChange = {
 	/**  See [`GenerationSettings::max_tokens`]. */
 	max_tokens: number | null,
 	/**  See [`GenerationSettings::thinking`]. */
-	thinking: boolean | null,
+	thinking: Thinking | null,
 	/**  See [`GenerationSettings::stop`]. */
 	stop: string[] | null,
 };
@@ -1298,8 +1307,8 @@ export type GenerationSettings = {
 	drafting: Drafting,
 	/**  The reply ends after this many tokens. */
 	max_tokens: number,
-	/**  Whether the model may think before it answers, where its template knows the switch. */
-	thinking: boolean,
+	/**  How much the model may think before it answers. */
+	thinking: Thinking,
 	/**  Texts that end the reply where they would appear; they are not part of it. */
 	stop: string[],
 };
@@ -1841,6 +1850,8 @@ export type ModelInfo = {
 	defaults: Sampling,
 	/**  Whether the chat template has a thinking switch. */
 	thinking: boolean,
+	/**  Whether the chat template can be told how much to think. */
+	thinking_effort: boolean,
 	/**  Whether the chat template takes tools, and writes calls in a form that is known here. */
 	tools: boolean,
 	/**  Whether it writes the arguments of calls as JSON, and not each between tags. */
@@ -1974,6 +1985,8 @@ export type PartStats = {
 	 *  continued after this part keeps the time.
 	 */
 	seconds: number,
+	/**  Whether it was cut where its budget was used up. */
+	cut: boolean,
 };
 
 /**  A part of a document that fits a question. */
@@ -2581,6 +2594,14 @@ export type Stored = {
 	library: string,
 };
 
+/**  How far the summary of the older part of a chat is. */
+export type SummaryProgress = {
+	/**  Pieces of it that are summarised. Each is as long as one prompt may be. */
+	done: number,
+	/**  All pieces. */
+	of: number,
+};
+
 /**  What the system has around the page of a window, which changes while the app runs. */
 export type Surroundings = {
 	/**  The accent colour that the person chose for the whole system, `#rrggbb`; `None` where each program has its own. */
@@ -2636,6 +2657,29 @@ export type TextSpeed = {
 	/**  With what look-up finds, as far as it pays; `None` where that was not measured. */
 	lookup: AutoSpeed | null,
 };
+
+/**
+ *  How much the model may think before it answers. It matters to models whose template has a thinking switch.
+ * 
+ *  A budget is the most that a model may think: what it thinks by itself can be cut, and not made longer. So `Long` asks
+ *  for something only where the template knows of an effort, and is `Normal` elsewhere.
+ */
+export type Thinking = 
+/**  Not at all: the template switches it off. */
+{ mode: "off" } | 
+/**
+ *  A low effort where the template knows of that; elsewhere at most [`BRIEF_THINKING`] tokens, and a quarter of
+ *  what the reply has room for.
+ */
+{ mode: "brief" } | 
+/**  As much as it does by itself. */
+{ mode: "normal" } | 
+/**  A high effort where the template knows of that; elsewhere as much as it does by itself. */
+{ mode: "long" } | 
+/**  At most so many tokens. */
+{ mode: "tokens"; 
+/**  Behind so many the thinking is ended, and the answer begins. */
+tokens: number };
 
 /**  What a token added to a reply, and when. */
 export type TimedToken = {

@@ -36,6 +36,7 @@ import {
   type Sent,
   type SettingsPage,
   type Snapshot,
+  type SummaryProgress,
   type UnsentEdit,
 } from "./bindings";
 
@@ -180,6 +181,9 @@ export const shell = {
   openChat: (navigation: number, chat: number) => answered(commands.openChat(navigation, chat)),
   showMessage: (navigation: number, message: number) => answered(commands.showMessage(navigation, message)),
   branchChat: (navigation: number, message: number) => answered(commands.branchChat(navigation, message)),
+  summarise: (chat: number, onProgress: (progress: SummaryProgress) => void) =>
+    answered(commands.summariseChat(chat, new Channel(onProgress))),
+  stopSummary: (chat: number) => answered(commands.stopSummary(chat)),
   editReply: (navigation: number, message: number, text: string) =>
     answered(commands.editReply(navigation, message, text)),
   chatPage: (tag: string | null, after: ChatCursor | null, limit: number) =>

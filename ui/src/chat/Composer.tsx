@@ -34,6 +34,7 @@ import { filesOf } from "./pasted";
 import { blindness, hasPictures, modelThatSees } from "./pictures";
 import { enqueue, goesFirst, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
+import { SummariseButton, SummaryNote } from "./Summarise";
 import { useFileTokens } from "./useTokens";
 import { awaitedFiles, draftKey, isTemporary } from "./view";
 import { WaitingMessages } from "./WaitingMessages";
@@ -114,6 +115,7 @@ export function Composer() {
       )}
       <TemporaryNote />
       <ModelNote />
+      <SummaryNote />
       <ContextNote />
       <PicturesNote attached={pictures} />
       {chat !== null && <WaitingMessages chat={chat} />}
@@ -282,11 +284,12 @@ function ModelNote() {
   );
 }
 
-/** Says when the chat will soon be longer than the model can read. */
+/** Says when the chat will soon be longer than the model can read, and what can be done. */
 function ContextNote() {
   const messages = useStore((state) => state.messages);
+  const summarising = useStore(({ chat, summaries }) => chat !== null && summaries[chat] !== undefined);
   const use = contextUse(messages, useModel(), useGeneration());
-  if (!use?.nearly) return null;
+  if (!use?.nearly || summarising) return null;
   return (
     <SignedNote
       kind="full"
@@ -295,11 +298,14 @@ function ContextNote() {
       message={roomLabel(use)}
       hint={`${count(use.used)} of ${count(use.of)} tokens are used. ${contextLabel(use)}`}
       actions={
-        use.full && (
-          <button type="button" className="button primary" onClick={newChat}>
-            New chat
-          </button>
-        )
+        <>
+          <SummariseButton primary={use.full} />
+          {use.full && (
+            <button type="button" className="button" onClick={newChat}>
+              New chat
+            </button>
+          )}
+        </>
       }
     />
   );

@@ -1,10 +1,14 @@
-import type { Action } from "../bridge/bindings";
+import type { Action, ModelInfo } from "../bridge/bindings";
 import { openChat } from "../chat/navigation";
+import { changeSettings } from "../chat/settings";
+import { summarise } from "../chat/summarise";
+import { MODES, thinkingOf, thinkingReason } from "../chat/thinking";
 import { openModel, selectModel } from "../models/choose";
 import { choices } from "../models/models";
 import { insertPrompt } from "../prompts/actions";
 import { openSettings } from "../settings/actions";
 import { PAGES } from "../settings/pages";
+import { streamingReply } from "../state/server";
 import { reason, type State } from "../state/store";
 import { ranked } from "./ranked";
 import { actionsNow, keysLabel, type Run } from "./table";
@@ -13,6 +17,10 @@ import { actionsNow, keysLabel, type Run } from "./table";
 interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel" | "prompts"> {
   /** Whether another model can be opened now. */
   canOpen: boolean;
+  /** The model that is ready to answer. */
+  model: ModelInfo | null;
+  /** The chat whose older part can be summarised now. */
+  summarised: number | null;
 }
 
 export const offer = (state: State): Offer => ({
@@ -23,6 +31,11 @@ export const offer = (state: State): Offer => ({
   selectedModel: state.selectedModel,
   prompts: state.prompts,
   canOpen: reason(state, "open") === null,
+  model: state.engine.state === "ready" ? state.engine.model : null,
+  summarised:
+    state.screen === "chat" && streamingReply(state) === null && state.messages.length > 1
+      ? state.chat
+      : null,
 });
 
 /** The commands that can be given now. */
@@ -59,6 +72,7 @@ export function entries(
   const chats = chatEntries(offer, query, titles);
   const others = [
     ...commandEntries(commands, run),
+    ...replyEntries(offer),
     ...promptEntries(offer),
     ...modelEntries(offer),
     ...settingsEntries(),
@@ -92,6 +106,26 @@ const commandEntries = (commands: Action[], run: Run): Entry[] =>
     keys: keysLabel(action.id),
     choose: () => void run(action.id),
   }));
+
+/** How replies are written in the open chat, and what becomes of its older part. */
+function replyEntries({ model, summarised }: Offer): Entry[] {
+  const command = (key: string, name: string, choose: () => void): Entry => ({
+    key,
+    group: "Commands",
+    name,
+    keys: null,
+    choose,
+  });
+  const modes = MODES.filter(({ mode }) => thinkingReason(mode, model) === null);
+  return [
+    ...modes.map(({ mode, name }) =>
+      command(`thinking ${mode}`, `Thinking: ${name}`, () => changeSettings({ thinking: thinkingOf(mode) })),
+    ),
+    ...(summarised === null
+      ? []
+      : [command("summarise", "Summarise the older part of this chat", () => void summarise(summarised))]),
+  ];
+}
 
 const promptEntries = ({ prompts }: Offer): Entry[] =>
   prompts.map((prompt, at) => ({

@@ -3,6 +3,7 @@ import { BenchmarksScreen } from "../benchmarks/BenchmarksScreen";
 import { Composer } from "../chat/Composer";
 import { Conversation } from "../chat/Conversation";
 import { Inspector, InspectorToggle } from "../chat/Inspector";
+import { VersionsScreen } from "../chat/VersionsScreen";
 import { titleOf } from "../chatList/ChatRow";
 import { chatEntries } from "../chatList/chatMenu";
 import { ExportSheet } from "../chatList/ExportSheet";
@@ -36,6 +37,7 @@ import { type Screen, sidebarShown } from "./view";
 /** What fills the window beside the sidebar, and what it is called. The chat has its own name. */
 const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> = {
   chat: { name: null, Content: ChatScreen },
+  versions: { name: null, Content: VersionsScreen },
   models: { name: "Models", Content: ModelsScreen },
   benchmarks: { name: "Benchmarks", Content: BenchmarksScreen },
 };

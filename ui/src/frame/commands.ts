@@ -4,6 +4,7 @@ import { editLast, stop, toggleInspector, toggleStats } from "../chat/actions";
 import { focusComposer } from "../chat/focus";
 import { newChat, newTemporaryChat } from "../chat/navigation";
 import { takeBack } from "../chat/queue";
+import { compareHere } from "../chat/sideBySide";
 import { focusSearch, goToChat, searchChats } from "../chatList/actions";
 import { chooseImport, exportChats } from "../chatList/files";
 import { findHere, goToMatch, openFind } from "../find/actions";
@@ -44,6 +45,7 @@ export const COMMANDS: Commands = {
   edit_last: () => takeBack() || editLast(),
   stop: () => stop(),
   statistics: () => toggleStats(),
+  compare_versions: () => compareHere(),
   reveal_drafts: () => toggleRevealDrafts(),
   next_chat: () => goToChat(1),
   previous_chat: () => goToChat(-1),

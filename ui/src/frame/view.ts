@@ -1,5 +1,5 @@
 /** What fills the window beside the sidebar. */
-export type Screen = "chat" | "models" | "benchmarks";
+export type Screen = "chat" | "versions" | "models" | "benchmarks";
 
 /** What was done, in a sentence. */
 export interface NoteContent {

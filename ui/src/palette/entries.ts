@@ -1,10 +1,13 @@
 import type { Action } from "../bridge/bindings";
 import { openChat } from "../chat/navigation";
+import { askTwoModels } from "../chat/sideBySide";
+import { draftKey } from "../chat/view";
 import { openModel, selectModel } from "../models/choose";
-import { choices } from "../models/models";
+import { otherModels } from "../models/models";
 import { insertPrompt } from "../prompts/actions";
 import { openSettings } from "../settings/actions";
 import { PAGES } from "../settings/pages";
+import { modelName, streamingReply } from "../state/server";
 import { reason, type State } from "../state/store";
 import { ranked } from "./ranked";
 import { actionsNow, keysLabel, type Run } from "./table";
@@ -13,6 +16,8 @@ import { actionsNow, keysLabel, type Run } from "./table";
 interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel" | "prompts"> {
   /** Whether another model can be opened now. */
   canOpen: boolean;
+  /** What the model is called that answers, where a message is typed that it and another one can answer now. */
+  asks: string | null;
 }
 
 export const offer = (state: State): Offer => ({
@@ -23,7 +28,14 @@ export const offer = (state: State): Offer => ({
   selectedModel: state.selectedModel,
   prompts: state.prompts,
   canOpen: reason(state, "open") === null,
+  asks: canAskTwo(state) ? modelName(state) : null,
 });
+
+const canAskTwo = (state: State): boolean =>
+  state.screen === "chat" &&
+  /\S/.test(state.drafts[draftKey(state.chat)] ?? "") &&
+  reason(state, "ask") === null &&
+  streamingReply(state) === null;
 
 /** The commands that can be given now. */
 export const commandsOf = (state: State): Action[] => actionsNow(state).filter(({ id }) => id !== "palette");
@@ -102,18 +114,25 @@ const promptEntries = ({ prompts }: Offer): Entry[] =>
     choose: () => insertPrompt(prompt),
   }));
 
-function modelEntries({ models, library, selectedModel, canOpen }: Offer): Entry[] {
+function modelEntries({ models, library, selectedModel, canOpen, asks }: Offer): Entry[] {
   if (!canOpen) return [];
-  return choices(models, library)
-    .flatMap(([, group]) => group)
-    .filter(({ path, local }) => path !== selectedModel && (local === null || local.state.state === "ready"))
-    .map(({ path, name }) => ({
-      key: `model ${path}`,
-      group: "Models",
-      name: `Use ${name}`,
-      keys: null,
-      choose: () => void (models.some((entry) => entry.path === path) ? selectModel(path) : openModel(path)),
-    }));
+  const others = otherModels(models, library, selectedModel);
+  const uses = others.map(({ path, name }): Entry => ({
+    key: `model ${path}`,
+    group: "Models",
+    name: `Use ${name}`,
+    keys: null,
+    choose: () => void (models.some((entry) => entry.path === path) ? selectModel(path) : openModel(path)),
+  }));
+  if (asks === null) return uses;
+  const pairs = others.map(({ path, name }): Entry => ({
+    key: `two ${path}`,
+    group: "Models",
+    name: `Ask two models: ${asks} and ${name}`,
+    keys: null,
+    choose: () => void askTwoModels(path),
+  }));
+  return [...uses, ...pairs];
 }
 
 const settingsEntries = (): Entry[] =>

@@ -1,4 +1,5 @@
 import { ACTIONS, type Action, type ActionId, type Availability, type MenuState } from "../bridge/bindings";
+import { repliesWithVersions } from "../chat/severalVersions";
 import { sidebarShown } from "../frame/view";
 import { chatFromHere, streamingReply } from "../state/server";
 import { type State, useStore } from "../state/store";
@@ -26,13 +27,15 @@ const AVAILABLE: Record<Availability, (state: State) => boolean> = {
   always: () => true,
   in_chat: ({ chat }) => chat !== null,
   while_finding: ({ screen, find, chat }) => screen === "chat" && find !== null && find.chat === chat,
-  while_writing: (state) => state.screen === "chat" && streamingReply(state) !== null,
+  while_writing: (state) =>
+    (state.screen === "chat" || state.screen === "versions") && streamingReply(state) !== null,
   with_question: (state) =>
     state.screen === "chat" &&
     streamingReply(state) === null &&
     state.messages.some(({ role }) => role === "user"),
   with_statistics: ({ screen, messages }) =>
     screen === "chat" && messages.some(({ stats }) => stats !== null),
+  with_versions: (state) => state.screen === "chat" && repliesWithVersions(state).length > 0,
   with_next_chat: (state) => chatFromHere(state, 1) !== undefined,
   with_previous_chat: (state) => chatFromHere(state, -1) !== undefined,
   with_model_in_memory: ({ engine }) => engine.state === "ready" && engine.in_memory,

@@ -1,3 +1,4 @@
+import { readReply, stopReading } from "../aloud/actions";
 import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message } from "../bridge/bindings";
@@ -65,6 +66,14 @@ export function MessageMenu({ message }: { message: Message }) {
       ]
     : [];
   const edit = { name: "Edit", reason: writing, onSelect: () => setView({ editing: id }) };
+  const hasVoice = useStore((state) => state.hasVoice);
+  const isRead = useStore(({ reading }) => reading?.message === id);
+  const aloud = {
+    name: isRead ? "Stop reading aloud" : "Read aloud",
+    keys: keysLabel("read_aloud"),
+    reason: null,
+    onSelect: () => (isRead ? stopReading() : readReply(id, text)),
+  };
   const copyPlain = {
     name: "Copy as plain text",
     reason: text === "" ? "There is no text to copy." : null,
@@ -76,6 +85,7 @@ export function MessageMenu({ message }: { message: Message }) {
       testId="message-more"
       entries={[
         ...(role === "user" ? [compare] : text === "" ? [copyPlain, reveal] : [edit, copyPlain, reveal]),
+        ...(role === "assistant" && text !== "" && hasVoice ? [aloud] : []),
         ...again,
         ...versions,
         { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(id) },

@@ -1,6 +1,7 @@
 import type { ChatSummary } from "../bridge/bindings";
-import { keepChat } from "../chat/navigation";
+import { keepChat, openWindow } from "../chat/navigation";
 import { isTemporary } from "../chat/view";
+import { keysLabel } from "../palette/table";
 import { printChat } from "../paper/actions";
 import type { MenuEntry } from "../primitives/MenuButton";
 import { setView } from "../state/store";
@@ -26,6 +27,12 @@ const temporaryEntries = ({ id }: ChatSummary): MenuEntry[] => [
 ];
 
 const storedEntries = ({ id, pinned, title }: ChatSummary): MenuEntry[] => [
+  {
+    name: "Open in a new window",
+    keys: keysLabel("open_window"),
+    reason: null,
+    onSelect: () => openWindow(id),
+  },
   { name: pinned ? "Unpin" : "Pin", reason: null, onSelect: () => pinChat(id, !pinned) },
   // Its name is written in the list.
   { name: "Rename", reason: null, onSelect: () => setView({ renaming: id, sidebar: true }) },

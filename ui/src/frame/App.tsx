@@ -1,5 +1,7 @@
 import { type ComponentType, useEffect } from "react";
+import { ReadingBar } from "../aloud/ReadingBar";
 import { BenchmarksScreen } from "../benchmarks/BenchmarksScreen";
+import { shell } from "../bridge/bridge";
 import { Composer } from "../chat/Composer";
 import { Conversation } from "../chat/Conversation";
 import { Inspector, InspectorToggle } from "../chat/Inspector";
@@ -20,12 +22,13 @@ import { useMenuBar } from "../palette/useMenuBar";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { MAC } from "../primitives/platform";
-import { useStore } from "../state/store";
+import { setView, useStore } from "../state/store";
 import { UpdateSheet } from "../updates/UpdateSheet";
 import { Announcer } from "./Announcer";
 import { DropTarget } from "./DropTarget";
 import { closeDrawer } from "./drawer";
 import { EngineBanner } from "./EngineBanner";
+import { showError } from "./errors";
 import { Note } from "./Note";
 import { Sidebar } from "./Sidebar";
 import { TitleStart } from "./TitleStart";
@@ -46,7 +49,8 @@ const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> =
 export function App({ run }: { run: Run }) {
   const sidebar = useStore(sidebarShown);
   const over = useStore((state) => state.narrow && state.drawer);
-  const screen = useStore((state) => state.screen);
+  const alone = useStore((state) => state.alone !== null);
+  const screen = useScreen();
   const { name, Content } = SCREENS[screen];
   const title = useStore((state) => name ?? state.about?.title);
   useShortcuts(run);
@@ -68,15 +72,28 @@ export function App({ run }: { run: Run }) {
       </div>
       <TagsSheet />
       <ExportSheet />
-      <UpdateSheet />
+      {!alone && <UpdateSheet />}
       <Palette run={run} />
       <Shortcuts />
       <LinkAddress />
       <DropTarget />
       <Announcer />
-      <JobAnnouncer />
+      {!alone && <JobAnnouncer />}
     </div>
   );
+}
+
+/** What is shown. A window for one chat alone leads to all other screens in the main window. */
+function useScreen(): Screen {
+  const screen = useStore((state) => state.screen);
+  const alone = useStore((state) => state.alone !== null);
+  const elsewhere = alone && (screen === "models" || screen === "benchmarks") ? screen : null;
+  useEffect(() => {
+    if (elsewhere === null) return;
+    setView({ screen: "chat" });
+    shell.act(elsewhere).catch(showError);
+  }, [elsewhere]);
+  return elsewhere === null ? screen : "chat";
 }
 
 /** The page beside the sidebar that lies over it: a click there puts the sidebar away and does nothing else. */
@@ -130,6 +147,7 @@ function ChatScreen() {
           <div className="chat-place">
             <Conversation />
             <EngineBanner />
+            <ReadingBar />
             <Composer />
           </div>
         )}

@@ -117,21 +117,25 @@ const promptEntries = ({ prompts }: Offer): Entry[] =>
 function modelEntries({ models, library, selectedModel, canOpen, asks }: Offer): Entry[] {
   if (!canOpen) return [];
   const others = otherModels(models, library, selectedModel);
-  const uses = others.map(({ path, name }): Entry => ({
-    key: `model ${path}`,
-    group: "Models",
-    name: `Use ${name}`,
-    keys: null,
-    choose: () => void (models.some((entry) => entry.path === path) ? selectModel(path) : openModel(path)),
-  }));
+  const uses = others.map(
+    ({ path, name }): Entry => ({
+      key: `model ${path}`,
+      group: "Models",
+      name: `Use ${name}`,
+      keys: null,
+      choose: () => void (models.some((entry) => entry.path === path) ? selectModel(path) : openModel(path)),
+    }),
+  );
   if (asks === null) return uses;
-  const pairs = others.map(({ path, name }): Entry => ({
-    key: `two ${path}`,
-    group: "Models",
-    name: `Ask two models: ${asks} and ${name}`,
-    keys: null,
-    choose: () => void askTwoModels(path),
-  }));
+  const pairs = others.map(
+    ({ path, name }): Entry => ({
+      key: `two ${path}`,
+      group: "Models",
+      name: `Ask two models: ${asks} and ${name}`,
+      keys: null,
+      choose: () => void askTwoModels(path),
+    }),
+  );
   return [...uses, ...pairs];
 }
 

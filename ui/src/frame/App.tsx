@@ -63,7 +63,7 @@ export function App({ run }: { run: Run }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever goes to another screen wants to see it
   useEffect(closeDrawer, [screen]);
   return (
-    <div className={useFrameClass()}>
+    <div className={useFrameClass()} data-testid={alone ? "chat-window" : "main-window"}>
       {sidebar && <Sidebar />}
       {over && <BesideDrawer />}
       <div className="stage">

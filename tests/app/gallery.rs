@@ -35,6 +35,7 @@ enum Pane {
     Main,
     Settings,
     Quick,
+    Chat,
 }
 
 impl Pane {
@@ -43,6 +44,7 @@ impl Pane {
         match self {
             Self::Main => [(1100, 760), (760, 520), (1600, 1000)],
             Self::Settings => [(880, 680), (720, 520), (1100, 760)],
+            Self::Chat => [(820, 720), (480, 420), (1100, 760)],
             // It is as high as what it shows.
             Self::Quick => [(640, 560); 3],
         }

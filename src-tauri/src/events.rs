@@ -90,8 +90,8 @@ impl AppEvents {
         self.surroundings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the pages with chats have handed over what was typed last. One that does not answer is not waited for
-    /// long.
+    /// Waits until the pages with chats have handed over what was typed last. One that does not answer is not waited
+    /// for long.
     pub(crate) async fn settle(&self) {
         let handed_over = self.handed_over.notified();
         let has_chats = |window: &str| window == MAIN_WINDOW || window.starts_with(CHAT_WINDOWS);

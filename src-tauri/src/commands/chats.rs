@@ -189,8 +189,8 @@ pub(crate) async fn undo_deletion(
     Ok(chat)
 }
 
-/// Keeps what is typed and not sent in a chat, or in the one that is not begun yet. `typed` of it is what the field holds;
-/// before that stands what waits to be sent.
+/// Keeps what is typed and not sent in a chat, or in the one that is not begun yet. `typed` of it is what the field
+/// holds; before that stands what waits to be sent.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn set_draft_text(

@@ -95,8 +95,8 @@ pub(crate) async fn answer_now(
     app.conversations.answer_now(message, page_of(&window, events)).await
 }
 
-/// For a page that shows a chat whose reply is being written: returns the message as it stands, and sends what follows on
-/// `events`, in place of the channel before of its window. A reply that has ended sends nothing more.
+/// For a page that shows a chat whose reply is being written: returns the message as it stands, and sends what follows
+/// on `events`, in place of the channel before of its window. A reply that has ended sends nothing more.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn attach(

@@ -91,8 +91,8 @@ export const commands = {
 	/**  Brings back what was deleted, and returns its chat. */
 	undoDeletion: (deletion: number) => typedError<number, ErrorReport>(__TAURI_INVOKE("undo_deletion", { deletion })),
 	/**
-	 *  Keeps what is typed and not sent in a chat, or in the one that is not begun yet. `typed` of it is what the field holds;
-	 *  before that stands what waits to be sent.
+	 *  Keeps what is typed and not sent in a chat, or in the one that is not begun yet. `typed` of it is what the field
+	 *  holds; before that stands what waits to be sent.
 	 */
 	setDraftText: (chat: number | null, text: string, typed: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_text", { chat, text, typed })),
 	/**  Keeps the files that are to go with what is typed. */
@@ -187,8 +187,8 @@ export const commands = {
 	/**  The tokens of each text as the loaded model reads it. */
 	countTokens: (texts: string[]) => typedError<number[], ErrorReport>(__TAURI_INVOKE("count_tokens", { texts })),
 	/**
-	 *  For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
-	 *  follows on `events`, in place of the channel before. A reply that has ended sends nothing more.
+	 *  For a page that shows a chat whose reply is being written: returns the message as it stands, and sends what follows
+	 *  on `events`, in place of the channel before of its window. A reply that has ended sends nothing more.
 	 */
 	attach: (message: number, events: Channel<ReplyEvent>) => typedError<Message, ErrorReport>(__TAURI_INVOKE("attach", { message, events })),
 	/**  Which text of a reply came from drafts. While the reply is being written, that of its last second may be missing. */

@@ -66,8 +66,8 @@ async function begin(...asked: Parameters<typeof ask>): Promise<Sent | null> {
 }
 
 /**
- * Sends `text` with files, of long ones what fits it, and pictures. All are given up only once the shell has them. Returns
- * what it has; null if that did not work.
+ * Sends `text` with files, of long ones what fits it, and pictures. All are given up only once the shell has them.
+ * Returns what it has; null if that did not work.
  */
 export async function send(
   text: string,

@@ -127,7 +127,7 @@ describe("a message to two models", () => {
     });
   });
 
-  it("is answered by one after the other, and the second answer is seen beside the first while it is written", async () => {
+  it("is answered by one after the other, and the second is seen beside the first while it is written", async () => {
     const asked = askTwoModels("/bell");
     await waitFor(() => expect(state().live[2]).toBeDefined());
     expect([state().drafts[5], loaded]).toEqual(["", []]);

@@ -34,7 +34,7 @@ export async function keepVersion(message: number): Promise<void> {
   if (isShown || (await showVersion(message))) setView({ jump: { message, highlighted: true } });
 }
 
-/** Sends what is typed, and lets another model answer it too once the reply has come: side by side, as it is written. */
+/** Sends what is typed, and lets another model answer it too once the reply has come, beside it as it is written. */
 export async function askTwoModels(path: string): Promise<void> {
   const { chat, drafts, attached, pictures } = state();
   const key = draftKey(chat);

@@ -38,7 +38,10 @@ pub(crate) const ACTIONS: &[Action] = &[
     Action {
         menu: FILE,
         available: Availability::InChat,
-        ..with(action(ActionId::OpenWindow, "Open this chat in a new window"), Keys { alt: true, ..command("n") })
+        ..with(
+            action(ActionId::OpenWindow, "Open this chat in a new window"),
+            Keys { alt: true, ..command("n") },
+        )
     },
     Action { menu: EDIT, ..with(action(ActionId::Find, "Find"), command("f")) },
     Action {
@@ -87,10 +90,7 @@ pub(crate) const ACTIONS: &[Action] = &[
         menu: CHAT,
         toggle: Some(Toggle { show: "Read aloud", hide: "Stop reading aloud" }),
         available: Availability::WithVoice,
-        ..with(
-            action(ActionId::ReadAloud, "Read a reply aloud, or stop"),
-            Keys { alt: true, ..command("r") },
-        )
+        ..with(action(ActionId::ReadAloud, "Read a reply aloud, or stop"), Keys { alt: true, ..command("r") })
     },
     Action {
         menu: VIEW,

@@ -7,10 +7,10 @@ use tauri::{AppHandle, Manager, RunEvent, Window, WindowEvent};
 use tauri_plugin_window_state::StateFlags;
 
 use crate::app::App;
+use crate::events::CHAT_WINDOWS;
 use crate::instance::Answering;
 use crate::log::Log;
 use crate::places::{self, Places};
-use crate::events::CHAT_WINDOWS;
 use crate::quick::{self, QUICK_WINDOW};
 use crate::{chat_windows, desktop, instance, preview, quit, window};
 

@@ -26,7 +26,9 @@ fn a_chat_goes_on_in_two_windows_and_nothing_of_it_is_lost() {
     window.choose_in_menu("chat-more", OWL, "Open in a new window");
     window.wait_until("it has a window", || windows(&window) == 2);
     window.enter("chat-window");
-    window.wait_until("the chat is there", || window.is_shown("message-user") && window.text("answer") == first);
+    window.wait_until("the chat is there", || {
+        window.is_shown("message-user") && window.text("answer") == first
+    });
     window.wait_until("it is called as the chat is", || Dialog::is_open(&sandbox, OWL));
     assert!(!window.is_shown("sidebar-toggle") && !window.is_shown("chat-list"));
     window.wait_until("one can write", || window.focus() == "composer");

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use foretoken_chats::Store;
 use foretoken_protocol::{
-    AppEvent, Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport,
-    ExportFormat, Exported, ExportedPictures, GenerationSettings, Imported, MessageId, MessagePicture,
-    OpenedChat, PictureSize, Preset, PresetId, SearchResults, SearchScope,
+    AppEvent, Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId,
+    ErrorReport, ExportFormat, Exported, ExportedPictures, GenerationSettings, Imported, MessageId,
+    MessagePicture, OpenedChat, PictureSize, Preset, PresetId, SearchResults, SearchScope,
 };
 use tauri::{State, WebviewWindow};
 

@@ -7,8 +7,8 @@ use foretoken_chats::{ChatsError, Store, is_temporary};
 use foretoken_host::{Prompt, SettingsFor};
 use foretoken_protocol::{
     AppEvent, Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
-    GenerationSettings, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartialReply,
-    Role, Sent,
+    GenerationSettings, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartialReply, Role,
+    Sent,
 };
 
 use crate::conversations::Conversations;

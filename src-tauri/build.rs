@@ -11,6 +11,7 @@ const COMMANDS: &[&str] = &[
     "quick_question",
     "fit_quick",
     "go_on_in_window",
+    "open_chat_window",
     "set_menu_state",
     "open_link",
     "set_preferences",

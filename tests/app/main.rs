@@ -9,6 +9,7 @@ mod blocked_scheme;
 mod chat_list;
 mod chat_model;
 mod chat_settings;
+mod chat_windows;
 mod damage;
 mod deaths;
 mod draft_models;

@@ -42,6 +42,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         window::quick_question,
         window::fit_quick,
         window::go_on_in_window,
+        window::open_chat_window,
         window::set_menu_state,
         window::open_link,
         window::set_preferences,

@@ -132,6 +132,7 @@ export const shell = {
   compareWithOriginal: (path: string, original: string) =>
     answered(commands.compareWithOriginal(path, original)),
   goOnInWindow: (chat: number) => answered(commands.goOnInWindow(chat)),
+  openChatWindow: (chat: number) => answered(commands.openChatWindow(chat)),
   unloadModel: () => answered(commands.unloadModel()),
   handedOver: () => answered(commands.handedOver()),
   setMenuState: (state: MenuState) => answered(commands.setMenuState(state)),
@@ -196,7 +197,8 @@ export const shell = {
   deleteMessage: (message: number) => answered(commands.deleteMessage(message)),
   deleteChat: (chat: number) => answered(commands.deleteChat(chat)),
   undoDeletion: (deletion: number) => answered(commands.undoDeletion(deletion)),
-  setDraftText: (chat: number | null, text: string) => answered(commands.setDraftText(chat, text)),
+  setDraftText: (chat: number | null, text: string, typed: string) =>
+    answered(commands.setDraftText(chat, text, typed)),
   setEdit: (message: number, edit: Omit<UnsentEdit, "message"> | null) =>
     answered(commands.setEdit(message, edit?.text ?? null, edit?.pictures ?? null)),
   setDraftFiles: (chat: number | null, files: Attachment[]) => answered(commands.setDraftFiles(chat, files)),

@@ -203,6 +203,7 @@ export type Change =
   | { kind: "opened"; navigation: number; opened: OpenedChat }
   | { kind: "new"; navigation: number }
   | { kind: "changed"; opened: OpenedChat }
+  | { kind: "followed"; opened: OpenedChat }
   | { kind: "chat settings"; settings: ChatSettings }
   | { kind: "sent"; from: ChatLocation; sent: Sent }
   | { kind: "attached"; chat: number; message: Message }
@@ -269,10 +270,12 @@ export function reduce(state: ServerState, change: Change): ServerState {
         ? withNewChat(withNavigation(state, change.navigation))
         : state;
     case "changed":
-      // Its settings are changed on this page alone.
+      // What was done here changes no settings, and those may be on their way.
       return change.opened.chat.id === state.chat
         ? withOpenChat(state, { ...change.opened, settings: state.chatSettings })
         : state;
+    case "followed":
+      return change.opened.chat.id === state.chat ? withOpenChat(state, change.opened) : state;
     case "chat settings":
       return { ...state, chatSettings: change.settings };
     case "sent":
@@ -341,6 +344,8 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
     case "action":
     case "closing":
     case "quick_shown":
+    case "chat_changed":
+    case "draft_text":
     case "open_chat":
       return state;
   }

@@ -11,6 +11,7 @@ pub enum ActionId {
     NewChat,
     QuickQuestion,
     NewTemporaryChat,
+    OpenWindow,
     ExportChat,
     ExportHtml,
     Print,
@@ -31,6 +32,8 @@ pub enum ActionId {
     FocusComposer,
     Stop,
     Statistics,
+    CompareVersions,
+    ReadAloud,
     RevealDrafts,
     NextChat,
     PreviousChat,
@@ -60,6 +63,10 @@ pub enum Availability {
     WithQuestion,
     /// While the open chat shows a reply with numbers.
     WithStatistics,
+    /// While the open chat shows a reply that has other versions.
+    WithVersions,
+    /// While there is a reply to read, and a voice of this machine that can.
+    WithVoice,
     /// While a chat is listed after the open one.
     WithNextChat,
     /// While a chat is listed before the open one.

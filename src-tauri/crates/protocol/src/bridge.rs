@@ -291,6 +291,18 @@ pub enum AppEvent {
     },
     /// The app is about to end: hand over what was typed last, and say so.
     Closing,
+    /// Another window has changed what a chat shows, or how its replies are written.
+    ChatChanged {
+        /// The chat.
+        chat: ChatId,
+    },
+    /// Something was typed in another window and not sent.
+    DraftText {
+        /// The chat.
+        chat: ChatId,
+        /// All of it.
+        text: String,
+    },
     /// A notification about a chat was clicked.
     OpenChat {
         /// The chat.

@@ -4,6 +4,7 @@ pub(crate) mod asking;
 mod filing;
 pub(crate) mod open;
 pub(crate) mod pictures;
+mod projects;
 mod prompts;
 pub(crate) mod replies;
 pub(crate) mod store;
@@ -123,6 +124,8 @@ impl Conversations {
                 whole.presets = store.presets()?;
                 whole.deleted_presets = store.deleted_presets();
                 whole.prompts = store.prompts()?;
+                whole.projects = store.projects()?;
+                whole.deleted_projects = store.deleted_projects()?;
                 whole.deletions = store.deletions()?;
                 whole.draft = store.draft(None)?;
                 Ok(whole)

@@ -87,12 +87,13 @@ impl Conversation {
     }
 
     /// The messages of a chat up to and including `last`, behind its instructions. Those of all chats, `standing`, come
-    /// first: what one chat is told may say more.
+    /// first, then those of its project: what one chat is told may say more.
     pub(crate) fn of(store: &Store, last: MessageId, standing: &str) -> Result<Self, ChatsError> {
         let chat = store.chat_of(last)?;
         let settings = store.chat_settings(chat)?;
         let standing = if settings.without_standing { "" } else { standing };
-        let instructions = [standing, &settings.system_prompt];
+        let project = store.project_instructions(chat)?;
+        let instructions = [standing, &project, &settings.system_prompt];
         let instructions: Vec<&str> =
             instructions.into_iter().filter(|prompt| !prompt.trim().is_empty()).collect();
         let instructions = Some(instructions.join("\n\n")).filter(|prompt| !prompt.is_empty());

@@ -11,6 +11,8 @@ pub enum ActionId {
     NewChat,
     QuickQuestion,
     NewTemporaryChat,
+    NewProject,
+    MoveChat,
     ExportChat,
     ExportHtml,
     Print,

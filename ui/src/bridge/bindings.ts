@@ -123,6 +123,35 @@ export const commands = {
 	importChats: (paths: string[]) => typedError<Imported, ErrorReport>(__TAURI_INVOKE("import_chats", { paths })),
 	/**  Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again. */
 	restoreChats: () => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_chats")),
+	/**  Adds a project, with a name if none is given. */
+	createProject: (name: string) => typedError<Project, ErrorReport>(__TAURI_INVOKE("create_project", { name })),
+	/**  Gives a project another name, other instructions and other settings for new chats. Those that are there keep theirs. */
+	changeProject: (project: number, name: string, instructions: string, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("change_project", { project, name, instructions, settings })),
+	/**  Deletes a project with its chats, or so that they leave it. It can be brought back until the app quits. */
+	deleteProject: (project: number, withChats: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_project", { project, withChats })),
+	/**  Brings a deleted project back, with what was deleted with it. */
+	restoreProject: (project: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_project", { project })),
+	/**  Moves a chat into a project, or out of the one that it is in. */
+	moveChat: (chat: number, to: number | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_chat", { chat, to })),
+	/**  The chats of a project, the one that was written in last first. */
+	projectChats: (project: number) => typedError<ProjectChat[], ErrorReport>(__TAURI_INVOKE("project_chats", { project })),
+	/**
+	 *  What a question gets of the files of a project: those that are `whole`, and of the others the passages that fit it
+	 *  best, of about `tokens` tokens together; where no word of it occurs and it is the `first` of its chat, what they
+	 *  begin with.
+	 */
+	projectTexts: (project: number, question: string, whole: number[], tokens: number, first: boolean) => typedError<ProjectText[], ErrorReport>(__TAURI_INVOKE("project_texts", { project, question, whole, tokens, first })),
+	/**
+	 *  Lets the person choose files for a project in the system's dialog and adds their texts, one after the other. Says on
+	 *  `reading` what those are called that are still to be read, each time that is fewer.
+	 */
+	addProjectFiles: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("add_project_files", { project, reading })),
+	/**  Adds the texts of files to a project that were dropped on the window last, in the same way. */
+	addDroppedProjectFiles: (project: number, files: string[], reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("add_dropped_project_files", { project, files, reading })),
+	/**  Takes a file out of its project. It can be brought back until the app quits. */
+	removeProjectFile: (file: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("remove_project_file", { file })),
+	/**  Brings back a file that was taken out of its project, or whose place another one took. */
+	restoreProjectFile: (file: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_project_file", { file })),
 	/**  A chat with the branch that is shown of it. It is not opened. */
 	readChat: (chat: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("read_chat", { chat })),
 	/**
@@ -322,7 +351,7 @@ export const commands = {
 };
 
 /* Constants */
-export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"quick_question","name":"Quick question","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"new_temporary_chat","name":"New temporary chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"also":null,"available":"always"},{"id":"find","name":"Find","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"also":null,"available":"always"},{"id":"find_next","name":"Next match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"also":null,"available":"while_finding"},{"id":"find_previous","name":"Previous match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"also":null,"available":"while_finding"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_html","name":"Export this chat as HTML…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"in_chat"},{"id":"print","name":"Print this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"unload","name":"Give the model’s memory back","toggle":null,"menu":"Chat","mac":null,"elsewhere":null,"also":null,"available":"with_model_in_memory"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"check_for_updates","name":"Check for updates…","toggle":null,"menu":"Foretoken","mac":null,"elsewhere":null,"also":null,"available":"with_updates"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
+export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"quick_question","name":"Quick question","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"new_temporary_chat","name":"New temporary chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"also":null,"available":"always"},{"id":"new_project","name":"New project","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"move_chat","name":"Move this chat to a project…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"in_chat"},{"id":"find","name":"Find","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"also":null,"available":"always"},{"id":"find_next","name":"Next match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"also":null,"available":"while_finding"},{"id":"find_previous","name":"Previous match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"also":null,"available":"while_finding"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_html","name":"Export this chat as HTML…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"in_chat"},{"id":"print","name":"Print this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"unload","name":"Give the model’s memory back","toggle":null,"menu":"Chat","mac":null,"elsewhere":null,"also":null,"available":"with_model_in_memory"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"check_for_updates","name":"Check for updates…","toggle":null,"menu":"Foretoken","mac":null,"elsewhere":null,"also":null,"available":"with_updates"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
 
 export const ATTACHMENT_BYTES = 8388608 as const;
 
@@ -379,7 +408,17 @@ export type Action = {
 };
 
 /**  Names an action. */
-export type ActionId = "new_chat" | "quick_question" | "new_temporary_chat" | "export_chat" | "export_html" | "print" | "export_chats" | "import_chats" | "close_window" | "quit" | "find" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "unload" | "benchmarks" | "settings" | "check_for_updates" | "diagnostics" | "shortcuts";
+export type ActionId = "new_chat" | "quick_question" | "new_temporary_chat" | "new_project" | "move_chat" | "export_chat" | "export_html" | "print" | "export_chats" | "import_chats" | "close_window" | "quit" | "find" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "unload" | "benchmarks" | "settings" | "check_for_updates" | "diagnostics" | "shortcuts";
+
+/**  What became of files that were to be added to a project. */
+export type AddedFiles = {
+	/**  Files of the same name whose place they took, which can be brought back. */
+	replaced: number[],
+	/**  Why others were not added, in the order of the files. */
+	refused: ErrorReport[],
+	/**  What people should know of those that were, a sentence each. */
+	notes: string[],
+};
 
 /**  A name by which programs ask for a model. */
 export type ApiAlias = {
@@ -513,6 +552,12 @@ deleted: Preset[] } |
 { type: "prompts"; 
 /**  All prompts, in the person's order. */
 prompts: Prompt[] } | 
+/**  A project, or how many chats are in it, has changed. */
+{ type: "projects"; 
+/**  The projects by name. */
+projects: Project[]; 
+/**  Those that can be brought back, the last one first. */
+deleted: DeletedProject[] } | 
 /**  The tags, or how many chats have them, changed. */
 { type: "tags"; 
 /**  All tags. */
@@ -644,6 +689,8 @@ export type Beginning = {
 	navigation: number | null,
 	/**  How its replies are written. */
 	settings: ChatSettings,
+/**  The project that it is begun in. */
+	project: number | null,
 };
 
 /**  What a benchmark found. */
@@ -759,6 +806,8 @@ export type ChatSettings = {
 	system_prompt: string,
 	/**  Whether those that hold for all chats do not hold in this one. */
 	without_standing: boolean,
+	/**  Whether what its project knows, instructions and files, does not hold in this one. */
+	without_project: boolean,
 	/**  How replies are written. */
 	generation: GenerationSettings | null,
 	/**  The preset that the settings were taken from. */
@@ -779,6 +828,8 @@ export type ChatSummary = {
 	tags: string[],
 	/**  Where it was branched from; `None` for all others, and once that chat is deleted. */
 	origin: ChatOrigin | null,
+	/**  The project that it is in; `None` for all others, which alone stand in the list. */
+	project: number | null,
 	/**  How a reply ended that nobody has looked at yet. */
 	unseen: UnseenReply | null,
 	/**  When it was begun, milliseconds since 1970. */
@@ -913,6 +964,16 @@ export type DeletedModel = {
 	name: string,
 	/**  What it takes on the disk until the app quits. */
 	disk_bytes: number,
+};
+
+/**  A project that was deleted and can be brought back. */
+export type DeletedProject = {
+	/**  Names it. */
+	id: number,
+	/**  What people call it. */
+	name: string,
+	/**  How many chats were deleted with it. */
+	chats: number,
 };
 
 /**  Something that was deleted and can be brought back. */
@@ -2150,6 +2211,50 @@ export type Preset = {
 	generation: GenerationSettings | null,
 };
 
+/**  A project. */
+export type Project = {
+	/**  Names it. */
+	id: number,
+	/**  What people call it. */
+	name: string,
+	/**  What every chat in it knows, empty for nothing. */
+	instructions: string,
+	/**  What a new chat in it begins with. Chats that are there keep their own. */
+	settings: ChatSettings,
+	/**  Its files by name. */
+	files: ProjectFile[],
+	/**  How many chats are in it. */
+	chats: number,
+};
+
+/**  A chat of a project. */
+export type ProjectChat = {
+	/**  As it would stand in the list. */
+	chat: ChatSummary,
+	/**  How the last message that is shown begins, on one line. */
+	excerpt: string,
+};
+
+/**  A file of a project, whose text is kept with the chats. */
+export type ProjectFile = {
+	/**  Names it. */
+	id: number,
+	/**  The file's name, without its folder. */
+	name: string,
+	/**  The tokens of its text, roughly. */
+	tokens: number,
+};
+
+/**  What a question gets of a file of its project: all of it, or the passages that fit. */
+export type ProjectText = {
+	/**  The file's name. */
+	name: string,
+	/**  What it holds; `None` where only passages fit. */
+	text: string | null,
+	/**  Those that fit the question, in the order of the text. */
+	passages: Passage[],
+};
+
 /**  A text that a person keeps for messages. What stands in it in double braces is filled in there. */
 export type Prompt = {
 	/**  What people call it. */
@@ -2519,6 +2624,10 @@ export type Snapshot = {
 	deleted_presets: Preset[],
 	/**  The prompts, in the person's order. */
 	prompts: Prompt[],
+	/**  The projects by name. */
+	projects: Project[],
+	/**  Projects that were deleted since the app was started, the last one first. */
+	deleted_projects: DeletedProject[],
 	/**  What was deleted and can be brought back, the last one first. */
 	deletions: Deletion[],
 	/**  The navigation that led to the open chat. */

@@ -3,6 +3,7 @@ import { reportOf, shell } from "../bridge/bridge";
 import { attachReplies } from "../bridge/replyListeners";
 import { chatQueue } from "../bridge/serialQueue";
 import { noteError, showError } from "../frame/errors";
+import { knownChat } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { mergeDraft, mergeEdits, saveDrafts } from "./drafts";
 import { isTemporary } from "./view";
@@ -66,14 +67,19 @@ export async function keepChat(chat: number): Promise<void> {
 }
 
 /** Leaves the open chat for a new one. */
-export async function newChat(): Promise<void> {
+export const newChat = () => beginChat(null);
+
+/** Leaves the open chat for a new one in a project: until it begins, the page of the project is what is seen. */
+export const openProject = (project: number) => beginChat(project);
+
+async function beginChat(project: number | null): Promise<void> {
   const navigation = startNavigation();
   setView({ editing: null, inspectedReply: null });
   await navigate(
     navigation,
     () => shell.newChat(navigation),
     () => {
-      dispatch({ kind: "new", navigation });
+      dispatch({ kind: "new", navigation, project });
       setView({ actionError: null });
     },
   );
@@ -103,9 +109,9 @@ export const readAgain = (chat: number) =>
 
 export async function openChat(chat: number): Promise<void> {
   setView({ screen: "chat", drawer: false });
-  const { chats, chat: current, navigation } = state();
+  const { chat: current, navigation } = state();
   // One that is marked as unseen is told to the shell, which takes the mark away.
-  const marked = chats.some(({ id, unseen }) => id === chat && unseen !== null);
+  const marked = (knownChat(state(), chat)?.unseen ?? null) !== null;
   if (current !== chat || navigation.pending || marked) await readAgain(chat);
 }
 

@@ -3,6 +3,7 @@ import { keepChat } from "../chat/navigation";
 import { isTemporary } from "../chat/view";
 import { printChat } from "../paper/actions";
 import type { MenuEntry } from "../primitives/MenuButton";
+import { chooseProject, moveChat } from "../projects/actions";
 import { setView } from "../state/store";
 import { pinChat } from "./actions";
 import { deleteChat } from "./deleting";
@@ -25,11 +26,15 @@ const temporaryEntries = ({ id }: ChatSummary): MenuEntry[] => [
   ...exportEntries(id),
 ];
 
-const storedEntries = ({ id, pinned, title }: ChatSummary): MenuEntry[] => [
+const storedEntries = ({ id, pinned, title, project }: ChatSummary): MenuEntry[] => [
   { name: pinned ? "Unpin" : "Pin", reason: null, onSelect: () => pinChat(id, !pinned) },
   // Its name is written in the list.
   { name: "Rename", reason: null, onSelect: () => setView({ renaming: id, sidebar: true }) },
   { name: "Tags…", reason: null, onSelect: () => setView({ tagging: id }) },
+  { name: "Move to a project…", reason: null, onSelect: () => chooseProject(id) },
+  ...(project === null
+    ? []
+    : [{ name: "Take out of its project", reason: null, onSelect: () => moveChat({ id, project }, null) }]),
   ...exportEntries(id),
   { name: "Delete", reason: null, onSelect: () => deleteChat(id, title) },
 ];

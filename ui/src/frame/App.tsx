@@ -19,6 +19,10 @@ import { useMenuBar } from "../palette/useMenuBar";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { MAC } from "../primitives/platform";
+import { addFiles, openProject as goToProject } from "../projects/actions";
+import { ProjectSheets } from "../projects/ProjectSheets";
+import { projectEntries } from "../projects/projectMenu";
+import { openProject } from "../state/server";
 import { useStore } from "../state/store";
 import { UpdateSheet } from "../updates/UpdateSheet";
 import { Announcer } from "./Announcer";
@@ -46,7 +50,7 @@ export function App({ run }: { run: Run }) {
   const over = useStore((state) => state.narrow && state.drawer);
   const screen = useStore((state) => state.screen);
   const { name, Content } = SCREENS[screen];
-  const title = useStore((state) => name ?? state.about?.title);
+  const title = useStore((state) => name ?? state.about?.title ?? openProject(state)?.name);
   useShortcuts(run);
   useMenuBar();
   useLook();
@@ -65,6 +69,7 @@ export function App({ run }: { run: Run }) {
         <Note />
       </div>
       <TagsSheet />
+      <ProjectSheets />
       <ExportSheet />
       <UpdateSheet />
       <Palette run={run} />
@@ -103,11 +108,29 @@ function ChatScreen() {
   const inspector = useStore((state) => state.inspector);
   const trouble = useStore((state) => state.trouble);
   const chat = useStore((state) => state.about);
+  const project = useStore(openProject);
   return (
     <>
       <main className="main">
         <header className="toolbar" data-tauri-drag-region>
           <TitleStart />
+          {project && chat && (
+            <button
+              type="button"
+              className="quiet-button title-project"
+              title={`To the project “${project.name}”`}
+              data-testid="to-project"
+              onClick={() => goToProject(project.id)}
+            >
+              <Icon name="folder" />
+              <span className="chip-words">{project.name}</span>
+            </button>
+          )}
+          {project && !chat && (
+            <span className="title" data-tauri-drag-region data-testid="project-title">
+              {project.name}
+            </span>
+          )}
           {chat && (
             <span className="title" data-tauri-drag-region data-testid="title">
               {titleOf(chat)}
@@ -119,6 +142,26 @@ function ChatScreen() {
             <MenuButton label="More for this chat" testId="this-chat-more" entries={chatEntries(chat)}>
               <Icon name="more" />
             </MenuButton>
+          )}
+          {project && !chat && (
+            <>
+              <button
+                type="button"
+                className="button add-files"
+                data-testid="project-add-files"
+                onClick={() => addFiles(project.id)}
+              >
+                <Icon name="plus" />
+                <span>Add files</span>
+              </button>
+              <MenuButton
+                label="More for this project"
+                testId="this-project-more"
+                entries={projectEntries(project)}
+              >
+                <Icon name="more" />
+              </MenuButton>
+            </>
           )}
           {!(inspector && !trouble) && <InspectorToggle />}
         </header>

@@ -10,6 +10,7 @@ import { findHere, goToMatch, openFind } from "../find/actions";
 import { openModels } from "../models/actions";
 import type { Commands } from "../palette/table";
 import { printChat } from "../paper/actions";
+import { chooseProject, createProject } from "../projects/actions";
 import { toggleRevealDrafts } from "../reveal/actions";
 import { changeZoom, openSettings } from "../settings/actions";
 import { setView, useStore } from "../state/store";
@@ -24,6 +25,8 @@ export const COMMANDS: Commands = {
   new_chat: () => newChat(),
   quick_question: () => shell.quickQuestion().catch(showError),
   new_temporary_chat: () => newTemporaryChat(),
+  new_project: () => createProject(),
+  move_chat: () => chooseProject(),
   find: () => {
     const words = openFind(state())?.query;
     if (findHere()) return;

@@ -8,7 +8,9 @@ import { followQueue } from "../chat/queue";
 import { importChats } from "../chatList/files";
 import { addModels, loadLibrary } from "../models/actions";
 import type { Run } from "../palette/table";
+import { addDropped } from "../projects/actions";
 import { syncDefaults, syncPreferences } from "../settings/actions";
+import { shownProject } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { applySnapshot } from "./snapshot";
 
@@ -36,14 +38,20 @@ function onAppEvent(event: AppEvent, run: Run): void {
 const handOver = () =>
   Promise.all([saveDrafts(), chatQueue.settled(), settingsQueue.settled()]).then(shell.handedOver);
 
-/** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
+/**
+ * A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message, or to
+ * the project that is shown.
+ */
 function onDropped(folders: string[], files: string[]): void {
   const [chats, others] = [files.filter(isJson), files.filter((path) => !isJson(path))];
   if (chats.length > 0) importChats(chats);
   if (folders.length > 0) addModels(folders);
   if (others.length > 0) {
     setView({ screen: "chat" });
-    attachDropped(others);
+    // What is dropped on a project belongs to it.
+    const project = shownProject(useStore.getState());
+    if (project) addDropped(project.id, others);
+    else attachDropped(others);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Action } from "../bridge/bindings";
 import { openChat } from "../chat/navigation";
 import { openModel, selectModel } from "../models/choose";
 import { choices } from "../models/models";
+import { openProject } from "../projects/actions";
 import { insertPrompt } from "../prompts/actions";
 import { openSettings } from "../settings/actions";
 import { PAGES } from "../settings/pages";
@@ -10,7 +11,8 @@ import { ranked } from "./ranked";
 import { actionsNow, keysLabel, type Run } from "./table";
 
 /** What there is to offer. */
-interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel" | "prompts"> {
+interface Offer
+  extends Pick<State, "chats" | "chat" | "projects" | "models" | "library" | "selectedModel" | "prompts"> {
   /** Whether another model can be opened now. */
   canOpen: boolean;
 }
@@ -18,6 +20,7 @@ interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "s
 export const offer = (state: State): Offer => ({
   chats: state.chats,
   chat: state.chat,
+  projects: state.projects,
   models: state.models,
   library: state.library,
   selectedModel: state.selectedModel,
@@ -31,7 +34,7 @@ export const commandsOf = (state: State): Action[] => actionsNow(state).filter((
 /** Something to go to or to do. */
 export interface Entry {
   key: string;
-  group: "Chats" | "Commands" | "Prompts" | "Models" | "Settings";
+  group: "Chats" | "Projects" | "Commands" | "Prompts" | "Models" | "Settings";
   name: string;
   /** The keys that do the same. */
   keys: string | null;
@@ -58,6 +61,7 @@ export function entries(
 ): Entry[] {
   const chats = chatEntries(offer, query, titles);
   const others = [
+    ...projectEntries(offer),
     ...commandEntries(commands, run),
     ...promptEntries(offer),
     ...modelEntries(offer),
@@ -91,6 +95,15 @@ const commandEntries = (commands: Action[], run: Run): Entry[] =>
     name: action.name,
     keys: keysLabel(action.id),
     choose: () => void run(action.id),
+  }));
+
+const projectEntries = ({ projects }: Offer): Entry[] =>
+  projects.map(({ id, name }) => ({
+    key: `project ${id}`,
+    group: "Projects",
+    name: `Project: ${name}`,
+    keys: null,
+    choose: () => void openProject(id),
   }));
 
 const promptEntries = ({ prompts }: Offer): Entry[] =>

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    AddedFiles, ChatId, ChatSettings, ErrorReport, Project, ProjectChat, ProjectFileId, ProjectId, ProjectText,
+    AddedFiles, ChatId, ChatSettings, ErrorReport, Project, ProjectChat, ProjectFileId, ProjectId,
+    ProjectText,
 };
 use tauri::ipc::Channel;
 use tauri::{State, WebviewWindow};
@@ -49,10 +50,7 @@ pub(crate) async fn delete_project(
 /// Brings a deleted project back, with what was deleted with it.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn restore_project(
-    app: State<'_, Arc<App>>,
-    project: ProjectId,
-) -> Result<(), ErrorReport> {
+pub(crate) async fn restore_project(app: State<'_, Arc<App>>, project: ProjectId) -> Result<(), ErrorReport> {
     app.conversations.restore_project(project).await
 }
 
@@ -67,7 +65,7 @@ pub(crate) async fn move_chat(
     app.conversations.move_chat(chat, to).await
 }
 
-/// The chats of a project, the one that was written in last first.
+/// The chats of a project, in the order of the list.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn project_chats(
@@ -90,9 +88,10 @@ pub(crate) async fn project_texts(
     tokens: u32,
     first: bool,
 ) -> Result<Vec<ProjectText>, ErrorReport> {
-    let read = app.conversations.store.read(move |reader| {
-        reader.project_texts(project, &question, &whole, tokens as usize, first)
-    });
+    let read = app
+        .conversations
+        .store
+        .read(move |reader| reader.project_texts(project, &question, &whole, tokens as usize, first));
     read.await
 }
 

@@ -133,7 +133,7 @@ export const commands = {
 	restoreProject: (project: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_project", { project })),
 	/**  Moves a chat into a project, or out of the one that it is in. */
 	moveChat: (chat: number, to: number | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_chat", { chat, to })),
-	/**  The chats of a project, the one that was written in last first. */
+	/**  The chats of a project, in the order of the list. */
 	projectChats: (project: number) => typedError<ProjectChat[], ErrorReport>(__TAURI_INVOKE("project_chats", { project })),
 	/**
 	 *  What a question gets of the files of a project: those that are `whole`, and of the others the passages that fit it

@@ -42,7 +42,7 @@ export function Conversation() {
     paddingEnd: GAP,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a chat opens at its end, and a question brings one there
-  useLayoutEffect(toEnd, [chat, questionsSent, toEnd]);
+  useLayoutEffect(toEnd, [chat, project?.id, questionsSent, toEnd]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new jump moves the view
   useLayoutEffect(() => {

@@ -2,7 +2,7 @@ import type { ChatSummary, Project, ProjectChat } from "../bridge/bindings";
 import { dayOf } from "../primitives/format";
 
 /** Whether `one` stands before `other`: pinned ones first, then what was written in last. */
-function isBefore(one: ChatSummary, other: ChatSummary): boolean {
+export function isBefore(one: ChatSummary, other: ChatSummary): boolean {
   if (one.pinned !== other.pinned) return one.pinned;
   if (one.updated_at !== other.updated_at) return one.updated_at > other.updated_at;
   return one.id > other.id;

@@ -1,4 +1,5 @@
 import type { ChatSettings, ChatSummary, Preset, Project, ProjectChat } from "../bridge/bindings";
+import { isBefore } from "../chatList/list";
 
 /** The chats of projects with one where it is now, as far as they are known. What it says is read again later. */
 export function withProjectChat(
@@ -16,10 +17,6 @@ export function withProjectChat(
   });
   return Object.fromEntries(lists);
 }
-
-/** Whether one was written in later than another. */
-const isBefore = (one: ChatSummary, other: ChatSummary): boolean =>
-  one.updated_at === other.updated_at ? one.id > other.id : one.updated_at > other.updated_at;
 
 /** What a new chat in a project begins with. A preset that is gone is none. */
 export function withProjectSettings({ settings }: Project, presets: Preset[]): ChatSettings {

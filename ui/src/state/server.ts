@@ -134,7 +134,7 @@ export interface ServerState {
   projects: Project[];
   /** Projects that were deleted and can be brought back, the last one first. */
   deletedProjects: DeletedProject[];
-  /** The chats of projects whose chats were asked for, newest first, by project. */
+  /** The chats of projects whose chats were asked for, in the order of the list, by project. */
   projectChats: Record<number, ProjectChat[]>;
   /** The project that the new chat begins in; null for none, and while another chat is open. */
   newIn: number | null;

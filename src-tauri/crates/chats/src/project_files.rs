@@ -92,7 +92,9 @@ impl Store {
             let count = "SELECT count(*) FROM project_file WHERE project = ?1 AND removed_at IS NULL";
             let count: u32 = db.query_row(count, [project], |row| row.get(0))?;
             if count >= MOST_PROJECT_FILES {
-                return Err(ChatsError::ProjectFull { name: file.name.clone(), most: MOST_PROJECT_FILES }.into());
+                return Err(
+                    ChatsError::ProjectFull { name: file.name.clone(), most: MOST_PROJECT_FILES }.into()
+                );
             }
             add(db, project, file)?;
             Ok(replaced)
@@ -132,7 +134,8 @@ pub(crate) fn must_exist(db: &Connection, id: ProjectId) -> Result<(), Fault> {
 
 /// Adds a file with its passages and their words.
 pub(crate) fn add(db: &Connection, project: ProjectId, file: &IndexedText) -> rusqlite::Result<()> {
-    let insert = "INSERT INTO project_file (project, name, tokens, text) VALUES (?1, ?2, ?3, ?4) RETURNING id";
+    let insert =
+        "INSERT INTO project_file (project, name, tokens, text) VALUES (?1, ?2, ?3, ?4) RETURNING id";
     let values = (project, &file.name, file.tokens, &file.text);
     let id: ProjectFileId = db.query_row(insert, values, |row| row.get(0))?;
     let mut passage =
@@ -207,7 +210,7 @@ fn take(
     let mut select = db.prepare_cached(sql)?;
     let mut rows = select.query(values)?;
     while let Some(row) = rows.next()? {
-        let file = row.get("file")?;
+        let file: ProjectFileId = row.get("file")?;
         if whole.contains(&file) {
             continue;
         }
@@ -218,4 +221,12 @@ fn take(
         taken.entry(file).or_default().insert(row.get("place")?, cut);
     }
     Ok(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_index_tells_words_apart_as_questions_do() {
+        assert!(include_str!("migrations/11.sql").contains(foretoken_passages::TOKENIZE));
+    }
 }

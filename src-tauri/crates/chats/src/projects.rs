@@ -2,9 +2,7 @@
 //! one of them or in none. Deleting one hides it, with its chats or without them, and undoing that brings back what was
 //! hidden; each is one transaction.
 
-use foretoken_protocol::{
-    ChatId, ChatSettings, DeletedProject, DeletionId, Project, ProjectChat, ProjectId,
-};
+use foretoken_protocol::{ChatId, ChatSettings, DeletedProject, DeletionId, Project, ProjectChat, ProjectId};
 use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
@@ -22,7 +20,7 @@ impl Reader {
         self.read(projects)
     }
 
-    /// The chats of a project, the one that was written in last first.
+    /// The chats of a project, in the order of the list.
     pub fn project_chats(&self, id: ProjectId) -> Result<Vec<ProjectChat>, ChatsError> {
         self.read(|db| {
             must_exist(db, id)?;
@@ -115,8 +113,8 @@ impl Store {
         let after = self.final_at;
         self.write(|db| {
             let sql = "SELECT deletion FROM project WHERE id = ?1 AND deleted_at > ?2";
-            let deletion: Option<DeletionId> = first(db, sql, (id, after), |row| row.get(0))?
-                .ok_or(ChatsError::UnknownProject { id })?;
+            let deletion: Option<DeletionId> =
+                first(db, sql, (id, after), |row| row.get(0))?.ok_or(ChatsError::UnknownProject { id })?;
             let mut chats: Vec<ChatId> = Vec::new();
             if let Some(deletion) = deletion {
                 let show = "UPDATE chat SET deletion = NULL WHERE deletion = ?1 RETURNING id";
@@ -133,7 +131,8 @@ impl Store {
 
     /// The projects that were deleted and can be brought back, the last one first.
     pub fn deleted_projects(&self) -> Result<Vec<DeletedProject>, ChatsError> {
-        let sql = "SELECT id, name, (SELECT count(*) FROM chat WHERE chat.deletion = project.deletion) AS chats
+        let sql =
+            "SELECT id, name, (SELECT count(*) FROM chat WHERE chat.deletion = project.deletion) AS chats
                    FROM project WHERE deleted_at > ?1 ORDER BY deleted_at DESC, id DESC";
         let read = |row: &Row<'_>| {
             Ok(DeletedProject { id: row.get("id")?, name: row.get("name")?, chats: row.get("chats")? })
@@ -192,7 +191,7 @@ fn chats_of_project() -> String {
     format!(
         "SELECT {}, (SELECT substr(last.text, 1, {EXCERPT}) FROM message AS last WHERE last.id = chat.active_leaf)
             AS last_text
-         FROM chat WHERE project = ?1 AND deletion IS NULL ORDER BY updated_at DESC, id DESC",
+         FROM chat WHERE project = ?1 AND deletion IS NULL ORDER BY pinned DESC, updated_at DESC, id DESC",
         rows::SUMMARY
     )
 }

@@ -167,8 +167,7 @@ fn a_project_that_is_deleted_with_its_chats_comes_back_with_them_until_the_app_i
     assert_eq!(ids, [other]);
     let db = rusqlite::Connection::open(test.folder.path().join("chats.db")).unwrap();
     for table in ["project", "project_file", "project_passage", "deletion"] {
-        let left: u32 =
-            db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
+        let left: u32 = db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
         assert_eq!(left, 0, "{table}");
     }
 }
@@ -188,7 +187,10 @@ fn files_are_searched_for_a_question_and_short_ones_are_read_whole() {
     assert!(names.contains(&"owls.txt"), "{names:?}");
     assert!(!names.contains(&"owls too.txt"), "another project's");
     let owls = found.iter().find(|text| text.name == "owls.txt").unwrap();
-    assert!(owls.text.is_none() && owls.passages.iter().any(|one| one.text.contains("brass bell")), "{owls:?}");
+    assert!(
+        owls.text.is_none() && owls.passages.iter().any(|one| one.text.contains("brass bell")),
+        "{owls:?}"
+    );
 
     let figs = test.texts(project, "figs");
     assert!(figs.iter().any(|text| text.name == "figs.txt"), "a file is found by its name: {figs:?}");
@@ -207,9 +209,8 @@ fn files_are_searched_for_a_question_and_short_ones_are_read_whole() {
 fn a_file_that_is_removed_or_replaced_is_found_no_more_and_can_come_back() {
     let mut test = Test::new();
     let project = test.project("Greenhouse");
-    let add = |test: &mut Test, text: &str| {
-        test.store.add_project_file(project, &file("plan.txt", text)).unwrap()
-    };
+    let add =
+        |test: &mut Test, text: &str| test.store.add_project_file(project, &file("plan.txt", text)).unwrap();
     assert_eq!(add(&mut test, "Owls in spring."), None);
     let replaced = add(&mut test, "Bells in autumn.").unwrap();
     let found = |test: &Test, word: &str| test.texts(project, word).len();

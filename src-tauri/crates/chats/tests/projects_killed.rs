@@ -92,7 +92,11 @@ fn a_killed_process_leaves_projects_and_their_files_whole() {
             0 => listed == CHATS || listed == 0,
             _ => inside == CHATS && listed == 0,
         };
-        assert!(whole, "round {round}: {} projects with {inside} chats, {listed} in the list", projects.len());
+        assert!(
+            whole,
+            "round {round}: {} projects with {inside} chats, {listed} in the list",
+            projects.len()
+        );
         let db = rusqlite::Connection::open(&path).unwrap();
         let count = |sql: &str| -> usize { db.query_row(sql, [], |row| row.get(0)).unwrap() };
         let files = count("SELECT count(*) FROM project_file");

@@ -172,7 +172,12 @@ impl ChatRecord {
 
     /// Finds what contradicts itself, and says so in words. The file has so many presets and projects, and chats
     /// with so many messages came before this one.
-    pub(super) fn check(&self, presets: usize, projects: usize, messages_before: &[usize]) -> Result<(), String> {
+    pub(super) fn check(
+        &self,
+        presets: usize,
+        projects: usize,
+        messages_before: &[usize],
+    ) -> Result<(), String> {
         let has = |count: usize, number: u32| (1..=count).contains(&(number as usize));
         if let Some(origin) = &self.origin {
             let messages = numbered(messages_before, origin.chat).ok_or_else(|| {

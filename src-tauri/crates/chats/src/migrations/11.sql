@@ -16,7 +16,7 @@ ALTER TABLE chat ADD COLUMN project INTEGER REFERENCES project (id) ON DELETE SE
 ALTER TABLE chat ADD COLUMN left_project INTEGER REFERENCES project (id) ON DELETE SET NULL;
 -- Whether what its project knows does not hold in this one.
 ALTER TABLE chat ADD COLUMN without_project INTEGER NOT NULL DEFAULT 0;
-CREATE INDEX chat_by_project ON chat (project, updated_at, id, deletion) WHERE project IS NOT NULL;
+CREATE INDEX chat_by_project ON chat (project, pinned, updated_at, id, deletion) WHERE project IS NOT NULL;
 CREATE INDEX chat_by_left_project ON chat (left_project) WHERE left_project IS NOT NULL;
 -- What is in a project stands there, and not in the list.
 DROP INDEX chat_list;

@@ -5,6 +5,7 @@ import type { Message, Project, ProjectChat, ProjectFile, ProjectText } from "..
 import { shell } from "../bridge/bridge";
 import { withFiles } from "../chat/attachments";
 import { ChatPage } from "../chat/ChatPage";
+import { Files } from "../chat/Files";
 import { passagesOf } from "../chat/longFiles";
 import { chatSummary, openedChat } from "../chat/samples";
 import { type ListRow, listRows, projectRows, withChat } from "../chatList/list";
@@ -224,6 +225,16 @@ describe("the page of a project", () => {
     await vi.waitFor(() =>
       expect(changed.mock.lastCall).toEqual([5, expect.objectContaining({ without_project: true })]),
     );
+  });
+});
+
+describe("a question with many files", () => {
+  it("shows the first of them until the others are asked for", async () => {
+    const files = Array.from({ length: 9 }, (_, at) => ({ name: `file ${at}`, text: "Owls." }));
+    render(<Files files={files} />);
+    expect(screen.getAllByTestId("file")).toHaveLength(4);
+    await userEvent.click(screen.getByText("5 more files"));
+    expect(screen.getAllByTestId("file")).toHaveLength(9);
   });
 });
 

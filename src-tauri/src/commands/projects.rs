@@ -1,5 +1,6 @@
 //! Projects, their chats and their files.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,9 +13,11 @@ use tauri::{State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
+use super::dialogs::chosen_path;
 use crate::app::App;
-use crate::attachments::{self, Keeping};
+use crate::attachments;
 use crate::handed::Purpose;
+use crate::project_folders::{self, no_picture};
 
 /// Adds a project, with a name if none is given.
 #[tauri::command]
@@ -146,6 +149,66 @@ pub(crate) async fn restore_project_file(
     app.conversations.restore_project_file(file).await
 }
 
+/// Lets the person choose a folder in the system's dialog whose files are those of a project too, and reads them. Nothing
+/// is ever written there.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn choose_project_folder(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+    project: ProjectId,
+    reading: Channel<Vec<String>>,
+) -> Result<AddedFiles, ErrorReport> {
+    let (answer, chosen) = oneshot::channel();
+    let dialog = window.dialog().file().set_parent(&window).set_title("Choose a folder for the project");
+    dialog.pick_folder(move |folder| drop(answer.send(folder)));
+    let Some(path) = chosen_path(chosen).await else { return Ok(AddedFiles::default()) };
+    // What is no Unicode could not be found again.
+    let folder = path.into_os_string().into_string().map_err(|path| name_not_unicode(&path))?;
+    app.conversations.set_project_folder(project, Some(folder)).await?;
+    read_folder(&app, project, &reading).await
+}
+
+/// Reads what has changed in the folder of a project since it was read last, if it has one.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn read_project_folder(
+    app: State<'_, Arc<App>>,
+    project: ProjectId,
+    reading: Channel<Vec<String>>,
+) -> Result<AddedFiles, ErrorReport> {
+    read_folder(&app, project, &reading).await
+}
+
+/// Takes the folder of a project away. It is left as it is; nothing more is read of it.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn leave_project_folder(
+    app: State<'_, Arc<App>>,
+    project: ProjectId,
+) -> Result<(), ErrorReport> {
+    app.conversations.set_project_folder(project, None).await
+}
+
+async fn read_folder(
+    app: &App,
+    project: ProjectId,
+    reading: &Channel<Vec<String>>,
+) -> Result<AddedFiles, ErrorReport> {
+    // Where the page is gone, the files come all the same.
+    let tell = |names: &[String]| drop(reading.send(names.to_vec()));
+    let notes = project_folders::read_again(&app.conversations, &app.tool, project, tell).await?;
+    Ok(AddedFiles { notes, ..AddedFiles::default() })
+}
+
+fn name_not_unicode(path: &OsStr) -> ErrorReport {
+    ErrorReport {
+        code: "name_not_unicode".into(),
+        message: format!("{} has a name that is not Unicode.", path.display()),
+        hint: "Give the folder another name, or choose another one.".into(),
+    }
+}
+
 /// Adds the texts of files to a project. One that cannot be read keeps none of the others out.
 async fn add_files(
     app: &App,
@@ -183,15 +246,4 @@ async fn add_file(
         replaced.extend(app.conversations.add_project_file(project, file).await?);
     }
     Ok((replaced, attached.notes))
-}
-
-/// A project keeps texts alone.
-fn no_picture(_: Vec<u8>, name: String) -> Keeping<'static> {
-    Box::pin(async move {
-        Err(ErrorReport {
-            code: "picture_in_project".into(),
-            message: format!("{name} is a picture, and the files of a project are texts and documents."),
-            hint: "Attach the picture to a message.".into(),
-        })
-    })
 }

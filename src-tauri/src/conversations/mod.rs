@@ -61,6 +61,8 @@ pub(crate) struct Conversations {
     shown: watch::Sender<bool>,
     /// Held while chats are imported: what is dropped meanwhile comes after.
     importing: tokio::sync::Mutex<()>,
+    /// Held while the folder of a project is read.
+    pub(crate) reading_folders: tokio::sync::Mutex<()>,
     /// Held while a reply is begun, so that a chat never has two at a time.
     asking: tokio::sync::Mutex<()>,
     /// Sends chats that may get an automatic title to [`Conversations::make_titles`].
@@ -94,6 +96,7 @@ impl Conversations {
             open: OpenChat::default(),
             shown: watch::Sender::default(),
             importing: tokio::sync::Mutex::new(()),
+            reading_folders: tokio::sync::Mutex::new(()),
             asking: tokio::sync::Mutex::new(()),
             asked_temporarily: AtomicBool::new(false),
             untitled,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use foretoken_chats::{ChatsError, IndexedText, Store};
+use foretoken_chats::{ChatsError, FolderFile, IndexedText, ReadFile, Store};
 use foretoken_protocol::{
     AppEvent, Attachment, ChatId, ChatSettings, ErrorReport, Project, ProjectFileId, ProjectId,
 };
@@ -109,6 +109,35 @@ impl Conversations {
     /// Brings back a file that was taken out of its project.
     pub(crate) async fn restore_project_file(&self, file: ProjectFileId) -> Result<(), ErrorReport> {
         self.with_projects(move |store| store.restore_project_file(file)).await
+    }
+
+    /// Gives a project a folder, whose files are its own too, or takes it away.
+    pub(crate) async fn set_project_folder(
+        &self,
+        project: ProjectId,
+        folder: Option<String>,
+    ) -> Result<(), ErrorReport> {
+        self.with_projects(move |store| store.set_project_folder(project, folder.as_deref())).await
+    }
+
+    /// Keeps what a file of a project's folder was read as. Returns whether that is still the project's folder.
+    pub(crate) async fn keep_folder_file(
+        &self,
+        project: ProjectId,
+        folder: String,
+        file: FolderFile,
+        read: ReadFile,
+    ) -> Result<bool, ErrorReport> {
+        self.with_projects(move |store| store.keep_folder_file(project, &folder, &file, &read)).await
+    }
+
+    /// Says of files that they are no longer in the folder of their project.
+    pub(crate) async fn miss_folder_files(
+        &self,
+        project: ProjectId,
+        paths: Vec<String>,
+    ) -> Result<(), ErrorReport> {
+        self.with_projects(move |store| store.miss_folder_files(project, &paths)).await
     }
 
     /// Does something with the projects, and tells the page what they are then.

@@ -13,10 +13,11 @@ const GREENHOUSE: Project = {
   instructions:
     "A lean-to greenhouse, 3 × 2 m, on the south wall. Tomatoes, peppers and one fig. Sensors write a line every ten minutes to october.csv. Answer in metric units.",
   settings: DEFAULT_CHAT_SETTINGS,
+  folder: null,
   files: [
-    { id: 1, name: "october.csv", tokens: 4212 },
-    { id: 2, name: "planting plan.pdf", tokens: 1540 },
-    { id: 3, name: "sensors.py", tokens: 558 },
+    { id: 1, name: "october.csv", tokens: 4212, in_folder: false, trouble: null },
+    { id: 2, name: "planting plan.pdf", tokens: 1540, in_folder: false, trouble: null },
+    { id: 3, name: "sensors.py", tokens: 558, in_folder: false, trouble: null },
   ],
   chats: 4,
 };
@@ -26,6 +27,7 @@ const THESIS: Project = {
   name: "Thesis, chapter 3: what the archives of the valley’s mills say",
   instructions: "",
   settings: DEFAULT_CHAT_SETTINGS,
+  folder: null,
   files: [],
   chats: 0,
 };
@@ -78,6 +80,31 @@ export const PROJECTS: State[] = [
       await click("project", "Greenhouse");
       setView({ readingFiles: { 1: ["seed catalogue 2026.pdf", "frost dates.xlsx"] } });
     },
+  },
+  {
+    name: "project-folder",
+    snapshot: {
+      projects: [
+        {
+          ...GREENHOUSE,
+          folder: "/Users/ines/Documents/Greenhouse and garden",
+          files: [
+            { id: 1, name: "2026/october.csv", tokens: 4212, in_folder: true, trouble: null },
+            { id: 2, name: "planting plan.pdf", tokens: 1540, in_folder: true, trouble: null },
+            {
+              id: 3,
+              name: "sensors.py",
+              tokens: 0,
+              in_folder: false,
+              trouble: "It is no longer in the folder.",
+            },
+          ],
+        },
+        THESIS,
+      ],
+    },
+    answers: { ...answers, readProjectFolder: () => ({ replaced: [], refused: [], notes: [] }) },
+    act: () => click("project", "Greenhouse"),
   },
   {
     name: "project-chat",

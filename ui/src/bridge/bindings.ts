@@ -148,6 +148,15 @@ export const commands = {
 	addProjectFiles: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("add_project_files", { project, reading })),
 	/**  Adds the texts of files to a project that were dropped on the window last, in the same way. */
 	addDroppedProjectFiles: (project: number, files: string[], reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("add_dropped_project_files", { project, files, reading })),
+	/**
+	 *  Lets the person choose a folder in the system's dialog whose files are those of a project too, and reads them. Nothing
+	 *  is ever written there.
+	 */
+	chooseProjectFolder: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("choose_project_folder", { project, reading })),
+	/**  Reads what has changed in the folder of a project since it was read last, if it has one. */
+	readProjectFolder: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("read_project_folder", { project, reading })),
+	/**  Takes the folder of a project away. It is left as it is; nothing more is read of it. */
+	leaveProjectFolder: (project: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("leave_project_folder", { project })),
 	/**  Takes a file out of its project. It can be brought back until the app quits. */
 	removeProjectFile: (file: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("remove_project_file", { file })),
 	/**  Brings back a file that was taken out of its project, or whose place another one took. */
@@ -2221,6 +2230,8 @@ export type Project = {
 	instructions: string,
 	/**  What a new chat in it begins with. Chats that are there keep their own. */
 	settings: ChatSettings,
+	/**  The folder whose files are its own too; `None` where there is none. */
+	folder: string | null,
 	/**  Its files by name. */
 	files: ProjectFile[],
 	/**  How many chats are in it. */
@@ -2239,10 +2250,14 @@ export type ProjectChat = {
 export type ProjectFile = {
 	/**  Names it. */
 	id: number,
-	/**  The file's name, without its folder. */
+	/**  The file's name, without its folder; of a file of the project's folder where it is in that. */
 	name: string,
 	/**  The tokens of its text, roughly. */
 	tokens: number,
+	/**  Whether it is in the project's folder, where it is read again when it has changed. */
+	in_folder: boolean,
+	/**  Why nothing is read of it, in a sentence; `None` where its text is there. */
+	trouble: string | null,
 };
 
 /**  What a question gets of a file of its project: all of it, or the passages that fit. */

@@ -232,6 +232,11 @@ export const shell = {
     answered(commands.addProjectFiles(project, new Channel(onReading))),
   addDroppedProjectFiles: (project: number, files: string[], onReading: (names: string[]) => void) =>
     answered(commands.addDroppedProjectFiles(project, files, new Channel(onReading))),
+  chooseProjectFolder: (project: number, onReading: (names: string[]) => void) =>
+    answered(commands.chooseProjectFolder(project, new Channel(onReading))),
+  readProjectFolder: (project: number, onReading: (names: string[]) => void) =>
+    answered(commands.readProjectFolder(project, new Channel(onReading))),
+  leaveProjectFolder: (project: number) => answered(commands.leaveProjectFolder(project)),
   removeProjectFile: (file: number) => answered(commands.removeProjectFile(file)),
   restoreProjectFile: (file: number) => answered(commands.restoreProjectFile(file)),
   readChat: (chat: number) => answered(commands.readChat(chat)),

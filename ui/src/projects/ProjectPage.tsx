@@ -6,7 +6,15 @@ import { Dot, titleOf } from "../chatList/ChatRow";
 import { count, shortDate } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { useModel, useStore } from "../state/store";
-import { addFiles, changeProject, loadProjectChats, removeFile } from "./actions";
+import {
+  addFiles,
+  changeProject,
+  chooseFolder,
+  leaveFolder,
+  loadProjectChats,
+  readFolder,
+  removeFile,
+} from "./actions";
 import { withProjectSettings } from "./list";
 
 /** What is typed is kept so many milliseconds later at most. */
@@ -101,7 +109,10 @@ function Beginning({ project }: { project: Project }) {
 }
 
 /** The files of a project, which are read or searched for each question. */
-function Files({ project: { id, files } }: { project: Project }) {
+function Files({ project }: { project: Project }) {
+  const { id, files, folder } = project;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever comes here sees what is in the folder now
+  useEffect(() => void readFolder(project), [id, folder]);
   const reading = useStore((state) => state.readingFiles[id]);
   const context = useModel()?.context_length;
   const tokens = files.reduce((all, file) => all + file.tokens, 0);
@@ -124,17 +135,25 @@ function Files({ project: { id, files } }: { project: Project }) {
             <span className="file-name" title={file.name}>
               {file.name}
             </span>
-            <span className="numbers">{count(file.tokens)}</span>
-            <button
-              type="button"
-              className="icon-button"
-              aria-label={`Remove ${file.name}`}
-              title="Remove"
-              data-testid="remove-project-file"
-              onClick={() => removeFile(file)}
-            >
-              <Icon name="close" />
-            </button>
+            {file.trouble === null ? (
+              <span className="numbers">{count(file.tokens)}</span>
+            ) : (
+              <span className="project-file-trouble" title={file.trouble}>
+                {file.trouble}
+              </span>
+            )}
+            {!file.in_folder && (
+              <button
+                type="button"
+                className="icon-button"
+                aria-label={`Remove ${file.name}`}
+                title="Remove"
+                data-testid="remove-project-file"
+                onClick={() => removeFile(file)}
+              >
+                <Icon name="close" />
+              </button>
+            )}
           </li>
         ))}
         {reading?.map((name, at) => (
@@ -148,15 +167,41 @@ function Files({ project: { id, files } }: { project: Project }) {
           </li>
         ))}
       </ul>
-      <button
-        type="button"
-        className="quiet-button"
-        data-testid="add-project-files"
-        onClick={() => addFiles(id)}
-      >
-        <Icon name="plus" />
-        Add files
-      </button>
+      <p className="project-add">
+        <button
+          type="button"
+          className="quiet-button"
+          data-testid="add-project-files"
+          onClick={() => addFiles(id)}
+        >
+          Add files
+        </button>
+        <button
+          type="button"
+          className="quiet-button"
+          data-testid="choose-project-folder"
+          onClick={() => chooseFolder(id)}
+        >
+          {folder === null ? "Add a folder" : "Another folder"}
+        </button>
+      </p>
+      {folder !== null && (
+        <p className="project-folder soft" data-testid="project-folder">
+          <Icon name="folder" />
+          <span className="file-name" title={folder}>
+            {folder}
+          </span>
+          <button
+            type="button"
+            className="quiet-button"
+            title="Nothing more is read of the folder. It is left as it is."
+            data-testid="leave-project-folder"
+            onClick={() => leaveFolder(id)}
+          >
+            Leave it out
+          </button>
+        </p>
+      )}
     </section>
   );
 }

@@ -43,7 +43,10 @@ export const loadProjectChats = (project: number) =>
   });
 
 /** Changes a project. What another change has done meanwhile stays. */
-export const changeProject = (project: number, change: Partial<Omit<Project, "id" | "files" | "chats">>) =>
+export const changeProject = (
+  project: number,
+  change: Partial<Pick<Project, "name" | "instructions" | "settings">>,
+) =>
   attempt(() =>
     chatQueue.run(async () => {
       const now = named(project);
@@ -109,6 +112,19 @@ export const addFiles = (project: number) =>
 /** Adds files to a project that were dropped on the window. */
 export const addDropped = (project: number, files: string[]) =>
   added(project, (onReading) => shell.addDroppedProjectFiles(project, files, onReading));
+
+/** Lets the person choose a folder whose files are those of a project too. */
+export const chooseFolder = (project: number) =>
+  added(project, (onReading) => shell.chooseProjectFolder(project, onReading));
+
+/** Reads what has changed in the folder of a project. Who has none is not asked. */
+export const readFolder = async ({ id, folder }: Project): Promise<void> => {
+  if (folder === null) return;
+  // What people should know they were told when they chose it.
+  await added(id, async (onReading) => ({ ...(await shell.readProjectFolder(id, onReading)), notes: [] }));
+};
+
+export const leaveFolder = (project: number) => attempt(() => shell.leaveProjectFolder(project));
 
 /** Adds files, says how far that is, and what came of it. */
 async function added(

@@ -26,13 +26,20 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const file = (id: number, name: string, tokens: number): ProjectFile => ({ id, name, tokens });
+const file = (id: number, name: string, tokens: number): ProjectFile => ({
+  id,
+  name,
+  tokens,
+  in_folder: false,
+  trouble: null,
+});
 
 const project = (id: number, more: Partial<Project> = {}): Project => ({
   id,
   name: `Project ${id}`,
   instructions: "",
   settings: DEFAULT_CHAT_SETTINGS,
+  folder: null,
   files: [],
   chats: 0,
   ...more,
@@ -156,6 +163,19 @@ describe("the files of a project", () => {
 
     useStore.setState({ chatSettings: { ...DEFAULT_CHAT_SETTINGS, without_project: true } });
     expect(await projectFiles(4, "And where?")).toEqual([]);
+  });
+
+  it("are read again before, where they are in a folder, and not what is gone from it", async () => {
+    const read = vi.spyOn(shell, "projectTexts").mockResolvedValue([]);
+    const gone = { ...file(3, "gone", 3), trouble: "It is no longer in the folder." };
+    const one = project(1, { folder: "/notes", files: [file(2, "note", 3)] });
+    vi.spyOn(shell, "readProjectFolder").mockImplementation(async () => {
+      useStore.setState({ projects: [{ ...one, files: [file(4, "new", 3), gone] }] });
+      return { replaced: [], refused: [], notes: [] };
+    });
+    useStore.setState({ projects: [one], newIn: 1 });
+    await projectFiles(null, "And where?");
+    expect(read.mock.lastCall?.[2]).toEqual([4]);
   });
 
   it("go with what has waited in a chat that is not open, as that is by then", async () => {

@@ -4,6 +4,7 @@ import { sentFiles } from "../chat/attachments";
 import { contextRoom, passagesOf, withPassages } from "../chat/longFiles";
 import { shownProject } from "../state/server";
 import { useStore } from "../state/store";
+import { readFolder } from "./actions";
 
 /** How much of the room that a chat has left whole files may fill; the rest is for passages and for what is said. */
 const WHOLE_SHARE = 0.5;
@@ -40,6 +41,8 @@ export function readingOf(files: ProjectFile[], room: number, sent: ReadonlySet<
   return { whole, tokens: whole.length === files.length ? 0 : Math.floor(Math.min(MOST_PASSAGES, rest)) };
 }
 
+const state = () => useStore.getState();
+
 /** A chat as far as it matters here. */
 interface Asked {
   project: number | null;
@@ -49,7 +52,7 @@ interface Asked {
 
 /** The chat that is asked in; null is the new one. */
 async function askedIn(chat: number | null): Promise<Asked> {
-  const now = useStore.getState();
+  const now = state();
   const { messages, chatSettings: settings } = now;
   if (chat === null) return { project: shownProject(now)?.id ?? null, settings, messages };
   if (chat === now.chat) return { project: now.about?.project ?? null, settings, messages };
@@ -64,12 +67,16 @@ async function askedIn(chat: number | null): Promise<Asked> {
  */
 export async function projectFiles(chat: number | null, question: string): Promise<Attachment[]> {
   const { project: id, settings, messages } = await askedIn(chat);
-  const now = useStore.getState();
+  const now = state();
   const project = now.projects.find((project) => project.id === id);
-  if (!project || project.files.length === 0 || settings.without_project) return [];
+  if (!project || settings.without_project) return [];
+  await readFolder(project);
+  const files = state().projects.find(({ id }) => id === project.id)?.files ?? [];
+  const readable = files.filter(({ trouble }) => trouble === null);
+  if (readable.length === 0) return [];
   const sent = sentFiles(messages).filter((file) => passagesOf(file).length === 0);
   const room = contextRoom({ ...now, messages, chatSettings: settings }) ?? UNKNOWN_ROOM;
-  const { whole, tokens } = readingOf(project.files, room, new Set(sent.map(({ name }) => name)));
+  const { whole, tokens } = readingOf(readable, room, new Set(sent.map(({ name }) => name)));
   const texts = await shell.projectTexts(project.id, question, whole, tokens, messages.length === 0);
   return texts
     .map(({ name, text, passages }) => ({ name, text: text ?? withPassages(passages) }))

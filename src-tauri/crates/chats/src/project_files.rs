@@ -13,6 +13,8 @@ use crate::{ChatsError, Reader, Store};
 
 /// How many files a project may have.
 const MOST_PROJECT_FILES: u32 = 500;
+/// What is said of a file that was in the folder when it was looked through before.
+pub(crate) const GONE: &str = "It is no longer in the folder.";
 /// So many passages are ranked: more than any model reads.
 const MOST_RANKED: u32 = 2000;
 
@@ -36,6 +38,11 @@ impl IndexedText {
         let passages = passages.collect();
         Self { tokens: u32::try_from(likely_tokens(&text)).unwrap_or(u32::MAX), name, text, passages }
     }
+
+    /// What stands for a file without text.
+    pub(crate) fn nothing(name: &str) -> Self {
+        Self { name: name.into(), text: String::new(), tokens: 0, passages: Vec::new() }
+    }
 }
 
 impl Reader {
@@ -52,7 +59,8 @@ impl Reader {
     ) -> Result<Vec<ProjectText>, ChatsError> {
         self.read_at_once(|db| {
             must_exist(db, project)?;
-            let files = files(db, project)?;
+            let mut files = files(db, project)?;
+            files.retain(|file| file.trouble.is_none());
             let others = files.iter().any(|file| !whole.contains(&file.id));
             let mut found = BTreeMap::new();
             if let Some(query) = asked(question).filter(|_| others && tokens > 0) {
@@ -87,7 +95,7 @@ impl Store {
         self.write(|db| {
             must_exist(db, project)?;
             let same = "UPDATE project_file SET removed_at = ?3
-                        WHERE project = ?1 AND name = ?2 AND removed_at IS NULL RETURNING id";
+                        WHERE project = ?1 AND name = ?2 AND path IS NULL AND removed_at IS NULL RETURNING id";
             let replaced = all(db, same, (project, &file.name, at), |row| row.get(0))?.pop();
             let count = "SELECT count(*) FROM project_file WHERE project = ?1 AND removed_at IS NULL";
             let count: u32 = db.query_row(count, [project], |row| row.get(0))?;
@@ -117,7 +125,8 @@ impl Store {
         self.write(|db| {
             let others = "UPDATE project_file SET removed_at = ?2 FROM project_file AS back
                           WHERE back.id = ?1 AND project_file.project = back.project
-                          AND project_file.name = back.name AND project_file.removed_at IS NULL";
+                          AND project_file.name = back.name AND project_file.path IS back.path
+                          AND project_file.removed_at IS NULL";
             db.execute(others, (id, at))?;
             let back = "UPDATE project_file SET removed_at = NULL WHERE id = ?1 AND removed_at > ?2";
             let restored = db.execute(back, (id, after))?;
@@ -133,7 +142,11 @@ pub(crate) fn must_exist(db: &Connection, id: ProjectId) -> Result<(), Fault> {
 }
 
 /// Adds a file with its passages and their words.
-pub(crate) fn add(db: &Connection, project: ProjectId, file: &IndexedText) -> rusqlite::Result<()> {
+pub(crate) fn add(
+    db: &Connection,
+    project: ProjectId,
+    file: &IndexedText,
+) -> rusqlite::Result<ProjectFileId> {
     let insert =
         "INSERT INTO project_file (project, name, tokens, text) VALUES (?1, ?2, ?3, ?4) RETURNING id";
     let values = (project, &file.name, file.tokens, &file.text);
@@ -145,22 +158,31 @@ pub(crate) fn add(db: &Connection, project: ProjectId, file: &IndexedText) -> ru
         let passage: i64 = passage.query_row((id, place, cut), |row| row.get(0))?;
         words.execute((passage, terms))?;
     }
-    Ok(())
+    Ok(id)
 }
 
 /// The files of a project by name.
 pub(crate) fn files(db: &Connection, project: ProjectId) -> rusqlite::Result<Vec<ProjectFile>> {
-    let sql = "SELECT id, name, tokens FROM project_file WHERE project = ?1 AND removed_at IS NULL
+    let sql = "SELECT id, name, tokens, path IS NOT NULL AND trouble IS NOT ?2 AS in_folder, trouble
+               FROM project_file
+               WHERE project = ?1 AND removed_at IS NULL AND trouble IS NOT ''
                ORDER BY name COLLATE NOCASE, id";
     let read = |row: &Row<'_>| {
-        Ok(ProjectFile { id: row.get("id")?, name: row.get("name")?, tokens: row.get("tokens")? })
+        Ok(ProjectFile {
+            id: row.get("id")?,
+            name: row.get("name")?,
+            tokens: row.get("tokens")?,
+            in_folder: row.get("in_folder")?,
+            trouble: row.get("trouble")?,
+        })
     };
-    all(db, sql, [project], read)
+    all(db, sql, (project, GONE), read)
 }
 
 /// The texts of the files of a project, by name.
 pub(crate) fn texts(db: &Connection, project: ProjectId) -> rusqlite::Result<Vec<Attachment>> {
-    let sql = "SELECT name, text FROM project_file WHERE project = ?1 AND removed_at IS NULL
+    let sql =
+        "SELECT name, text FROM project_file WHERE project = ?1 AND removed_at IS NULL AND trouble IS NULL
                ORDER BY name COLLATE NOCASE, id";
     all(db, sql, [project], |row| Ok(Attachment { name: row.get(0)?, text: row.get(1)? }))
 }
@@ -180,6 +202,7 @@ fn ranked(
                CROSS JOIN project_passage AS passage ON passage.id = project_terms.rowid
                CROSS JOIN project_file AS file ON file.id = passage.file
                WHERE project_terms MATCH ?1 AND file.project = ?2 AND file.removed_at IS NULL
+               AND file.trouble IS NULL
                ORDER BY bm25(project_terms), passage.id LIMIT ?3";
     take(db, sql, (query, project, MOST_RANKED), whole, tokens)
 }
@@ -193,7 +216,7 @@ fn beginnings(
 ) -> rusqlite::Result<ByFile> {
     let sql = "SELECT passage.file, passage.place, passage.cut FROM project_file AS file
                JOIN project_passage AS passage ON passage.file = file.id
-               WHERE file.project = ?1 AND file.removed_at IS NULL
+               WHERE file.project = ?1 AND file.removed_at IS NULL AND file.trouble IS NULL
                ORDER BY passage.place, file.name COLLATE NOCASE, file.id LIMIT ?2";
     take(db, sql, (project, MOST_RANKED), whole, tokens)
 }

@@ -170,7 +170,7 @@ pub(crate) fn projects(db: &Connection) -> Result<Vec<Project>, Fault> {
 }
 
 fn project(db: &Connection, id: ProjectId) -> Result<Project, Fault> {
-    let sql = "SELECT name, instructions, settings,
+    let sql = "SELECT name, instructions, settings, folder,
                       (SELECT count(*) FROM chat WHERE chat.project = project.id AND chat.deletion IS NULL) AS chats
                FROM project WHERE id = ?1 AND deleted_at IS NULL";
     let files = project_files::files(db, id)?;
@@ -180,6 +180,7 @@ fn project(db: &Connection, id: ProjectId) -> Result<Project, Fault> {
             name: row.get("name")?,
             instructions: row.get("instructions")?,
             settings: sql::json(row, "settings")?.unwrap_or_default(),
+            folder: row.get("folder")?,
             files,
             chats: row.get("chats")?,
         })

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use foretoken_chats::{ChatsError, IndexedText, SeenPicture, Store};
+use foretoken_chats::{ChatsError, FolderFile, IndexedText, ReadFile, SeenPicture, Store};
 use foretoken_protocol::{
     Attachment, ChatId, ChatSettings, ErrorReport, ExportedPictures, PictureDetail, ProjectId, ProjectText,
 };
@@ -254,4 +254,47 @@ fn an_export_of_all_chats_carries_the_projects_once() {
     test.store.export_json(Some(chat), ExportedPictures::WithoutMetadata, &path).unwrap();
     let alone = fs::read_to_string(&path).unwrap();
     assert!(!alone.contains("Tomatoes") && !alone.contains("\"project"), "{alone}");
+}
+
+#[test]
+fn the_files_of_a_folder_are_kept_as_they_were_read_and_missed_by_name() {
+    let mut test = Test::new();
+    let project = test.project("Greenhouse");
+    test.store.add_project_file(project, &file("plan.txt", "Owls by hand.")).unwrap();
+    assert_eq!(test.store.project_folder(project).unwrap(), None);
+    test.store.set_project_folder(project, Some("/notes")).unwrap();
+    let at = |path: &str, size| FolderFile { path: path.into(), size, changed_at: 5 };
+    let mut keep = |folder: &str, seen: &FolderFile, read: ReadFile| {
+        test.store.keep_folder_file(project, folder, seen, &read).unwrap()
+    };
+    let text = |text: &str| ReadFile::Text(file("plan.txt", text));
+    assert!(keep("/notes", &at("plan.txt", 1), text("Bells in the folder.")));
+    assert!(keep("/notes", &at("plan.txt", 2), text("Kites in the folder.")), "it has changed");
+    assert!(keep("/notes", &at("a.docx", 3), ReadFile::Trouble("It is damaged.".into())));
+    assert!(keep("/notes", &at("b.png", 4), ReadFile::NoText));
+    assert!(!keep("/elsewhere", &at("c.txt", 5), text("Foxes.")), "another folder was chosen");
+    let (folder, mut files) = test.store.project_folder(project).unwrap().unwrap();
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    assert_eq!((&*folder, files), ("/notes", vec![at("a.docx", 3), at("b.png", 4), at("plan.txt", 2)]));
+    let found = |test: &Test, word: &str| test.texts(project, word).len();
+    assert_eq!(["owls", "bells", "kites"].map(|word| found(&test, word)), [1, 0, 1]);
+    let shown = |test: &Test| -> Vec<(String, bool, Option<String>)> {
+        let files = test.store.projects().unwrap().remove(0).files;
+        files.into_iter().map(|file| (file.name, file.in_folder, file.trouble)).collect()
+    };
+    let damaged = ("a.docx".to_owned(), true, Some("It is damaged.".to_owned()));
+    let by_hand = ("plan.txt".to_owned(), false, None);
+    assert_eq!(shown(&test), [damaged.clone(), by_hand.clone(), ("plan.txt".into(), true, None)]);
+
+    test.store.miss_folder_files(project, &["plan.txt".into(), "b.png".into()]).unwrap();
+    assert_eq!(["owls", "kites"].map(|word| found(&test, word)), [1, 0]);
+    let missed = ("plan.txt".to_owned(), false, Some("It is no longer in the folder.".to_owned()));
+    assert_eq!(shown(&test)[2], missed);
+    let known = test.store.project_folder(project).unwrap().unwrap().1;
+    assert_eq!(known, [at("a.docx", 3)], "what is missed is read again when it comes back");
+    test.store.keep_folder_file(project, "/notes", &at("plan.txt", 2), &text("Kites again.")).unwrap();
+    assert_eq!(found(&test, "kites"), 1);
+
+    test.store.set_project_folder(project, None).unwrap();
+    assert_eq!((shown(&test), found(&test, "kites")), (vec![by_hand], 0));
 }

@@ -21,6 +21,8 @@ pub struct Project {
     pub instructions: String,
     /// What a new chat in it begins with. Chats that are there keep their own.
     pub settings: ChatSettings,
+    /// The folder whose files are its own too; `None` where there is none.
+    pub folder: Option<String>,
     /// Its files by name.
     pub files: Vec<ProjectFile>,
     /// How many chats are in it.
@@ -32,10 +34,14 @@ pub struct Project {
 pub struct ProjectFile {
     /// Names it.
     pub id: ProjectFileId,
-    /// The file's name, without its folder.
+    /// The file's name, without its folder; of a file of the project's folder where it is in that.
     pub name: String,
     /// The tokens of its text, roughly.
     pub tokens: u32,
+    /// Whether it is in the project's folder, where it is read again when it has changed.
+    pub in_folder: bool,
+    /// Why nothing is read of it, in a sentence; `None` where its text is there.
+    pub trouble: Option<String>,
 }
 
 /// A project that was deleted and can be brought back.

@@ -181,6 +181,7 @@ const LAYERS: Layers = Layers {
                 ("pictures", &["blocking"]),
                 ("conversations", &["blocking", "events", "kept_prefixes", "models", "pictures", "settings"]),
                 ("attachments", &["conversations"]),
+                ("project_folders", &["attachments", "blocking", "conversations"]),
                 ("comparison", &["conversations", "models", "settings"]),
                 (
                     "local_api",
@@ -232,6 +233,7 @@ const LAYERS: Layers = Layers {
                         "menu_bar",
                         "notices",
                         "paper",
+                        "project_folders",
                         "quick",
                         "quit",
                         "settings",

@@ -186,7 +186,7 @@ fn add_projects(db: &Connection, read: &[ReadProject]) -> Result<Vec<ProjectId>,
             Some(id) => id,
             None => {
                 let id = projects::add(db, name, instructions, settings)?;
-                files.iter().try_for_each(|(_, text)| project_files::add(db, id, text))?;
+                files.iter().try_for_each(|(_, text)| project_files::add(db, id, text).map(drop))?;
                 id
             }
         });

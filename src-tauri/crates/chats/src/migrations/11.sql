@@ -5,6 +5,8 @@ CREATE TABLE project (
     instructions TEXT NOT NULL DEFAULT '',
     -- What a new chat begins with, as JSON.
     settings     TEXT NOT NULL,
+    -- A folder whose files are those of the project too.
+    folder       TEXT,
     -- When it was deleted, until it is purged.
     deleted_at   INTEGER,
     -- What hides the chats that were deleted with it.
@@ -30,8 +32,15 @@ CREATE TABLE project_file (
     name       TEXT NOT NULL,
     tokens     INTEGER NOT NULL,
     removed_at INTEGER,
+    -- Where a file of the project's folder is in that, its size in bytes and when it was changed, as it was read last.
+    path       TEXT,
+    size       INTEGER,
+    changed_at INTEGER,
+    -- Why it has no text, in a sentence; empty where nobody expects any.
+    trouble    TEXT,
     text       TEXT NOT NULL
 ) STRICT;
+CREATE UNIQUE INDEX project_file_by_path ON project_file (project, path) WHERE path IS NOT NULL AND removed_at IS NULL;
 CREATE INDEX project_file_by_project ON project_file (project);
 CREATE INDEX project_file_removed ON project_file (removed_at) WHERE removed_at IS NOT NULL;
 

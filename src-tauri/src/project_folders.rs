@@ -124,16 +124,17 @@ fn files_of(root: &Path) -> Result<(Vec<FolderFile>, bool), FolderError> {
             if name.starts_with('.') {
                 continue;
             }
+            let whole = entry.path();
             if about.is_dir() && depth < DEEPEST && !LEFT_OUT.contains(&name.as_str()) {
-                folders.push((entry.path(), depth + 1));
+                folders.push((whole, depth + 1));
             } else if about.is_file()
-                && let Ok(path) = entry.path().strip_prefix(root)
+                && let Ok(path) = whole.strip_prefix(root)
                 && let Some(path) = path.to_str()
             {
                 let changed = about.modified().unwrap_or(SystemTime::UNIX_EPOCH);
                 let since = changed.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
                 let changed_at = u64::try_from(since.as_millis()).unwrap_or_default();
-                files.push(FolderFile { path: path.replace('\\', "/"), size: about.len(), changed_at });
+                files.push(FolderFile { path: path.to_owned(), size: about.len(), changed_at });
             }
         }
     }

@@ -66,6 +66,7 @@ async function askedIn(chat: number | null): Promise<Asked> {
  * they are, and of the others what fits the question.
  */
 export async function projectFiles(chat: number | null, question: string): Promise<Attachment[]> {
+  if (state().projects.length === 0) return [];
   const { project: id, settings, messages } = await askedIn(chat);
   const now = state();
   const project = now.projects.find((project) => project.id === id);

@@ -23,8 +23,8 @@ use crate::sql::{self, all};
 use crate::{ChatsError, Reader, list, project_files, projects, rows, settings, tree};
 
 impl Reader {
-    /// Writes one chat, or all chats, presets and projects, into a file of Foretoken's own, with all branches, and with what was
-    /// typed and not sent: drafts and edits. What is deleted stays out, and so do the pictures of drafts
+    /// Writes one chat, or all chats, presets and projects, into a file of Foretoken's own, with all branches, and with
+    /// what was typed and not sent: drafts and edits. What is deleted stays out, and so do the pictures of drafts
     /// and edits.
     /// [`import`](crate::import) brings back the same, as far as the pictures are in it.
     ///

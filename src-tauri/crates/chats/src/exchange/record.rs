@@ -102,7 +102,8 @@ pub(super) fn number_after(count: usize) -> u32 {
 impl ChatRecord {
     /// Reads a chat out of the database.
     ///
-    /// `presets` and `projects` are those of the file, in order. The chat's origin is left out unless the file holds all chats.
+    /// `presets` and `projects` are those of the file, in order. The chat's origin is left out unless the file holds all
+    /// chats.
     pub(super) fn read(
         db: &Connection,
         id: ChatId,

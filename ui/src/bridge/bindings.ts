@@ -698,7 +698,7 @@ export type Beginning = {
 	navigation: number | null,
 	/**  How its replies are written. */
 	settings: ChatSettings,
-/**  The project that it is begun in. */
+	/**  The project that it is begun in. */
 	project: number | null,
 };
 

@@ -31,6 +31,7 @@ mod package;
 mod palette;
 mod pictures;
 mod pointer;
+mod projects;
 mod quick;
 mod quitting;
 mod replies;

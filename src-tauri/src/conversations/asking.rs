@@ -12,6 +12,7 @@ use foretoken_protocol::{
 };
 
 use crate::conversations::Conversations;
+use crate::conversations::filing::publish_project_of;
 use crate::conversations::pictures::Conversation;
 use crate::conversations::replies::{Dependencies, Page, Written};
 use crate::conversations::titles::first_title;
@@ -129,7 +130,7 @@ impl Conversations {
         self.prepare(&pictures, into).await?;
         let _one_at_a_time = self.asking.lock().await;
         self.check_free(into)?;
-        let (answering, open) = (self.answering(), self.open.clone());
+        let (answering, open, events) = (self.answering(), self.open.clone(), Arc::clone(&self.events));
         let begun = self
             .store
             .call_for(into, move |store| {
@@ -137,9 +138,10 @@ impl Conversations {
                     Destination::Chat(chat) => {
                         (chat, store.messages(chat)?.last().map(|message| message.id), None)
                     }
-                    Destination::New(Beginning { navigation, settings }) => {
-                        let chat = store.create_chat(&first_title(&text, &pictures))?.id;
+                    Destination::New(Beginning { navigation, settings, project }) => {
+                        let chat = store.create_chat_in(project, &first_title(&text, &pictures))?.id;
                         store.set_chat_settings(chat, &settings)?;
+                        publish_project_of(store, &events, project)?;
                         (chat, None, navigation)
                     }
                 };

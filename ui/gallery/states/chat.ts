@@ -432,6 +432,7 @@ export const CHAT: State[] = [
         settings: {
           system_prompt: "Metric units. I bake with rye.",
           without_standing: false,
+          without_project: false,
           generation: {
             ...GENERATION,
             sampling: { ...RECOMMENDED, temperature: 1.1, min_p: 0.05 },

@@ -12,7 +12,7 @@ import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { usePromptList } from "../prompts/usePromptList";
-import { modelBefore, streamingReply } from "../state/server";
+import { modelBefore, shownProject, streamingReply } from "../state/server";
 import {
   setView,
   useGeneration,
@@ -55,6 +55,7 @@ export function Composer() {
   const questionsSent = useStore((state) => state.questionsSent);
   const error = useStore((state) => state.actionError);
   const model = useModelName();
+  const project = useStore((state) => shownProject(state)?.name);
   const field = useRef<HTMLTextAreaElement>(null);
   const room = useStore(contextRoom);
   const tokens = useFileTokens(files);
@@ -135,7 +136,7 @@ export function Composer() {
           ref={field}
           text={text}
           onText={setDraft}
-          placeholder={model ? `Message ${model}` : "Message"}
+          placeholder={project ? `Ask in ${project}` : model ? `Message ${model}` : "Message"}
           aria-label="Message"
           data-testid="composer"
           onKeyDown={onKeyDown}

@@ -7,6 +7,7 @@ import { MODES, thinkingOf, thinkingReason } from "../chat/thinking";
 import { draftKey } from "../chat/view";
 import { openModel, selectModel } from "../models/choose";
 import { otherModels } from "../models/models";
+import { openProject } from "../projects/actions";
 import { insertPrompt } from "../prompts/actions";
 import { openSettings } from "../settings/actions";
 import { PAGES } from "../settings/pages";
@@ -16,7 +17,8 @@ import { ranked } from "./ranked";
 import { actionsNow, keysLabel, type Run } from "./table";
 
 /** What there is to offer. */
-interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel" | "prompts"> {
+interface Offer
+  extends Pick<State, "chats" | "chat" | "projects" | "models" | "library" | "selectedModel" | "prompts"> {
   /** Whether another model can be opened now. */
   canOpen: boolean;
   /** The model that is ready to answer. */
@@ -30,6 +32,7 @@ interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "s
 export const offer = (state: State): Offer => ({
   chats: state.chats,
   chat: state.chat,
+  projects: state.projects,
   models: state.models,
   library: state.library,
   selectedModel: state.selectedModel,
@@ -55,7 +58,7 @@ export const commandsOf = (state: State): Action[] => actionsNow(state).filter((
 /** Something to go to or to do. */
 export interface Entry {
   key: string;
-  group: "Chats" | "Commands" | "Prompts" | "Models" | "Settings";
+  group: "Chats" | "Projects" | "Commands" | "Prompts" | "Models" | "Settings";
   name: string;
   /** The keys that do the same. */
   keys: string | null;
@@ -82,6 +85,7 @@ export function entries(
 ): Entry[] {
   const chats = chatEntries(offer, query, titles);
   const others = [
+    ...projectEntries(offer),
     ...commandEntries(commands, run),
     ...replyEntries(offer),
     ...promptEntries(offer),
@@ -137,6 +141,14 @@ function replyEntries({ model, summarised }: Offer): Entry[] {
       : [command("summarise", "Summarise the older part of this chat", () => void summarise(summarised))]),
   ];
 }
+const projectEntries = ({ projects }: Offer): Entry[] =>
+  projects.map(({ id, name }) => ({
+    key: `project ${id}`,
+    group: "Projects",
+    name: `Project: ${name}`,
+    keys: null,
+    choose: () => void openProject(id),
+  }));
 
 const promptEntries = ({ prompts }: Offer): Entry[] =>
   prompts.map((prompt, at) => ({

@@ -9,6 +9,7 @@ mod benchmarks;
 #[cfg(test)]
 mod bindings;
 mod blocking;
+mod chat_windows;
 mod clipboard;
 mod clock;
 mod commands;
@@ -35,6 +36,7 @@ mod paper;
 mod pictures;
 mod places;
 mod preview;
+mod project_folders;
 mod quick;
 mod quit;
 mod quitting;

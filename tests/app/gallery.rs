@@ -14,7 +14,9 @@ use serde_json::json;
 
 use crate::support::picture::Picture;
 use crate::support::sandbox::{Sandbox, free_port};
-use crate::support::visual_check::{Size, Theme, axe_looks, come_to_rest, every_look, faults, load_axe, outside};
+use crate::support::visual_check::{
+    Size, Theme, axe_looks, come_to_rest, every_look, faults, load_axe, outside,
+};
 
 /// How much a channel may differ from the picture that is kept, and in how many pixels it may differ more. Of letters,
 /// whose edges are soft, one line that moves is more; of surfaces, one that has the colour of another role.
@@ -33,6 +35,7 @@ enum Pane {
     Main,
     Settings,
     Quick,
+    Chat,
 }
 
 impl Pane {
@@ -41,6 +44,7 @@ impl Pane {
         match self {
             Self::Main => [(1100, 760), (760, 520), (1600, 1000)],
             Self::Settings => [(880, 680), (720, 520), (1100, 760)],
+            Self::Chat => [(820, 720), (480, 420), (1100, 760)],
             // It is as high as what it shows.
             Self::Quick => [(640, 560); 3],
         }

@@ -9,6 +9,7 @@ mod local_api;
 mod models;
 mod paper;
 mod pictures;
+mod projects;
 mod prompts;
 mod replies;
 mod settings;
@@ -42,6 +43,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         window::quick_question,
         window::fit_quick,
         window::go_on_in_window,
+        window::open_chat_window,
         window::set_menu_state,
         window::open_link,
         window::set_preferences,
@@ -87,6 +89,20 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::choose_chats_file,
         chats::import_chats,
         chats::restore_chats,
+        projects::create_project,
+        projects::change_project,
+        projects::delete_project,
+        projects::restore_project,
+        projects::move_chat,
+        projects::project_chats,
+        projects::project_texts,
+        projects::add_project_files,
+        projects::add_dropped_project_files,
+        projects::choose_project_folder,
+        projects::read_project_folder,
+        projects::leave_project_folder,
+        projects::remove_project_file,
+        projects::restore_project_file,
         paper::read_chat,
         paper::save_paper,
         paper::print_paper,

@@ -6,15 +6,15 @@ use std::sync::atomic::Ordering;
 use foretoken_chats::{ChatsError, Store, is_temporary};
 use foretoken_host::{Prompt, SettingsFor};
 use foretoken_protocol::{
-    Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
+    AppEvent, Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
     GenerationSettings, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartStats,
-    PartialReply, ReplyEvent, Role, Sent,
+    PartialReply, Role, Sent,
 };
-use tauri::ipc::Channel;
 
 use crate::conversations::Conversations;
+use crate::conversations::filing::publish_project_of;
 use crate::conversations::pictures::Conversation;
-use crate::conversations::replies::{Dependencies, Written};
+use crate::conversations::replies::{Dependencies, Page, Written};
 use crate::conversations::titles::first_title;
 use crate::models::Models;
 
@@ -119,7 +119,7 @@ impl Conversations {
         self: &Arc<Self>,
         to: impl Into<Destination>,
         question: Question,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let Question { text, pictures } = question.checked()?;
         let to = to.into();
@@ -130,7 +130,7 @@ impl Conversations {
         self.prepare(&pictures, into).await?;
         let _one_at_a_time = self.asking.lock().await;
         self.check_free(into)?;
-        let (answering, open) = (self.answering(), self.open.clone());
+        let (answering, open, events) = (self.answering(), self.open.clone(), Arc::clone(&self.events));
         let begun = self
             .store
             .call_for(into, move |store| {
@@ -138,9 +138,10 @@ impl Conversations {
                     Destination::Chat(chat) => {
                         (chat, store.messages(chat)?.last().map(|message| message.id), None)
                     }
-                    Destination::New(Beginning { navigation, settings }) => {
-                        let chat = store.create_chat(&first_title(&text, &pictures))?.id;
+                    Destination::New(Beginning { navigation, settings, project }) => {
+                        let chat = store.create_chat_in(project, &first_title(&text, &pictures))?.id;
                         store.set_chat_settings(chat, &settings)?;
+                        publish_project_of(store, &events, project)?;
                         (chat, None, navigation)
                     }
                 };
@@ -160,7 +161,7 @@ impl Conversations {
         self: &Arc<Self>,
         message: MessageId,
         question: Question,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let Question { text, pictures } = question.checked()?;
         self.prepare(&pictures, Some(message)).await?;
@@ -185,7 +186,7 @@ impl Conversations {
     pub(crate) async fn retry(
         self: &Arc<Self>,
         message: MessageId,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let _one_at_a_time = self.asking.lock().await;
         let (chat, question, _) = self.reply(message).await?;
@@ -200,7 +201,7 @@ impl Conversations {
     pub(crate) async fn continue_reply(
         self: &Arc<Self>,
         message: MessageId,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let _one_at_a_time = self.asking.lock().await;
         let (chat, question, reply) = self.reply(message).await?;
@@ -216,7 +217,7 @@ impl Conversations {
     pub(crate) async fn answer_now(
         self: &Arc<Self>,
         message: MessageId,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let (chat, question) = {
             let _one_at_a_time = self.asking.lock().await;
@@ -243,7 +244,7 @@ impl Conversations {
         question: MessageId,
         message: MessageId,
         thought_through: bool,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let answering = self.answering();
         let begun = self
@@ -267,13 +268,14 @@ impl Conversations {
         Ok(self.write(begun, page).await)
     }
 
-    /// A reply as it stands, with what follows sent to `page`. One that nobody writes has ended, whatever the store
+    /// A reply as it stands, with what follows sent to `page` too. One that nobody writes has ended, whatever the store
     /// says.
     pub(crate) async fn attach(
         &self,
         message: MessageId,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Message, ErrorReport> {
+        let page = page.into();
         if let Some(message) = self.replies.attach(message, page.clone()).await {
             return Ok(message);
         }
@@ -341,8 +343,10 @@ impl Conversations {
     }
 
     /// Lets the engine write a reply that was begun.
-    pub(super) async fn write(self: &Arc<Self>, begun: Begun, page: Channel<ReplyEvent>) -> Sent {
+    pub(super) async fn write(self: &Arc<Self>, begun: Begun, page: impl Into<Page>) -> Sent {
         let Begun { chat, added, conversation, resume, settings, thought } = begun;
+        let page = page.into();
+        let asked_in = page.window.clone();
         if is_temporary(chat) {
             self.asked_temporarily.store(true, Ordering::Relaxed);
         }
@@ -365,6 +369,8 @@ impl Conversations {
         let this = Arc::clone(self);
         let ended = move |failed| async move { this.mark_unseen(chat, failed).await };
         let writing = self.replies.begin(chat, reply, page, generation, dependencies, ended);
+        // Whoever reads the chat now finds the reply, and follows it.
+        self.events.publish_to_others(&asked_in, &AppEvent::ChatChanged { chat });
         let this = Arc::clone(self);
         tokio::spawn(async move {
             let Written { message, model } = writing.await;

@@ -10,7 +10,7 @@ use foretoken_chats::{ChatsError, Reader, Store, is_temporary};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat, ExportReport,
     ExportedPictures, GenerationSettings, ImportReport, Imported, MessageId, OpenedChat, Preset, PresetId,
-    SearchResults, SearchScope,
+    ProjectId, SearchResults, SearchScope,
 };
 use tokio::runtime::Handle;
 use tokio::time::sleep;
@@ -28,7 +28,7 @@ impl Conversations {
     /// Opens the chat of a message and shows the branch that leads through it.
     pub(crate) async fn show_message(
         self: &Arc<Self>,
-        navigation: u32,
+        navigation: impl Into<Option<u32>>,
         message: MessageId,
     ) -> Result<OpenedChat, ErrorReport> {
         self.show(navigation, message, move |store| {
@@ -41,7 +41,7 @@ impl Conversations {
     /// Copies what leads to a message, itself included, into a chat of its own, and opens that.
     pub(crate) async fn branch(
         self: &Arc<Self>,
-        navigation: u32,
+        navigation: impl Into<Option<u32>>,
         message: MessageId,
     ) -> Result<OpenedChat, ErrorReport> {
         let events = Arc::clone(&self.events);
@@ -50,6 +50,7 @@ impl Conversations {
             let id = chat.id;
             publish_chat(store, &events, id)?;
             publish_tags(store, &events)?;
+            publish_project_of(store, &events, chat.project)?;
             Ok(id)
         });
         let chat = branched.await?;
@@ -59,7 +60,7 @@ impl Conversations {
     /// Puts `text` in the place of that of a reply or a summary, as a further version, and shows it. Nothing is asked.
     pub(crate) async fn edit_reply(
         self: &Arc<Self>,
-        navigation: u32,
+        navigation: impl Into<Option<u32>>,
         message: MessageId,
         text: String,
     ) -> Result<OpenedChat, ErrorReport> {
@@ -98,7 +99,7 @@ impl Conversations {
     }
 
     /// Removes what models have read of a chat, in the background. It is read again if it comes back.
-    fn forget_read(&self, chat: ChatId) {
+    pub(super) fn forget_read(&self, chat: ChatId) {
         let prefixes = self.prefixes.clone();
         tokio::spawn(async move { prefixes.forget(chat).await });
     }
@@ -107,11 +108,13 @@ impl Conversations {
     pub(crate) async fn delete_chat(&self, chat: ChatId) -> Result<DeletionId, ErrorReport> {
         let (events, open) = (Arc::clone(&self.events), self.open.clone());
         let deleted = self.store.call_for(chat, move |store| {
+            let project = store.chat(chat)?.project;
             let deletion = store.delete_chat(chat)?;
             open.leave(chat);
             events.publish(&AppEvent::ChatGone { chat });
             publish_deletions(store, &events)?;
             publish_tags(store, &events)?;
+            publish_project_of(store, &events, project)?;
             Ok(deletion)
         });
         let deletion = deleted.await?;
@@ -129,8 +132,9 @@ impl Conversations {
             .call_for(deletion, move |store| {
                 let chat = store.undo_deletion(deletion)?;
                 // It may itself be in what is still deleted.
-                if store.chat(chat).is_ok() {
+                if let Ok(summary) = store.chat(chat) {
                     publish_chat(store, &events, chat)?;
+                    publish_project_of(store, &events, summary.project)?;
                 }
                 publish_deletions(store, &events)?;
                 publish_tags(store, &events)?;
@@ -270,6 +274,7 @@ impl Conversations {
         let events = Arc::clone(&self.events);
         let publish = move |store: &mut Store| {
             publish_tags(store, &events)?;
+            publish_projects(store, &events)?;
             publish_presets(store, &events)
         };
         self.store.call(publish).await?;
@@ -414,6 +419,21 @@ pub(super) fn publish_tags(store: &Store, events: &AppEvents) -> Result<(), Chat
     if !store.is_temporary() {
         events.publish(&AppEvent::Tags { tags: store.tags()? });
     }
+    Ok(())
+}
+
+/// Tells the page of all projects where something has changed in one.
+pub(super) fn publish_project_of(
+    store: &Store,
+    events: &AppEvents,
+    project: Option<ProjectId>,
+) -> Result<(), ChatsError> {
+    if project.is_some() { publish_projects(store, events) } else { Ok(()) }
+}
+
+pub(super) fn publish_projects(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
+    let (projects, deleted) = (store.projects()?, store.deleted_projects()?);
+    events.publish(&AppEvent::Projects { projects, deleted });
     Ok(())
 }
 

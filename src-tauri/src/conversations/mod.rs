@@ -4,6 +4,7 @@ pub(crate) mod asking;
 mod filing;
 pub(crate) mod open;
 pub(crate) mod pictures;
+mod projects;
 mod prompts;
 pub(crate) mod replies;
 pub(crate) mod store;
@@ -62,6 +63,8 @@ pub(crate) struct Conversations {
     shown: watch::Sender<bool>,
     /// Held while chats are imported: what is dropped meanwhile comes after.
     importing: tokio::sync::Mutex<()>,
+    /// Held while the folder of a project is read.
+    pub(crate) reading_folders: tokio::sync::Mutex<()>,
     /// Held while a reply is begun, so that a chat never has two at a time.
     asking: tokio::sync::Mutex<()>,
     /// The summaries that are being written.
@@ -97,6 +100,7 @@ impl Conversations {
             open: OpenChat::default(),
             shown: watch::Sender::default(),
             importing: tokio::sync::Mutex::new(()),
+            reading_folders: tokio::sync::Mutex::new(()),
             asking: tokio::sync::Mutex::new(()),
             asked_temporarily: AtomicBool::new(false),
             summaries: Arc::default(),
@@ -128,6 +132,8 @@ impl Conversations {
                 whole.presets = store.presets()?;
                 whole.deleted_presets = store.deleted_presets();
                 whole.prompts = store.prompts()?;
+                whole.projects = store.projects()?;
+                whole.deleted_projects = store.deleted_projects()?;
                 whole.deletions = store.deletions()?;
                 whole.draft = store.draft(None)?;
                 Ok(whole)

@@ -142,7 +142,13 @@ export const opened = (
   more: Partial<OpenedChat> = {},
 ): OpenedChat => ({
   chat,
-  settings: { system_prompt: "", without_standing: false, generation: null, preset: null },
+  settings: {
+    system_prompt: "",
+    without_standing: false,
+    without_project: false,
+    generation: null,
+    preset: null,
+  },
   draft: { text: "", files: [], pictures: [] },
   edits: [],
   messages,
@@ -191,6 +197,7 @@ export const BORROW_CHAT = opened(
       system_prompt:
         "I know C++ and learn Rust. Show short examples that compile on stable, and say what they would do wrong in C++.",
       without_standing: false,
+      without_project: false,
       generation: null,
       preset: null,
     },

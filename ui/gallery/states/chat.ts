@@ -1,3 +1,4 @@
+import { sentencesOf } from "../../src/aloud/sentences";
 import {
   type BranchMessage,
   DEFAULT_PREFERENCES,
@@ -8,6 +9,7 @@ import {
 } from "../../src/bridge/bindings";
 import { withFiles } from "../../src/chat/attachments";
 import { withPassages } from "../../src/chat/longFiles";
+import { compareVersions } from "../../src/chat/sideBySide";
 import { findHere } from "../../src/find/actions";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
@@ -430,6 +432,7 @@ export const CHAT: State[] = [
         settings: {
           system_prompt: "Metric units. I bake with rye.",
           without_standing: false,
+          without_project: false,
           generation: {
             ...GENERATION,
             sampling: { ...RECOMMENDED, temperature: 1.1, min_p: 0.05 },
@@ -498,6 +501,43 @@ export const CHAT: State[] = [
       },
     },
     act: () => click("edit"),
+  },
+  {
+    name: "side-by-side",
+    snapshot: {
+      open: opened(SOURDOUGH, [
+        question(31, null, STARTER_QUESTION),
+        { ...reply(32, 31, STARTER_REPLY), versions: [30, 32, 34] },
+      ]),
+    },
+    answers: {
+      attach: (id) =>
+        reply(id, 31, STARTER_REPLY.slice(0, 640), {
+          model: "Qwen3.5 4B",
+          stats: { ...STATS, tokens_per_second: 96, plain: null },
+        }).message,
+    },
+    act: () => compareVersions(32),
+  },
+  {
+    name: "ask-two",
+    snapshot: { open: { ...SOURDOUGH_CHAT, draft: { text: "And with rye?", files: [], pictures: [] } } },
+    act: () => click("ask-two"),
+  },
+  {
+    name: "reading-aloud",
+    snapshot: { open: SOURDOUGH_CHAT },
+    act: () => {
+      const sentences = sentencesOf(STARTER_REPLY);
+      setView({ hasVoice: true, reading: { message: 32, sentences, at: 1, paused: false } });
+    },
+  },
+  {
+    name: "chat-window",
+    alone: true,
+    answers: {
+      openChat: () => ({ ...SOURDOUGH_CHAT, draft: { text: "And with rye?", files: [], pictures: [] } }),
+    },
   },
   streaming("waiting-messages", async (stream) => {
     await stream.write(STARTER_REPLY.slice(0, 640), 300);

@@ -22,7 +22,9 @@ export const commands = {
 	fitQuick: (height: number | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("fit_quick", { height })),
 	/**  Goes on with a chat in the main window. */
 	goOnInWindow: (chat: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("go_on_in_window", { chat })),
-	/**  Makes the menu bar agree with the page, where there is one. */
+	/**  Opens a chat in a window of its own, or brings the one that shows it to the front. */
+	openChatWindow: (chat: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("open_chat_window", { chat })),
+	/**  Makes the menu bar, where there is one, agree with the page of the window that one looks at. */
 	setMenuState: (state: MenuState) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_menu_state", { state })),
 	/**  Opens an address of the web or of mail in the program that the person uses for it. Show the address first. */
 	openLink: (address: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("open_link", { address })),
@@ -95,8 +97,11 @@ export const commands = {
 	deleteChat: (chat: number) => typedError<number, ErrorReport>(__TAURI_INVOKE("delete_chat", { chat })),
 	/**  Brings back what was deleted, and returns its chat. */
 	undoDeletion: (deletion: number) => typedError<number, ErrorReport>(__TAURI_INVOKE("undo_deletion", { deletion })),
-	/**  Keeps what is typed and not sent in a chat, or in the one that is not begun yet. */
-	setDraftText: (chat: number | null, text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_text", { chat, text })),
+	/**
+	 *  Keeps what is typed and not sent in a chat, or in the one that is not begun yet. `typed` of it is what the field
+	 *  holds; before that stands what waits to be sent.
+	 */
+	setDraftText: (chat: number | null, text: string, typed: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_text", { chat, text, typed })),
 	/**  Keeps the files that are to go with what is typed. */
 	setDraftFiles: (chat: number | null, files: Attachment[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_files", { chat, files })),
 	/**
@@ -130,6 +135,44 @@ export const commands = {
 	importChats: (paths: string[]) => typedError<Imported, ErrorReport>(__TAURI_INVOKE("import_chats", { paths })),
 	/**  Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again. */
 	restoreChats: () => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_chats")),
+	/**  Adds a project, with a name if none is given. */
+	createProject: (name: string) => typedError<Project, ErrorReport>(__TAURI_INVOKE("create_project", { name })),
+	/**  Gives a project another name, other instructions and other settings for new chats. Those that are there keep theirs. */
+	changeProject: (project: number, name: string, instructions: string, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("change_project", { project, name, instructions, settings })),
+	/**  Deletes a project with its chats, or so that they leave it. It can be brought back until the app quits. */
+	deleteProject: (project: number, withChats: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_project", { project, withChats })),
+	/**  Brings a deleted project back, with what was deleted with it. */
+	restoreProject: (project: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_project", { project })),
+	/**  Moves a chat into a project, or out of the one that it is in. */
+	moveChat: (chat: number, to: number | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_chat", { chat, to })),
+	/**  The chats of a project, in the order of the list. */
+	projectChats: (project: number) => typedError<ProjectChat[], ErrorReport>(__TAURI_INVOKE("project_chats", { project })),
+	/**
+	 *  What a question gets of the files of a project: those that are `whole`, and of the others the passages that fit it
+	 *  best, of about `tokens` tokens together; where no word of it occurs and it is the `first` of its chat, what they
+	 *  begin with.
+	 */
+	projectTexts: (project: number, question: string, whole: number[], tokens: number, first: boolean) => typedError<ProjectText[], ErrorReport>(__TAURI_INVOKE("project_texts", { project, question, whole, tokens, first })),
+	/**
+	 *  Lets the person choose files for a project in the system's dialog and adds their texts, one after the other. Says on
+	 *  `reading` what those are called that are still to be read, each time that is fewer.
+	 */
+	addProjectFiles: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("add_project_files", { project, reading })),
+	/**  Adds the texts of files to a project that were dropped on the window last, in the same way. */
+	addDroppedProjectFiles: (project: number, files: string[], reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("add_dropped_project_files", { project, files, reading })),
+	/**
+	 *  Lets the person choose a folder in the system's dialog whose files are those of a project too, and reads them. Nothing
+	 *  is ever written there.
+	 */
+	chooseProjectFolder: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("choose_project_folder", { project, reading })),
+	/**  Reads what has changed in the folder of a project since it was read last, if it has one. */
+	readProjectFolder: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("read_project_folder", { project, reading })),
+	/**  Takes the folder of a project away. It is left as it is; nothing more is read of it. */
+	leaveProjectFolder: (project: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("leave_project_folder", { project })),
+	/**  Takes a file out of its project. It can be brought back until the app quits. */
+	removeProjectFile: (file: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("remove_project_file", { file })),
+	/**  Brings back a file that was taken out of its project, or whose place another one took. */
+	restoreProjectFile: (file: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_project_file", { file })),
 	/**  A chat with the branch that is shown of it. It is not opened. */
 	readChat: (chat: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("read_chat", { chat })),
 	/**
@@ -189,8 +232,8 @@ export const commands = {
 	/**  The tokens of each text as the loaded model reads it. */
 	countTokens: (texts: string[]) => typedError<number[], ErrorReport>(__TAURI_INVOKE("count_tokens", { texts })),
 	/**
-	 *  For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
-	 *  follows on `events`, in place of the channel before. A reply that has ended sends nothing more.
+	 *  For a page that shows a chat whose reply is being written: returns the message as it stands, and sends what follows
+	 *  on `events`, in place of the channel before of its window. A reply that has ended sends nothing more.
 	 */
 	attach: (message: number, events: Channel<ReplyEvent>) => typedError<Message, ErrorReport>(__TAURI_INVOKE("attach", { message, events })),
 	/**  Which text of a reply came from drafts. While the reply is being written, that of its last second may be missing. */
@@ -329,7 +372,7 @@ export const commands = {
 };
 
 /* Constants */
-export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"quick_question","name":"Quick question","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"new_temporary_chat","name":"New temporary chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"also":null,"available":"always"},{"id":"find","name":"Find","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"also":null,"available":"always"},{"id":"find_next","name":"Next match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"also":null,"available":"while_finding"},{"id":"find_previous","name":"Previous match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"also":null,"available":"while_finding"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_html","name":"Export this chat as HTML…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"in_chat"},{"id":"print","name":"Print this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"unload","name":"Give the model’s memory back","toggle":null,"menu":"Chat","mac":null,"elsewhere":null,"also":null,"available":"with_model_in_memory"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"check_for_updates","name":"Check for updates…","toggle":null,"menu":"Foretoken","mac":null,"elsewhere":null,"also":null,"available":"with_updates"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
+export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"quick_question","name":"Quick question","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"new_temporary_chat","name":"New temporary chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"also":null,"available":"always"},{"id":"open_window","name":"Open this chat in a new window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"n"},"also":null,"available":"in_chat"},{"id":"find","name":"Find","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"also":null,"available":"always"},{"id":"find_next","name":"Next match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"also":null,"available":"while_finding"},{"id":"find_previous","name":"Previous match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"also":null,"available":"while_finding"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"compare_versions","name":"Compare versions side by side","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"d"},"also":null,"available":"with_versions"},{"id":"read_aloud","name":"Read a reply aloud, or stop","toggle":{"show":"Read aloud","hide":"Stop reading aloud"},"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"r"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"r"},"also":null,"available":"with_voice"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_html","name":"Export this chat as HTML…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"in_chat"},{"id":"print","name":"Print this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"unload","name":"Give the model’s memory back","toggle":null,"menu":"Chat","mac":null,"elsewhere":null,"also":null,"available":"with_model_in_memory"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"check_for_updates","name":"Check for updates…","toggle":null,"menu":"Foretoken","mac":null,"elsewhere":null,"also":null,"available":"with_updates"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
 
 export const ATTACHMENT_BYTES = 8388608 as const;
 
@@ -388,7 +431,17 @@ export type Action = {
 };
 
 /**  Names an action. */
-export type ActionId = "new_chat" | "quick_question" | "new_temporary_chat" | "export_chat" | "export_html" | "print" | "export_chats" | "import_chats" | "close_window" | "quit" | "find" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "unload" | "benchmarks" | "settings" | "check_for_updates" | "diagnostics" | "shortcuts";
+export type ActionId = "new_chat" | "quick_question" | "new_temporary_chat" | "open_window" | "export_chat" | "export_html" | "print" | "export_chats" | "import_chats" | "close_window" | "quit" | "find" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "compare_versions" | "read_aloud" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "unload" | "benchmarks" | "settings" | "check_for_updates" | "diagnostics" | "shortcuts";
+
+/**  What became of files that were to be added to a project. */
+export type AddedFiles = {
+	/**  Files of the same name whose place they took, which can be brought back. */
+	replaced: number[],
+	/**  Why others were not added, in the order of the files. */
+	refused: ErrorReport[],
+	/**  What people should know of those that were, a sentence each. */
+	notes: string[],
+};
 
 /**  A name by which programs ask for a model. */
 export type ApiAlias = {
@@ -522,6 +575,12 @@ deleted: Preset[] } |
 { type: "prompts"; 
 /**  All prompts, in the person's order. */
 prompts: Prompt[] } | 
+/**  A project, or how many chats are in it, has changed. */
+{ type: "projects"; 
+/**  The projects by name. */
+projects: Project[]; 
+/**  Those that can be brought back, the last one first. */
+deleted: DeletedProject[] } | 
 /**  The tags, or how many chats have them, changed. */
 { type: "tags"; 
 /**  All tags. */
@@ -570,6 +629,16 @@ updates: UpdateState } |
 reveal: boolean } | 
 /**  The app is about to end: hand over what was typed last, and say so. */
 { type: "closing" } | 
+/**  Another window has changed what a chat shows, or how its replies are written. */
+{ type: "chat_changed"; 
+/**  The chat. */
+chat: number } | 
+/**  Something was typed in another window and not sent. */
+{ type: "draft_text"; 
+/**  The chat. */
+chat: number; 
+/**  All of it. */
+text: string } | 
 /**  A notification about a chat was clicked. */
 { type: "open_chat"; 
 /**  The chat. */
@@ -635,6 +704,10 @@ export type Availability =
 "with_question" | 
 /**  While the open chat shows a reply with numbers. */
 "with_statistics" | 
+/**  While the open chat shows a reply that has other versions. */
+"with_versions" | 
+/**  While there is a reply to read, and a voice of this machine that can. */
+"with_voice" | 
 /**  While a chat is listed after the open one. */
 "with_next_chat" | 
 /**  While a chat is listed before the open one. */
@@ -653,6 +726,8 @@ export type Beginning = {
 	navigation: number | null,
 	/**  How its replies are written. */
 	settings: ChatSettings,
+	/**  The project that it is begun in. */
+	project: number | null,
 };
 
 /**  What a benchmark found. */
@@ -768,6 +843,8 @@ export type ChatSettings = {
 	system_prompt: string,
 	/**  Whether those that hold for all chats do not hold in this one. */
 	without_standing: boolean,
+	/**  Whether what its project knows, instructions and files, does not hold in this one. */
+	without_project: boolean,
 	/**  How replies are written. */
 	generation: GenerationSettings | null,
 	/**  The preset that the settings were taken from. */
@@ -788,6 +865,8 @@ export type ChatSummary = {
 	tags: string[],
 	/**  Where it was branched from; `None` for all others, and once that chat is deleted. */
 	origin: ChatOrigin | null,
+	/**  The project that it is in; `None` for all others, which alone stand in the list. */
+	project: number | null,
 	/**  How a reply ended that nobody has looked at yet. */
 	unseen: UnseenReply | null,
 	/**  When it was begun, milliseconds since 1970. */
@@ -922,6 +1001,16 @@ export type DeletedModel = {
 	name: string,
 	/**  What it takes on the disk until the app quits. */
 	disk_bytes: number,
+};
+
+/**  A project that was deleted and can be brought back. */
+export type DeletedProject = {
+	/**  Names it. */
+	id: number,
+	/**  What people call it. */
+	name: string,
+	/**  How many chats were deleted with it. */
+	chats: number,
 };
 
 /**  Something that was deleted and can be brought back. */
@@ -2163,6 +2252,56 @@ export type Preset = {
 	generation: GenerationSettings | null,
 };
 
+/**  A project. */
+export type Project = {
+	/**  Names it. */
+	id: number,
+	/**  What people call it. */
+	name: string,
+	/**  What every chat in it knows, empty for nothing. */
+	instructions: string,
+	/**  What a new chat in it begins with. Chats that are there keep their own. */
+	settings: ChatSettings,
+	/**  The folder whose files are its own too; `None` where there is none. */
+	folder: string | null,
+	/**  Its files by name. */
+	files: ProjectFile[],
+	/**  How many chats are in it. */
+	chats: number,
+};
+
+/**  A chat of a project. */
+export type ProjectChat = {
+	/**  As it would stand in the list. */
+	chat: ChatSummary,
+	/**  How the last message that is shown begins, on one line. */
+	excerpt: string,
+};
+
+/**  A file of a project, whose text is kept with the chats. */
+export type ProjectFile = {
+	/**  Names it. */
+	id: number,
+	/**  The file's name, without its folder; of a file of the project's folder where it is in that. */
+	name: string,
+	/**  The tokens of its text, roughly. */
+	tokens: number,
+	/**  Whether it is in the project's folder, where it is read again when it has changed. */
+	in_folder: boolean,
+	/**  Why nothing is read of it, in a sentence; `None` where its text is there. */
+	trouble: string | null,
+};
+
+/**  What a question gets of a file of its project: all of it, or the passages that fit. */
+export type ProjectText = {
+	/**  The file's name. */
+	name: string,
+	/**  What it holds; `None` where only passages fit. */
+	text: string | null,
+	/**  Those that fit the question, in the order of the text. */
+	passages: Passage[],
+};
+
 /**  A text that a person keeps for messages. What stands in it in double braces is filled in there. */
 export type Prompt = {
 	/**  What people call it. */
@@ -2532,6 +2671,10 @@ export type Snapshot = {
 	deleted_presets: Preset[],
 	/**  The prompts, in the person's order. */
 	prompts: Prompt[],
+	/**  The projects by name. */
+	projects: Project[],
+	/**  Projects that were deleted since the app was started, the last one first. */
+	deleted_projects: DeletedProject[],
 	/**  What was deleted and can be brought back, the last one first. */
 	deletions: Deletion[],
 	/**  The navigation that led to the open chat. */

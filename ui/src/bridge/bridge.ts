@@ -29,6 +29,7 @@ import {
   type PlaceKind,
   type Preferences,
   type Preset,
+  type Project,
   type Prompt,
   type RemoteFilter,
   type ReplyEvent,
@@ -132,6 +133,7 @@ export const shell = {
   compareWithOriginal: (path: string, original: string) =>
     answered(commands.compareWithOriginal(path, original)),
   goOnInWindow: (chat: number) => answered(commands.goOnInWindow(chat)),
+  openChatWindow: (chat: number) => answered(commands.openChatWindow(chat)),
   unloadModel: () => answered(commands.unloadModel()),
   handedOver: () => answered(commands.handedOver()),
   setMenuState: (state: MenuState) => answered(commands.setMenuState(state)),
@@ -196,7 +198,8 @@ export const shell = {
   deleteMessage: (message: number) => answered(commands.deleteMessage(message)),
   deleteChat: (chat: number) => answered(commands.deleteChat(chat)),
   undoDeletion: (deletion: number) => answered(commands.undoDeletion(deletion)),
-  setDraftText: (chat: number | null, text: string) => answered(commands.setDraftText(chat, text)),
+  setDraftText: (chat: number | null, text: string, typed: string) =>
+    answered(commands.setDraftText(chat, text, typed)),
   setEdit: (message: number, edit: Omit<UnsentEdit, "message"> | null) =>
     answered(commands.setEdit(message, edit?.text ?? null, edit?.pictures ?? null)),
   setDraftFiles: (chat: number | null, files: Attachment[]) => answered(commands.setDraftFiles(chat, files)),
@@ -220,6 +223,28 @@ export const shell = {
     answered(commands.sizeOfExportedPictures(chat, format)),
   exportChats: (chat: number | null, format: ExportFormat, pictures: ExportedPictures) =>
     answered(commands.exportChats(chat, format, pictures)),
+  createProject: (name: string) => answered(commands.createProject(name)),
+  changeProject: ({ id, name, instructions, settings }: Project) =>
+    answered(commands.changeProject(id, name, instructions, settings)),
+  deleteProject: (project: number, withChats: boolean) =>
+    answered(commands.deleteProject(project, withChats)),
+  restoreProject: (project: number) => answered(commands.restoreProject(project)),
+  moveChat: (chat: number, to: number | null) => answered(commands.moveChat(chat, to)),
+  projectChats: (project: number) => answered(commands.projectChats(project)),
+  projectTexts: (project: number, question: string, whole: number[], tokens: number, first: boolean) =>
+    answered(commands.projectTexts(project, question, whole, tokens, first)),
+  /** Lets the person choose files for a project. `onReading` hears what those are called that are still to be read. */
+  addProjectFiles: (project: number, onReading: (names: string[]) => void) =>
+    answered(commands.addProjectFiles(project, new Channel(onReading))),
+  addDroppedProjectFiles: (project: number, files: string[], onReading: (names: string[]) => void) =>
+    answered(commands.addDroppedProjectFiles(project, files, new Channel(onReading))),
+  chooseProjectFolder: (project: number, onReading: (names: string[]) => void) =>
+    answered(commands.chooseProjectFolder(project, new Channel(onReading))),
+  readProjectFolder: (project: number, onReading: (names: string[]) => void) =>
+    answered(commands.readProjectFolder(project, new Channel(onReading))),
+  leaveProjectFolder: (project: number) => answered(commands.leaveProjectFolder(project)),
+  removeProjectFile: (file: number) => answered(commands.removeProjectFile(file)),
+  restoreProjectFile: (file: number) => answered(commands.restoreProjectFile(file)),
   readChat: (chat: number) => answered(commands.readChat(chat)),
   savePaper: (title: string, document: string) => answered(commands.savePaper(title, document)),
   printPaper: () => answered(commands.printPaper()),

@@ -5,13 +5,14 @@ import { ErrorNote } from "../frame/ErrorNote";
 import { SignedNote } from "../frame/SignedNote";
 import { getModels } from "../models/actions";
 import { openModel } from "../models/choose";
+import { otherModels } from "../models/models";
 import { ActionButton } from "../primitives/ActionButton";
 import { count } from "../primitives/format";
 import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { usePromptList } from "../prompts/usePromptList";
-import { modelBefore, streamingReply } from "../state/server";
+import { modelBefore, shownProject, streamingReply } from "../state/server";
 import {
   setView,
   useGeneration,
@@ -35,6 +36,7 @@ import { blindness, hasPictures, modelThatSees } from "./pictures";
 import { enqueue, goesFirst, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
 import { SummariseButton, SummaryNote } from "./Summarise";
+import { askTwoModels } from "./sideBySide";
 import { useFileTokens } from "./useTokens";
 import { awaitedFiles, draftKey, isTemporary } from "./view";
 import { WaitingMessages } from "./WaitingMessages";
@@ -53,6 +55,7 @@ export function Composer() {
   const questionsSent = useStore((state) => state.questionsSent);
   const error = useStore((state) => state.actionError);
   const model = useModelName();
+  const project = useStore((state) => shownProject(state)?.name);
   const field = useRef<HTMLTextAreaElement>(null);
   const room = useStore(contextRoom);
   const tokens = useFileTokens(files);
@@ -133,7 +136,7 @@ export function Composer() {
           ref={field}
           text={text}
           onText={setDraft}
-          placeholder={model ? `Message ${model}` : "Message"}
+          placeholder={project ? `Ask in ${project}` : model ? `Message ${model}` : "Message"}
           aria-label="Message"
           data-testid="composer"
           onKeyDown={onKeyDown}
@@ -151,6 +154,7 @@ export function Composer() {
           <MtpControl />
           <RepliesControl />
           <span className="spring" />
+          {!streaming && reason === null && <AskTwoButton />}
           {streaming ? (
             <button
               type="button"
@@ -195,6 +199,27 @@ function AttachButton() {
   return (
     <MenuButton label="Attach files or pictures" testId="attach" entries={entries} side="top" align="start">
       <Icon name="plus" />
+    </MenuButton>
+  );
+}
+
+/** Lets a second model answer what is sent, where there is another one. */
+function AskTwoButton() {
+  const reason = useReason("open");
+  const models = useStore((state) => state.models);
+  const library = useStore((state) => state.library);
+  const selected = useStore((state) => state.selectedModel);
+  const others = otherModels(models, library, selected);
+  if (others.length === 0) return null;
+  const entries = others.map(({ name, path }) => ({
+    name,
+    reason: null,
+    onSelect: () => askTwoModels(path),
+  }));
+  const group: MenuEntry = { name: "Answer after it, and beside it", reason, onSelect: () => {}, entries };
+  return (
+    <MenuButton label="Ask two models" testId="ask-two" entries={[group]} side="top">
+      <Icon name="columns" />
     </MenuButton>
   );
 }

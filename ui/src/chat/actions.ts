@@ -4,6 +4,7 @@ import { sentListener } from "../bridge/replyListeners";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { openModel } from "../models/choose";
+import { projectFiles } from "../projects/texts";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
@@ -22,27 +23,27 @@ function currentLocation(): ChatLocation {
   return { navigation: navigation.current, chat };
 }
 
-/** Begins a reply from where the person is. Returns its chat; null if none was begun. */
+/** Begins a reply from where the person is. Returns what was sent; null if none was begun. */
 async function ask(
   start: (listener: ReplyListener<Sent>) => Promise<void>,
   begun: (sent: Sent) => void = () => {},
   from = currentLocation(),
-): Promise<number | null> {
+): Promise<Sent | null> {
   setView({ actionError: null });
-  let chat: number | null = null;
+  let answer: Sent | null = null;
   try {
     // It goes by what was changed before.
     await Promise.all([chatQueue.settled(), settingsQueue.settled()]);
     await start(
       sentListener((sent) => {
-        chat = sent.chat;
+        answer = sent;
         const stays = isStillThere(state(), from, sent);
         dispatch({ kind: "sent", from, sent });
         if (stays) begun(sent);
         else showSent(sent);
       }),
     );
-    return chat;
+    return answer;
   } catch (error) {
     showError(error, from.chat);
     return null;
@@ -55,7 +56,7 @@ function showSent({ chat }: Sent): void {
 }
 
 /** Begins a reply unless another is just being begun. */
-async function begin(...asked: Parameters<typeof ask>): Promise<number | null> {
+async function begin(...asked: Parameters<typeof ask>): Promise<Sent | null> {
   if (state().sending) return null;
   setView({ sending: true });
   try {
@@ -65,34 +66,50 @@ async function begin(...asked: Parameters<typeof ask>): Promise<number | null> {
   }
 }
 
-/** Sends `text` with files, of long ones what fits it, and pictures. All are given up only once the shell has them. */
+/**
+ * Sends `text` with files, of long ones what fits it, and pictures. All are given up only once the shell has them.
+ * Returns what it has; null if that did not work.
+ */
 export async function send(
   text: string,
   files: Attachment[] = [],
   pictures: MessagePicture[] = [],
   long: LongFiles = NO_LONG_FILES,
-): Promise<void> {
-  const { chat, chatSettings: settings, navigation, tag } = state();
-  const to: Destination = chat === null ? { new: { navigation: navigation.current, settings } } : { chat };
+): Promise<Sent | null> {
+  const { chat, chatSettings: settings, navigation, tag, newIn: project } = state();
+  const to: Destination =
+    chat === null ? { new: { navigation: navigation.current, settings, project } } : { chat };
   const begun = await begin(
-    async (replies) => shell.send(to, withFiles(text, await inPart(files, long, text)), pictures, replies),
+    async (replies) => shell.send(to, await withAllFiles(chat, text, files, long), pictures, replies),
     (sent) => {
       // What was changed while the chat began.
       if (chat === null && state().chatSettings !== settings)
         changeChatSettings(state().chatSettings, sent.chat);
     },
   );
-  if (begun === null) return;
+  if (begun === null) return null;
   if (chat === null && state().note?.unbegun === navigation.current) setView({ note: null });
   dropDraft(chat, text);
   // A file that came meanwhile goes with the next message, and a long one with each: another part of it may fit that.
   const sent = files.filter((file) => !long.files.includes(file));
   if (sent.length > 0) setFiles(chat, (attached) => attached.filter((file) => !sent.includes(file)));
   if (pictures.length > 0) setPictures(chat, (shown) => withoutSent(shown, pictures));
-  if (chat !== null) return;
-  moveDraft(begun);
+  if (chat !== null) return begun;
+  moveDraft(begun.chat);
   // It was begun among the chats with a tag.
-  if (tag !== null) chatQueue.run(() => shell.tagChat(begun, [tag])).catch(showError);
+  if (tag !== null) chatQueue.run(() => shell.tagChat(begun.chat, [tag])).catch(showError);
+  return begun;
+}
+
+/** A question with its files, of long ones what fits it, and with what those of its project say to it. */
+async function withAllFiles(
+  chat: number | null,
+  text: string,
+  files: Attachment[],
+  long: LongFiles,
+): Promise<string> {
+  const [own, shared] = await Promise.all([inPart(files, long, text), projectFiles(chat, text)]);
+  return withFiles(text, [...own, ...shared]);
 }
 
 /** Sends a message that has waited in a chat, be it open or not. Returns why that did not work; null if it did. */
@@ -106,7 +123,7 @@ export async function sendQueued(chat: number, message: Omit<QueuedMessage, "id"
     const long = isHere ? longFiles(files, contextRoom(state()), []) : NO_LONG_FILES;
     await shell.send(
       { chat },
-      withFiles(text, await inPart(files, long, text)),
+      await withAllFiles(chat, text, files, long),
       pictures,
       sentListener((sent) => {
         const stays = isStillThere(state(), from, sent);
@@ -156,19 +173,23 @@ export function leaveEdit(message: number): void {
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
 
-/** Lets another model answer once more, and loads the one before again when it has. */
-export async function answerAgainWith(message: number, path: string): Promise<void> {
+/** Lets another model answer once more, and loads the one before again when it has. `begun`: it is being written. */
+export async function answerAgainWith(
+  message: number,
+  path: string,
+  begun?: (sent: Sent) => void,
+): Promise<void> {
   const before = state().selectedModel;
   const from = currentLocation();
   if (!(await openModel(path))) return;
-  const chat = await begin((replies) => shell.retry(message, replies), undefined, from);
-  if (chat !== null) await quietIn(chat);
+  const sent = await begin((replies) => shell.retry(message, replies), begun, from);
+  if (sent !== null) await quietIn(sent.chat);
   // Whoever has chosen another one meanwhile keeps that.
   if (before !== "" && state().selectedModel === path) await openModel(before);
 }
 
 /** Waits until no reply is written in a chat. */
-const quietIn = (chat: number): Promise<void> =>
+export const quietIn = (chat: number): Promise<void> =>
   new Promise((resolve) => {
     const isQuiet = () => Object.values(state().live).every((live) => live.chat !== chat);
     if (isQuiet()) return resolve();

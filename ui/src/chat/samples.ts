@@ -9,6 +9,7 @@ export const chatSummary = (id: number, more: Partial<ChatSummary> = {}): ChatSu
   pinned: false,
   tags: [],
   origin: null,
+  project: null,
   unseen: null,
   created_at: 0,
   updated_at: id,
@@ -18,7 +19,13 @@ export const chatSummary = (id: number, more: Partial<ChatSummary> = {}): ChatSu
 /** A chat as it opens, for tests. */
 export const openedChat = (id: number, messages: BranchMessage[] = []): OpenedChat => ({
   chat: chatSummary(id),
-  settings: { system_prompt: "", without_standing: false, generation: null, preset: null },
+  settings: {
+    system_prompt: "",
+    without_standing: false,
+    without_project: false,
+    generation: null,
+    preset: null,
+  },
   draft: { text: "", files: [], pictures: [] },
   edits: [],
   messages,

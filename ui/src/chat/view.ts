@@ -72,6 +72,8 @@ export interface ChatView {
   edits: Record<number, Edit | null>;
   /** The message that pictures are being added to. */
   addingTo: number | null;
+  /** The versions of a reply that stand side by side. */
+  compared: { left: number; right: number } | null;
   /** The message that came into view last because somebody asked for it, and whether it is shown for a moment. */
   jump: { message: number; highlighted: boolean } | null;
 }
@@ -95,6 +97,7 @@ export const CHAT_VIEW: ChatView = {
   editing: null,
   edits: {},
   addingTo: null,
+  compared: null,
   jump: null,
 };
 
@@ -110,6 +113,15 @@ export const isTemporary = (chat: number | null): chat is number => chat !== nul
 
 /** Names the draft of a chat. */
 export const draftKey = (chat: number | null): string => (chat === null ? "new" : String(chat));
+
+/** All versions of the reply of which two stand side by side; null where none do, or its chat is left. */
+export const comparedVersions = ({
+  compared,
+  versions,
+}: Pick<ChatView, "compared"> & Pick<ServerState, "versions">): number[] | null =>
+  (compared &&
+    Object.values(versions).find((all) => all.includes(compared.left) && all.includes(compared.right))) ??
+  null;
 
 /** The reply that the panel tells of while it tells of one; null where there is none that has ended. */
 export function inspected({

@@ -1,8 +1,11 @@
 import { type ComponentType, useEffect } from "react";
+import { ReadingBar } from "../aloud/ReadingBar";
 import { BenchmarksScreen } from "../benchmarks/BenchmarksScreen";
+import { shell } from "../bridge/bridge";
 import { Composer } from "../chat/Composer";
 import { Conversation } from "../chat/Conversation";
 import { Inspector, InspectorToggle } from "../chat/Inspector";
+import { VersionsScreen } from "../chat/VersionsScreen";
 import { titleOf } from "../chatList/ChatRow";
 import { chatEntries } from "../chatList/chatMenu";
 import { ExportSheet } from "../chatList/ExportSheet";
@@ -19,12 +22,17 @@ import { useMenuBar } from "../palette/useMenuBar";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { MAC } from "../primitives/platform";
-import { useStore } from "../state/store";
+import { addFiles, openProject as goToProject } from "../projects/actions";
+import { ProjectSheets } from "../projects/ProjectSheets";
+import { projectEntries } from "../projects/projectMenu";
+import { openProject } from "../state/server";
+import { setView, useStore } from "../state/store";
 import { UpdateSheet } from "../updates/UpdateSheet";
 import { Announcer } from "./Announcer";
 import { DropTarget } from "./DropTarget";
 import { closeDrawer } from "./drawer";
 import { EngineBanner } from "./EngineBanner";
+import { showError } from "./errors";
 import { Note } from "./Note";
 import { Sidebar } from "./Sidebar";
 import { TitleStart } from "./TitleStart";
@@ -36,6 +44,7 @@ import { type Screen, sidebarShown } from "./view";
 /** What fills the window beside the sidebar, and what it is called. The chat has its own name. */
 const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> = {
   chat: { name: null, Content: ChatScreen },
+  versions: { name: null, Content: VersionsScreen },
   models: { name: "Models", Content: ModelsScreen },
   benchmarks: { name: "Benchmarks", Content: BenchmarksScreen },
 };
@@ -44,9 +53,10 @@ const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> =
 export function App({ run }: { run: Run }) {
   const sidebar = useStore(sidebarShown);
   const over = useStore((state) => state.narrow && state.drawer);
-  const screen = useStore((state) => state.screen);
+  const alone = useStore((state) => state.alone !== null);
+  const screen = useScreen();
   const { name, Content } = SCREENS[screen];
-  const title = useStore((state) => name ?? state.about?.title);
+  const title = useStore((state) => name ?? state.about?.title ?? openProject(state)?.name);
   useShortcuts(run);
   useMenuBar();
   useLook();
@@ -57,7 +67,7 @@ export function App({ run }: { run: Run }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever goes to another screen wants to see it
   useEffect(closeDrawer, [screen]);
   return (
-    <div className={useFrameClass()}>
+    <div className={useFrameClass()} data-testid={alone ? "chat-window" : "main-window"}>
       {sidebar && <Sidebar />}
       {over && <BesideDrawer />}
       <div className="stage">
@@ -65,16 +75,30 @@ export function App({ run }: { run: Run }) {
         <Note />
       </div>
       <TagsSheet />
+      <ProjectSheets />
       <ExportSheet />
-      <UpdateSheet />
+      {!alone && <UpdateSheet />}
       <Palette run={run} />
       <Shortcuts />
       <LinkAddress />
       <DropTarget />
       <Announcer />
-      <JobAnnouncer />
+      {!alone && <JobAnnouncer />}
     </div>
   );
+}
+
+/** What is shown. A window for one chat alone leads to all other screens in the main window. */
+function useScreen(): Screen {
+  const screen = useStore((state) => state.screen);
+  const alone = useStore((state) => state.alone !== null);
+  const elsewhere = alone && (screen === "models" || screen === "benchmarks") ? screen : null;
+  useEffect(() => {
+    if (elsewhere === null) return;
+    setView({ screen: "chat" });
+    shell.act(elsewhere).catch(showError);
+  }, [elsewhere]);
+  return elsewhere === null ? screen : "chat";
 }
 
 /** The page beside the sidebar that lies over it: a click there puts the sidebar away and does nothing else. */
@@ -103,11 +127,29 @@ function ChatScreen() {
   const inspector = useStore((state) => state.inspector);
   const trouble = useStore((state) => state.trouble);
   const chat = useStore((state) => state.about);
+  const project = useStore(openProject);
   return (
     <>
       <main className="main">
         <header className="toolbar" data-tauri-drag-region>
           <TitleStart />
+          {project && chat && (
+            <button
+              type="button"
+              className="quiet-button title-project"
+              title={`To the project “${project.name}”`}
+              data-testid="to-project"
+              onClick={() => goToProject(project.id)}
+            >
+              <Icon name="folder" />
+              <span className="chip-words">{project.name}</span>
+            </button>
+          )}
+          {project && !chat && (
+            <span className="title" data-tauri-drag-region data-testid="project-title">
+              {project.name}
+            </span>
+          )}
           {chat && (
             <span className="title" data-tauri-drag-region data-testid="title">
               {titleOf(chat)}
@@ -120,6 +162,26 @@ function ChatScreen() {
               <Icon name="more" />
             </MenuButton>
           )}
+          {project && !chat && (
+            <>
+              <button
+                type="button"
+                className="button add-files"
+                data-testid="project-add-files"
+                onClick={() => addFiles(project.id)}
+              >
+                <Icon name="plus" />
+                <span>Add files</span>
+              </button>
+              <MenuButton
+                label="More for this project"
+                testId="this-project-more"
+                entries={projectEntries(project)}
+              >
+                <Icon name="more" />
+              </MenuButton>
+            </>
+          )}
           {!(inspector && !trouble) && <InspectorToggle />}
         </header>
         {trouble ? (
@@ -128,6 +190,7 @@ function ChatScreen() {
           <div className="chat-place">
             <Conversation />
             <EngineBanner />
+            <ReadingBar />
             <Composer />
           </div>
         )}

@@ -1,31 +1,38 @@
 import type { Action, ModelInfo } from "../bridge/bindings";
 import { openChat } from "../chat/navigation";
 import { changeSettings } from "../chat/settings";
+import { askTwoModels } from "../chat/sideBySide";
 import { summarise } from "../chat/summarise";
 import { MODES, thinkingOf, thinkingReason } from "../chat/thinking";
+import { draftKey } from "../chat/view";
 import { openModel, selectModel } from "../models/choose";
-import { choices } from "../models/models";
+import { otherModels } from "../models/models";
+import { openProject } from "../projects/actions";
 import { insertPrompt } from "../prompts/actions";
 import { openSettings } from "../settings/actions";
 import { PAGES } from "../settings/pages";
-import { streamingReply } from "../state/server";
+import { modelName, streamingReply } from "../state/server";
 import { reason, type State } from "../state/store";
 import { ranked } from "./ranked";
 import { actionsNow, keysLabel, type Run } from "./table";
 
 /** What there is to offer. */
-interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel" | "prompts"> {
+interface Offer
+  extends Pick<State, "chats" | "chat" | "projects" | "models" | "library" | "selectedModel" | "prompts"> {
   /** Whether another model can be opened now. */
   canOpen: boolean;
   /** The model that is ready to answer. */
   model: ModelInfo | null;
   /** The chat whose older part can be summarised now. */
   summarised: number | null;
+  /** What the model is called that answers, where a message is typed that it and another one can answer now. */
+  asks: string | null;
 }
 
 export const offer = (state: State): Offer => ({
   chats: state.chats,
   chat: state.chat,
+  projects: state.projects,
   models: state.models,
   library: state.library,
   selectedModel: state.selectedModel,
@@ -36,7 +43,14 @@ export const offer = (state: State): Offer => ({
     state.screen === "chat" && streamingReply(state) === null && state.messages.length > 1
       ? state.chat
       : null,
+  asks: canAskTwo(state) ? modelName(state) : null,
 });
+
+const canAskTwo = (state: State): boolean =>
+  state.screen === "chat" &&
+  /\S/.test(state.drafts[draftKey(state.chat)] ?? "") &&
+  reason(state, "ask") === null &&
+  streamingReply(state) === null;
 
 /** The commands that can be given now. */
 export const commandsOf = (state: State): Action[] => actionsNow(state).filter(({ id }) => id !== "palette");
@@ -44,7 +58,7 @@ export const commandsOf = (state: State): Action[] => actionsNow(state).filter((
 /** Something to go to or to do. */
 export interface Entry {
   key: string;
-  group: "Chats" | "Commands" | "Prompts" | "Models" | "Settings";
+  group: "Chats" | "Projects" | "Commands" | "Prompts" | "Models" | "Settings";
   name: string;
   /** The keys that do the same. */
   keys: string | null;
@@ -71,6 +85,7 @@ export function entries(
 ): Entry[] {
   const chats = chatEntries(offer, query, titles);
   const others = [
+    ...projectEntries(offer),
     ...commandEntries(commands, run),
     ...replyEntries(offer),
     ...promptEntries(offer),
@@ -126,6 +141,14 @@ function replyEntries({ model, summarised }: Offer): Entry[] {
       : [command("summarise", "Summarise the older part of this chat", () => void summarise(summarised))]),
   ];
 }
+const projectEntries = ({ projects }: Offer): Entry[] =>
+  projects.map(({ id, name }) => ({
+    key: `project ${id}`,
+    group: "Projects",
+    name: `Project: ${name}`,
+    keys: null,
+    choose: () => void openProject(id),
+  }));
 
 const promptEntries = ({ prompts }: Offer): Entry[] =>
   prompts.map((prompt, at) => ({
@@ -136,18 +159,29 @@ const promptEntries = ({ prompts }: Offer): Entry[] =>
     choose: () => insertPrompt(prompt),
   }));
 
-function modelEntries({ models, library, selectedModel, canOpen }: Offer): Entry[] {
+function modelEntries({ models, library, selectedModel, canOpen, asks }: Offer): Entry[] {
   if (!canOpen) return [];
-  return choices(models, library)
-    .flatMap(([, group]) => group)
-    .filter(({ path, local }) => path !== selectedModel && (local === null || local.state.state === "ready"))
-    .map(({ path, name }) => ({
+  const others = otherModels(models, library, selectedModel);
+  const uses = others.map(
+    ({ path, name }): Entry => ({
       key: `model ${path}`,
       group: "Models",
       name: `Use ${name}`,
       keys: null,
       choose: () => void (models.some((entry) => entry.path === path) ? selectModel(path) : openModel(path)),
-    }));
+    }),
+  );
+  if (asks === null) return uses;
+  const pairs = others.map(
+    ({ path, name }): Entry => ({
+      key: `two ${path}`,
+      group: "Models",
+      name: `Ask two models: ${asks} and ${name}`,
+      keys: null,
+      choose: () => void askTwoModels(path),
+    }),
+  );
+  return [...uses, ...pairs];
 }
 
 const settingsEntries = (): Entry[] =>

@@ -1,4 +1,5 @@
 import { create } from "zustand";
+import { ALOUD_VIEW, type AloudView } from "../aloud/view";
 import type { GenerationSettings, ModelInfo } from "../bridge/bindings";
 import { CHAT_VIEW, type ChatView } from "../chat/view";
 import { CHAT_LIST_VIEW, type ChatListView } from "../chatList/view";
@@ -6,6 +7,7 @@ import { FIND_VIEW, type FindView } from "../find/view";
 import { FRAME_VIEW, type FrameView } from "../frame/view";
 import { MODELS_VIEW, type ModelsView } from "../models/view";
 import { PALETTE_VIEW, type PaletteView } from "../palette/view";
+import { PROJECTS_VIEW, type ProjectsView } from "../projects/view";
 import { PROMPTS_VIEW, type PromptsView } from "../prompts/view";
 import { SETTINGS_VIEW, type SettingsView } from "../settings/view";
 import { UPDATES_VIEW, type UpdatesView } from "../updates/view";
@@ -25,9 +27,11 @@ type View = FrameView &
   ChatView &
   ChatListView &
   FindView &
+  AloudView &
   ModelsView &
   SettingsView &
   PaletteView &
+  ProjectsView &
   PromptsView &
   UpdatesView;
 
@@ -40,9 +44,11 @@ export const useStore = create<State>(() => ({
   ...CHAT_VIEW,
   ...CHAT_LIST_VIEW,
   ...FIND_VIEW,
+  ...ALOUD_VIEW,
   ...MODELS_VIEW,
   ...SETTINGS_VIEW,
   ...PALETTE_VIEW,
+  ...PROJECTS_VIEW,
   ...PROMPTS_VIEW,
   ...UPDATES_VIEW,
 }));

@@ -62,7 +62,8 @@ impl Store {
         })
     }
 
-    /// Copies the messages that lead to one, itself included, into a chat of their own with the same settings and tags.
+    /// Copies the messages that lead to one, itself included, into a chat of their own with the same settings and tags,
+    /// in the same project.
     pub fn branch_into_new_chat(&mut self, last: MessageId) -> Result<ChatSummary, ChatsError> {
         self.write(|db| {
             let new = begin_branch(db, last)?;
@@ -103,12 +104,14 @@ impl Store {
     }
 }
 
-/// Begins a chat that comes from a message of another one, with the settings and tags of that, and without messages.
+/// Begins a chat that comes from a message of another one, with the settings and tags of that, in its project, and
+/// without messages.
 fn begin_branch(db: &Connection, last: MessageId) -> Result<ChatId, Fault> {
     let TreePosition { chat, .. } = TreePosition::of(db, last)?;
-    let copy = "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, without_standing, generation,
-                                  preset, origin_chat, origin_message)
-                SELECT title, named, :now, :now, system_prompt, without_standing, generation, preset, id, :last
+    let copy = "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, without_standing,
+                                  without_project, generation, preset, project, origin_chat, origin_message)
+                SELECT title, named, :now, :now, system_prompt, without_standing, without_project, generation,
+                       preset, project, id, :last
                 FROM chat WHERE id = :chat RETURNING id";
     let values = named_params! {":now": now(), ":last": last, ":chat": chat};
     let new: ChatId = db.query_row(copy, values, |row| row.get(0))?;

@@ -135,11 +135,13 @@ impl Store {
 }
 
 pub(crate) fn chat_settings(db: &Connection, id: ChatId) -> Result<ChatSettings, Fault> {
-    let sql = "SELECT system_prompt, without_standing, generation, preset FROM chat WHERE id = ?1 AND deletion IS NULL";
+    let sql = "SELECT system_prompt, without_standing, without_project, generation, preset FROM chat
+               WHERE id = ?1 AND deletion IS NULL";
     let read = |row: &Row<'_>| {
         Ok(ChatSettings {
             system_prompt: row.get("system_prompt")?,
             without_standing: row.get("without_standing")?,
+            without_project: row.get("without_project")?,
             generation: sql::json(row, "generation")?,
             preset: row.get("preset")?,
         })
@@ -152,10 +154,11 @@ pub(crate) fn set_chat_settings(
     id: ChatId,
     settings: &ChatSettings,
 ) -> rusqlite::Result<()> {
-    let ChatSettings { system_prompt, without_standing, generation, preset } = settings;
+    let ChatSettings { system_prompt, without_standing, without_project, generation, preset } = settings;
     db.execute(
-        "UPDATE chat SET system_prompt = ?2, generation = ?3, preset = ?4, without_standing = ?5 WHERE id = ?1",
-        (id, system_prompt, to_json(generation.as_ref())?, preset, without_standing),
+        "UPDATE chat SET system_prompt = ?2, generation = ?3, preset = ?4, without_standing = ?5, without_project = ?6
+         WHERE id = ?1",
+        (id, system_prompt, to_json(generation.as_ref())?, preset, without_standing, without_project),
     )
     .map(drop)
 }

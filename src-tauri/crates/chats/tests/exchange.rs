@@ -171,6 +171,7 @@ fn make(store: &mut Store, steps: &[Step]) {
                 let preset = preset.as_ref().filter(|_| !presets.is_empty());
                 let chosen = ChatSettings {
                     without_standing: true,
+                    without_project: true,
                     system_prompt: prompt.clone(),
                     generation: Some(settings(*temperature, Some(u64::MAX))),
                     preset: preset.map(|index| presets[index.index(presets.len())].id),

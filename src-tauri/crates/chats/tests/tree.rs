@@ -289,6 +289,7 @@ fn a_branch_becomes_a_chat_with_the_same_settings() {
     let preset = store.add_preset("short", "Be short.", None).unwrap().id;
     let chat_settings = foretoken_protocol::ChatSettings {
         without_standing: true,
+        without_project: true,
         system_prompt: "Be short.".into(),
         generation: Some(settings()),
         preset: Some(preset),

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    ActionId, BranchMessage, ChatPage, ChatSummary, ChatsBackup, Deletion, DeletionId, Draft, ErrorReport,
-    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, Looked, MessagePicture,
-    ModelInfo, OpenedChat, Preferences, Preset, Prompt, Provenance, ReplyStats, Role, Tag, UpdateState,
+    ActionId, BranchMessage, ChatPage, ChatSummary, ChatsBackup, DeletedProject, Deletion, DeletionId, Draft,
+    ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, Looked,
+    MessagePicture, ModelInfo, OpenedChat, Preferences, Preset, Project, Prompt, Provenance, ReplyStats,
+    Role, Tag, UpdateState,
 };
 
 /// Names a chat in the store.
@@ -151,6 +152,10 @@ pub struct Snapshot {
     pub deleted_presets: Vec<Preset>,
     /// The prompts, in the person's order.
     pub prompts: Vec<Prompt>,
+    /// The projects by name.
+    pub projects: Vec<Project>,
+    /// Projects that were deleted since the app was started, the last one first.
+    pub deleted_projects: Vec<DeletedProject>,
     /// What was deleted and can be brought back, the last one first.
     pub deletions: Vec<Deletion>,
     /// The navigation that led to the open chat.
@@ -232,6 +237,13 @@ pub enum AppEvent {
         /// All prompts, in the person's order.
         prompts: Vec<Prompt>,
     },
+    /// A project, or how many chats are in it, has changed.
+    Projects {
+        /// The projects by name.
+        projects: Vec<Project>,
+        /// Those that can be brought back, the last one first.
+        deleted: Vec<DeletedProject>,
+    },
     /// The tags, or how many chats have them, changed.
     Tags {
         /// All tags.
@@ -291,6 +303,18 @@ pub enum AppEvent {
     },
     /// The app is about to end: hand over what was typed last, and say so.
     Closing,
+    /// Another window has changed what a chat shows, or how its replies are written.
+    ChatChanged {
+        /// The chat.
+        chat: ChatId,
+    },
+    /// Something was typed in another window and not sent.
+    DraftText {
+        /// The chat.
+        chat: ChatId,
+        /// All of it.
+        text: String,
+    },
     /// A notification about a chat was clicked.
     OpenChat {
         /// The chat.

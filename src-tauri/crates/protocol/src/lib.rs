@@ -19,6 +19,7 @@ mod logprobs;
 mod model;
 mod pictures;
 mod preferences;
+mod projects;
 mod provenance;
 mod quality;
 mod settings;
@@ -69,6 +70,9 @@ pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState, PictureInput};
 pub use pictures::{Looked, MessagePicture, PictureDetail, PictureFacts, PictureFormat};
 pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, QuickKey, SettingsPage};
+pub use projects::{
+    AddedFiles, DeletedProject, Project, ProjectChat, ProjectFile, ProjectFileId, ProjectId, ProjectText,
+};
 pub use provenance::{DraftRun, Provenance};
 pub use quality::{
     Evidence, EvidenceFigures, EvidenceText, KeptOffer, MatrixBits, MeasuringOutlook, OfferedSize,

@@ -43,6 +43,12 @@ pub(crate) const ACTIONS: &[Action] = &[
             Keys { alt: true, ..command("n") },
         )
     },
+    Action { menu: FILE, ..action(ActionId::NewProject, "New project") },
+    Action {
+        menu: FILE,
+        available: Availability::InChat,
+        ..action(ActionId::MoveChat, "Move this chat to a project…")
+    },
     Action { menu: EDIT, ..with(action(ActionId::Find, "Find"), command("f")) },
     Action {
         menu: EDIT,

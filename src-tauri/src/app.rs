@@ -224,6 +224,8 @@ impl App {
             presets: Vec::new(),
             deleted_presets: Vec::new(),
             prompts: Vec::new(),
+            projects: Vec::new(),
+            deleted_projects: Vec::new(),
             deletions: Vec::new(),
             navigation: 0,
             open: None,

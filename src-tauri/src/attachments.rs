@@ -25,6 +25,8 @@ use crate::conversations::asking::MOST_PICTURES;
 pub(crate) const LARGEST: u32 = 8 << 20;
 /// How many files go with one message at most.
 pub(crate) const MOST: u32 = 64;
+/// The code of a file that is none of what can be read.
+pub(crate) const NOT_TEXT: &str = "attachment_not_text";
 /// How long the text of a document is looked for.
 const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -68,7 +70,7 @@ impl From<AttachmentError> for ErrorReport {
                 ("pictures_too_many", "Leave some out, or send them with several messages.")
             }
             AttachmentError::NotText { .. } => (
-                "attachment_not_text",
+                NOT_TEXT,
                 "Text, program code, PDFs, pictures, office documents, books in ePub and web pages can be sent.",
             ),
             AttachmentError::GaveUp { .. } => (

@@ -36,6 +36,7 @@ mod paper;
 mod pictures;
 mod places;
 mod preview;
+mod project_folders;
 mod quick;
 mod quit;
 mod quitting;

@@ -6,8 +6,9 @@ use foretoken_chats::Store;
 use foretoken_protocol::{
     AppEvent, Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId,
     ErrorReport, ExportFormat, Exported, ExportedPictures, GenerationSettings, Imported, MessageId,
-    MessagePicture, OpenedChat, PictureSize, Preset, PresetId, SearchResults, SearchScope,
+    MessagePicture, OpenedChat, PictureSize, Preset, PresetId, SearchResults, SearchScope, SummaryProgress,
 };
+use tauri::ipc::Channel;
 use tauri::{State, WebviewWindow};
 
 use super::dialogs::{path_to_open, path_to_save};
@@ -83,8 +84,28 @@ pub(crate) async fn branch_chat(
     app.conversations.branch(of_main(&window, navigation), message).await
 }
 
-/// Puts another text in the place of that of a reply, as a further version, and shows that. Nothing is edited while a
-/// reply is written in its chat.
+/// Has the model summarise the older part of a chat, which stays as it is, and begins a new one with the summary and
+/// the latest messages. Returns that one; `None` where it was stopped before. Says on `progress` how far it is.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn summarise_chat(
+    app: State<'_, Arc<App>>,
+    chat: ChatId,
+    progress: Channel<SummaryProgress>,
+) -> Result<Option<ChatId>, ErrorReport> {
+    app.conversations.summarise(chat, progress).await
+}
+
+/// Stops the summary of a chat, if one is being written.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn stop_summary(app: State<'_, Arc<App>>, chat: ChatId) -> Result<(), ErrorReport> {
+    app.conversations.stop_summary(chat);
+    Ok(())
+}
+
+/// Puts another text in the place of that of a reply or a summary, as a further version, and shows that. Nothing is
+/// edited while a reply is written in its chat.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn edit_reply(

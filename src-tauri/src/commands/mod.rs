@@ -9,6 +9,7 @@ mod local_api;
 mod models;
 mod paper;
 mod pictures;
+mod projects;
 mod prompts;
 mod replies;
 mod settings;
@@ -17,7 +18,7 @@ mod window;
 
 use foretoken_chats::FIRST_TEMPORARY;
 use foretoken_protocol::{
-    Action, LocalApiSettings, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Preferences,
+    Action, BRIEF_THINKING, LocalApiSettings, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Preferences,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -64,6 +65,8 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::new_temporary_chat,
         chats::keep_chat,
         chats::branch_chat,
+        chats::summarise_chat,
+        chats::stop_summary,
         chats::edit_reply,
         chats::chat_page,
         chats::search_chats,
@@ -86,6 +89,20 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::choose_chats_file,
         chats::import_chats,
         chats::restore_chats,
+        projects::create_project,
+        projects::change_project,
+        projects::delete_project,
+        projects::restore_project,
+        projects::move_chat,
+        projects::project_chats,
+        projects::project_texts,
+        projects::add_project_files,
+        projects::add_dropped_project_files,
+        projects::choose_project_folder,
+        projects::read_project_folder,
+        projects::leave_project_folder,
+        projects::remove_project_file,
+        projects::restore_project_file,
         paper::read_chat,
         paper::save_paper,
         paper::print_paper,
@@ -165,6 +182,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         .constant("ACTIONS", ACTIONS)
         .constant("ATTACHMENT_BYTES", attachments::LARGEST)
         .constant("ATTACHMENT_FILES", attachments::MOST)
+        .constant("BRIEF_THINKING", BRIEF_THINKING)
         .constant("MESSAGE_PICTURES", MOST_PICTURES)
         .constant("DEFAULT_GENERATION", written(&Settings::default().generation))
         // The same on every system, as the bindings are.

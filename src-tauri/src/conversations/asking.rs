@@ -7,11 +7,12 @@ use foretoken_chats::{ChatsError, Store, is_temporary};
 use foretoken_host::{Prompt, SettingsFor};
 use foretoken_protocol::{
     AppEvent, Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
-    GenerationSettings, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartialReply, Role,
-    Sent,
+    GenerationSettings, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartStats,
+    PartialReply, Role, Sent,
 };
 
 use crate::conversations::Conversations;
+use crate::conversations::filing::publish_project_of;
 use crate::conversations::pictures::Conversation;
 use crate::conversations::replies::{Dependencies, Page, Written};
 use crate::conversations::titles::first_title;
@@ -50,7 +51,7 @@ impl Question {
 
 /// What is known about the next reply before the engine begins it: the name of the selected model, and the app's
 /// settings, which hold where the chat has none of its own.
-struct Answering {
+pub(super) struct Answering {
     models: Arc<Models>,
     model: String,
     generation: GenerationSettings,
@@ -67,7 +68,7 @@ struct Manner {
 }
 
 /// A reply that is stored and not written yet.
-struct Begun {
+pub(super) struct Begun {
     chat: ChatId,
     /// The messages that were added, the reply last.
     added: Vec<BranchMessage>,
@@ -75,13 +76,13 @@ struct Begun {
     /// The reply as far as it was written before.
     resume: Option<PartialReply>,
     settings: SettingsFor,
-    /// How long the reply has thought already, in seconds.
-    thought_seconds: f64,
+    /// What the reply has thought already.
+    thought: PartStats,
 }
 
 impl Answering {
     /// Adds an empty reply to a question. `before` was added before it.
-    fn begin(
+    pub(super) fn begin(
         &self,
         store: &mut Store,
         chat: ChatId,
@@ -94,7 +95,7 @@ impl Answering {
             |message: Message| Ok(BranchMessage { versions: store.versions(message.id)?, message });
         let added: Result<_, ChatsError> = before.into_iter().chain([reply]).map(with_versions).collect();
         let conversation = Conversation::of(store, question, &self.standing)?;
-        Ok(Begun { chat, added: added?, conversation, resume: None, settings, thought_seconds: 0.0 })
+        Ok(Begun { chat, added: added?, conversation, resume: None, settings, thought: PartStats::default() })
     }
 
     /// How the next reply in a chat is written. Where the chat follows the app, the sampling is that of the model which
@@ -129,7 +130,7 @@ impl Conversations {
         self.prepare(&pictures, into).await?;
         let _one_at_a_time = self.asking.lock().await;
         self.check_free(into)?;
-        let (answering, open) = (self.answering(), self.open.clone());
+        let (answering, open, events) = (self.answering(), self.open.clone(), Arc::clone(&self.events));
         let begun = self
             .store
             .call_for(into, move |store| {
@@ -137,9 +138,10 @@ impl Conversations {
                     Destination::Chat(chat) => {
                         (chat, store.messages(chat)?.last().map(|message| message.id), None)
                     }
-                    Destination::New(Beginning { navigation, settings }) => {
-                        let chat = store.create_chat(&first_title(&text, &pictures))?.id;
+                    Destination::New(Beginning { navigation, settings, project }) => {
+                        let chat = store.create_chat_in(project, &first_title(&text, &pictures))?.id;
                         store.set_chat_settings(chat, &settings)?;
+                        publish_project_of(store, &events, project)?;
                         (chat, None, navigation)
                     }
                 };
@@ -259,8 +261,8 @@ impl Conversations {
                 let resume = (partial != PartialReply::default()).then_some(partial);
                 let conversation = Conversation::of(store, question, &answering.standing)?;
                 let added = vec![BranchMessage { versions: store.versions(message.id)?, message }];
-                let thought_seconds = thought.unwrap_or_default().seconds;
-                Ok(Begun { chat, added, conversation, resume, settings, thought_seconds })
+                let thought = thought.unwrap_or_default();
+                Ok(Begun { chat, added, conversation, resume, settings, thought })
             })
             .await?;
         Ok(self.write(begun, page).await)
@@ -314,7 +316,7 @@ impl Conversations {
     }
 
     /// The model that is chosen now, and the app's settings.
-    fn answering(&self) -> Answering {
+    pub(super) fn answering(&self) -> Answering {
         let settings = self.settings.current();
         let model = self.models.name(&self.models.selected(&settings));
         let standing = settings.preferences.standing_instructions;
@@ -322,7 +324,7 @@ impl Conversations {
     }
 
     /// The chat of a message, and the message itself.
-    async fn message(&self, message: MessageId) -> Result<(ChatId, Message), ErrorReport> {
+    pub(super) async fn message(&self, message: MessageId) -> Result<(ChatId, Message), ErrorReport> {
         self.store
             .call_for(message, move |store| Ok((store.chat_of(message)?, store.message(message)?)))
             .await
@@ -341,8 +343,8 @@ impl Conversations {
     }
 
     /// Lets the engine write a reply that was begun.
-    async fn write(self: &Arc<Self>, begun: Begun, page: impl Into<Page>) -> Sent {
-        let Begun { chat, added, conversation, resume, settings, thought_seconds } = begun;
+    pub(super) async fn write(self: &Arc<Self>, begun: Begun, page: impl Into<Page>) -> Sent {
+        let Begun { chat, added, conversation, resume, settings, thought } = begun;
         let page = page.into();
         let asked_in = page.window.clone();
         if is_temporary(chat) {
@@ -360,7 +362,7 @@ impl Conversations {
             chats: self.store.clone(),
             name: Box::new(move |model: &ModelInfo| namer.name(&model.path)),
             compare: Box::new(move |model, stats| judge.library.comparison(model, stats)),
-            thought_seconds,
+            thought,
             unseen,
         };
         let id = reply.id;

@@ -10,7 +10,7 @@ use foretoken_chats::{ChatsError, Reader, Store, is_temporary};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat, ExportReport,
     ExportedPictures, GenerationSettings, ImportReport, Imported, MessageId, OpenedChat, Preset, PresetId,
-    SearchResults, SearchScope,
+    ProjectId, SearchResults, SearchScope,
 };
 use tokio::runtime::Handle;
 use tokio::time::sleep;
@@ -50,13 +50,14 @@ impl Conversations {
             let id = chat.id;
             publish_chat(store, &events, id)?;
             publish_tags(store, &events)?;
+            publish_project_of(store, &events, chat.project)?;
             Ok(id)
         });
         let chat = branched.await?;
         self.show_chat(navigation, chat).await
     }
 
-    /// Puts `text` in the place of that of a reply, as a further version, and shows it. Nothing is asked.
+    /// Puts `text` in the place of that of a reply or a summary, as a further version, and shows it. Nothing is asked.
     pub(crate) async fn edit_reply(
         self: &Arc<Self>,
         navigation: impl Into<Option<u32>>,
@@ -67,7 +68,10 @@ impl Conversations {
             return Err(empty_reply());
         }
         let _nobody_asks = self.asking.lock().await;
-        let (chat, _, _) = self.reply(message).await?;
+        let (chat, before) = self.message(message).await?;
+        if !before.is_summary() {
+            self.reply(message).await?;
+        }
         self.check_quiet(chat)?;
         let events = Arc::clone(&self.events);
         let edited = self.store.call_for(message, move |store| {
@@ -95,7 +99,7 @@ impl Conversations {
     }
 
     /// Removes what models have read of a chat, in the background. It is read again if it comes back.
-    fn forget_read(&self, chat: ChatId) {
+    pub(super) fn forget_read(&self, chat: ChatId) {
         let prefixes = self.prefixes.clone();
         tokio::spawn(async move { prefixes.forget(chat).await });
     }
@@ -104,11 +108,13 @@ impl Conversations {
     pub(crate) async fn delete_chat(&self, chat: ChatId) -> Result<DeletionId, ErrorReport> {
         let (events, open) = (Arc::clone(&self.events), self.open.clone());
         let deleted = self.store.call_for(chat, move |store| {
+            let project = store.chat(chat)?.project;
             let deletion = store.delete_chat(chat)?;
             open.leave(chat);
             events.publish(&AppEvent::ChatGone { chat });
             publish_deletions(store, &events)?;
             publish_tags(store, &events)?;
+            publish_project_of(store, &events, project)?;
             Ok(deletion)
         });
         let deletion = deleted.await?;
@@ -126,8 +132,9 @@ impl Conversations {
             .call_for(deletion, move |store| {
                 let chat = store.undo_deletion(deletion)?;
                 // It may itself be in what is still deleted.
-                if store.chat(chat).is_ok() {
+                if let Ok(summary) = store.chat(chat) {
                     publish_chat(store, &events, chat)?;
+                    publish_project_of(store, &events, summary.project)?;
                 }
                 publish_deletions(store, &events)?;
                 publish_tags(store, &events)?;
@@ -267,6 +274,7 @@ impl Conversations {
         let events = Arc::clone(&self.events);
         let publish = move |store: &mut Store| {
             publish_tags(store, &events)?;
+            publish_projects(store, &events)?;
             publish_presets(store, &events)
         };
         self.store.call(publish).await?;
@@ -399,7 +407,7 @@ fn empty_reply() -> ErrorReport {
 }
 
 /// Tells the page how a chat stands in the list; a temporary one stands in none.
-fn publish_chat(store: &Store, events: &AppEvents, chat: ChatId) -> Result<(), ChatsError> {
+pub(super) fn publish_chat(store: &Store, events: &AppEvents, chat: ChatId) -> Result<(), ChatsError> {
     let chat = store.chat(chat)?;
     if !store.is_temporary() {
         events.publish(&AppEvent::Chat { chat });
@@ -407,10 +415,25 @@ fn publish_chat(store: &Store, events: &AppEvents, chat: ChatId) -> Result<(), C
     Ok(())
 }
 
-fn publish_tags(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
+pub(super) fn publish_tags(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
     if !store.is_temporary() {
         events.publish(&AppEvent::Tags { tags: store.tags()? });
     }
+    Ok(())
+}
+
+/// Tells the page of all projects where something has changed in one.
+pub(super) fn publish_project_of(
+    store: &Store,
+    events: &AppEvents,
+    project: Option<ProjectId>,
+) -> Result<(), ChatsError> {
+    if project.is_some() { publish_projects(store, events) } else { Ok(()) }
+}
+
+pub(super) fn publish_projects(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {
+    let (projects, deleted) = (store.projects()?, store.deleted_projects()?);
+    events.publish(&AppEvent::Projects { projects, deleted });
     Ok(())
 }
 

@@ -4,9 +4,11 @@ pub(crate) mod asking;
 mod filing;
 pub(crate) mod open;
 pub(crate) mod pictures;
+mod projects;
 mod prompts;
 pub(crate) mod replies;
 pub(crate) mod store;
+mod summaries;
 mod temporary;
 mod titles;
 
@@ -26,6 +28,7 @@ use crate::settings::AppSettings;
 use open::{OpenChat, OpenPlace};
 use replies::Replies;
 use store::ChatStore;
+use summaries::Summaries;
 pub(crate) use temporary::TemporaryFiles;
 
 /// How many chats the page is given when it opens; it asks for more when they are looked at.
@@ -60,8 +63,12 @@ pub(crate) struct Conversations {
     shown: watch::Sender<bool>,
     /// Held while chats are imported: what is dropped meanwhile comes after.
     importing: tokio::sync::Mutex<()>,
+    /// Held while the folder of a project is read.
+    pub(crate) reading_folders: tokio::sync::Mutex<()>,
     /// Held while a reply is begun, so that a chat never has two at a time.
     asking: tokio::sync::Mutex<()>,
+    /// The summaries that are being written.
+    summaries: Arc<Summaries>,
     /// Sends chats that may get an automatic title to [`Conversations::make_titles`].
     untitled: mpsc::UnboundedSender<ChatId>,
     /// The receiving end of `untitled`, until [`Conversations::make_titles`] takes it.
@@ -93,8 +100,10 @@ impl Conversations {
             open: OpenChat::default(),
             shown: watch::Sender::default(),
             importing: tokio::sync::Mutex::new(()),
+            reading_folders: tokio::sync::Mutex::new(()),
             asking: tokio::sync::Mutex::new(()),
             asked_temporarily: AtomicBool::new(false),
+            summaries: Arc::default(),
             untitled,
             titles: Mutex::new(Some(titles)),
         }
@@ -123,6 +132,8 @@ impl Conversations {
                 whole.presets = store.presets()?;
                 whole.deleted_presets = store.deleted_presets();
                 whole.prompts = store.prompts()?;
+                whole.projects = store.projects()?;
+                whole.deleted_projects = store.deleted_projects()?;
                 whole.deletions = store.deletions()?;
                 whole.draft = store.draft(None)?;
                 Ok(whole)

@@ -56,7 +56,7 @@ export const STATS: ReplyStats = replyStats({
     { drafted: 84, accepted: 65 },
     { drafted: 31, accepted: 20 },
   ],
-  thinking: { emitted: 96, steps: 44, drafted: 70, accepted: 52, seconds: 1.7 },
+  thinking: { emitted: 96, steps: 44, drafted: 70, accepted: 52, seconds: 1.7, cut: false },
   depth: {
     steps_per_entry: 8,
     depths: [1, 1.4, 1.6, 2, 1.8, 1.5, 2.1, 1.9, 1.7, 2.2, 2, 1.4, 1.6, 1.9, 2, 1.8, 1.7, 1.6, 2, 1.9],
@@ -142,7 +142,13 @@ export const opened = (
   more: Partial<OpenedChat> = {},
 ): OpenedChat => ({
   chat,
-  settings: { system_prompt: "", without_standing: false, generation: null, preset: null },
+  settings: {
+    system_prompt: "",
+    without_standing: false,
+    without_project: false,
+    generation: null,
+    preset: null,
+  },
   draft: { text: "", files: [], pictures: [] },
   edits: [],
   messages,
@@ -191,6 +197,7 @@ export const BORROW_CHAT = opened(
       system_prompt:
         "I know C++ and learn Rust. Show short examples that compile on stable, and say what they would do wrong in C++.",
       without_standing: false,
+      without_project: false,
       generation: null,
       preset: null,
     },

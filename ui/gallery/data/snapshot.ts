@@ -37,6 +37,8 @@ const SNAPSHOT: Snapshot = {
     },
   ],
   deleted_presets: [],
+  projects: [],
+  deleted_projects: [],
   prompts: [
     {
       name: "Translate",

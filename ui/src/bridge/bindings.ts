@@ -70,8 +70,15 @@ export const commands = {
 	/**  Copies what leads to a message, itself included, into a chat of its own, and opens that. */
 	branchChat: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { navigation, message })),
 	/**
-	 *  Puts another text in the place of that of a reply, as a further version, and shows that. Nothing is edited while a
-	 *  reply is written in its chat.
+	 *  Has the model summarise the older part of a chat, which stays as it is, and begins a new one with the summary and
+	 *  the latest messages. Returns that one; `None` where it was stopped before. Says on `progress` how far it is.
+	 */
+	summariseChat: (chat: number, progress: Channel<SummaryProgress>) => typedError<number | null, ErrorReport>(__TAURI_INVOKE("summarise_chat", { chat, progress })),
+	/**  Stops the summary of a chat, if one is being written. */
+	stopSummary: (chat: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_summary", { chat })),
+	/**
+	 *  Puts another text in the place of that of a reply or a summary, as a further version, and shows that. Nothing is
+	 *  edited while a reply is written in its chat.
 	 */
 	editReply: (navigation: number, message: number, text: string) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("edit_reply", { navigation, message, text })),
 	/**  Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it. */
@@ -128,6 +135,44 @@ export const commands = {
 	importChats: (paths: string[]) => typedError<Imported, ErrorReport>(__TAURI_INVOKE("import_chats", { paths })),
 	/**  Puts the newest sound backup in the place of chats that are damaged. Everything is to be asked for again. */
 	restoreChats: () => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_chats")),
+	/**  Adds a project, with a name if none is given. */
+	createProject: (name: string) => typedError<Project, ErrorReport>(__TAURI_INVOKE("create_project", { name })),
+	/**  Gives a project another name, other instructions and other settings for new chats. Those that are there keep theirs. */
+	changeProject: (project: number, name: string, instructions: string, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("change_project", { project, name, instructions, settings })),
+	/**  Deletes a project with its chats, or so that they leave it. It can be brought back until the app quits. */
+	deleteProject: (project: number, withChats: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_project", { project, withChats })),
+	/**  Brings a deleted project back, with what was deleted with it. */
+	restoreProject: (project: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_project", { project })),
+	/**  Moves a chat into a project, or out of the one that it is in. */
+	moveChat: (chat: number, to: number | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("move_chat", { chat, to })),
+	/**  The chats of a project, in the order of the list. */
+	projectChats: (project: number) => typedError<ProjectChat[], ErrorReport>(__TAURI_INVOKE("project_chats", { project })),
+	/**
+	 *  What a question gets of the files of a project: those that are `whole`, and of the others the passages that fit it
+	 *  best, of about `tokens` tokens together; where no word of it occurs and it is the `first` of its chat, what they
+	 *  begin with.
+	 */
+	projectTexts: (project: number, question: string, whole: number[], tokens: number, first: boolean) => typedError<ProjectText[], ErrorReport>(__TAURI_INVOKE("project_texts", { project, question, whole, tokens, first })),
+	/**
+	 *  Lets the person choose files for a project in the system's dialog and adds their texts, one after the other. Says on
+	 *  `reading` what those are called that are still to be read, each time that is fewer.
+	 */
+	addProjectFiles: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("add_project_files", { project, reading })),
+	/**  Adds the texts of files to a project that were dropped on the window last, in the same way. */
+	addDroppedProjectFiles: (project: number, files: string[], reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("add_dropped_project_files", { project, files, reading })),
+	/**
+	 *  Lets the person choose a folder in the system's dialog whose files are those of a project too, and reads them. Nothing
+	 *  is ever written there.
+	 */
+	chooseProjectFolder: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("choose_project_folder", { project, reading })),
+	/**  Reads what has changed in the folder of a project since it was read last, if it has one. */
+	readProjectFolder: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("read_project_folder", { project, reading })),
+	/**  Takes the folder of a project away. It is left as it is; nothing more is read of it. */
+	leaveProjectFolder: (project: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("leave_project_folder", { project })),
+	/**  Takes a file out of its project. It can be brought back until the app quits. */
+	removeProjectFile: (file: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("remove_project_file", { file })),
+	/**  Brings back a file that was taken out of its project, or whose place another one took. */
+	restoreProjectFile: (file: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_project_file", { file })),
 	/**  A chat with the branch that is shown of it. It is not opened. */
 	readChat: (chat: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("read_chat", { chat })),
 	/**
@@ -333,7 +378,9 @@ export const ATTACHMENT_BYTES = 8388608 as const;
 
 export const ATTACHMENT_FILES = 64 as const;
 
-export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":true,"stop":[]} as const;
+export const BRIEF_THINKING = 1024 as const;
+
+export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":{"mode":"normal"},"stop":[]} as const;
 
 export const DEFAULT_LOCAL_API = {"on":false,"port":3673,"needs_token":true,"network":false,"may_load":false,"rows":4,"sampling":"app","aliases":[{"name":"claude-*","model":null},{"name":"gpt-*","model":null},{"name":"chatgpt-*","model":null},{"name":"o1*","model":null},{"name":"o3*","model":null},{"name":"o4*","model":null}],"origins":[]} as const;
 
@@ -385,6 +432,16 @@ export type Action = {
 
 /**  Names an action. */
 export type ActionId = "new_chat" | "quick_question" | "new_temporary_chat" | "open_window" | "export_chat" | "export_html" | "print" | "export_chats" | "import_chats" | "close_window" | "quit" | "find" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "compare_versions" | "read_aloud" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "unload" | "benchmarks" | "settings" | "check_for_updates" | "diagnostics" | "shortcuts";
+
+/**  What became of files that were to be added to a project. */
+export type AddedFiles = {
+	/**  Files of the same name whose place they took, which can be brought back. */
+	replaced: number[],
+	/**  Why others were not added, in the order of the files. */
+	refused: ErrorReport[],
+	/**  What people should know of those that were, a sentence each. */
+	notes: string[],
+};
 
 /**  A name by which programs ask for a model. */
 export type ApiAlias = {
@@ -518,6 +575,12 @@ deleted: Preset[] } |
 { type: "prompts"; 
 /**  All prompts, in the person's order. */
 prompts: Prompt[] } | 
+/**  A project, or how many chats are in it, has changed. */
+{ type: "projects"; 
+/**  The projects by name. */
+projects: Project[]; 
+/**  Those that can be brought back, the last one first. */
+deleted: DeletedProject[] } | 
 /**  The tags, or how many chats have them, changed. */
 { type: "tags"; 
 /**  All tags. */
@@ -663,6 +726,8 @@ export type Beginning = {
 	navigation: number | null,
 	/**  How its replies are written. */
 	settings: ChatSettings,
+	/**  The project that it is begun in. */
+	project: number | null,
 };
 
 /**  What a benchmark found. */
@@ -778,6 +843,8 @@ export type ChatSettings = {
 	system_prompt: string,
 	/**  Whether those that hold for all chats do not hold in this one. */
 	without_standing: boolean,
+	/**  Whether what its project knows, instructions and files, does not hold in this one. */
+	without_project: boolean,
 	/**  How replies are written. */
 	generation: GenerationSettings | null,
 	/**  The preset that the settings were taken from. */
@@ -798,6 +865,8 @@ export type ChatSummary = {
 	tags: string[],
 	/**  Where it was branched from; `None` for all others, and once that chat is deleted. */
 	origin: ChatOrigin | null,
+	/**  The project that it is in; `None` for all others, which alone stand in the list. */
+	project: number | null,
 	/**  How a reply ended that nobody has looked at yet. */
 	unseen: UnseenReply | null,
 	/**  When it was begun, milliseconds since 1970. */
@@ -932,6 +1001,16 @@ export type DeletedModel = {
 	name: string,
 	/**  What it takes on the disk until the app quits. */
 	disk_bytes: number,
+};
+
+/**  A project that was deleted and can be brought back. */
+export type DeletedProject = {
+	/**  Names it. */
+	id: number,
+	/**  What people call it. */
+	name: string,
+	/**  How many chats were deleted with it. */
+	chats: number,
 };
 
 /**  Something that was deleted and can be brought back. */
@@ -1304,7 +1383,7 @@ export type GenerationChange = {
 	/**  See [`GenerationSettings::max_tokens`]. */
 	max_tokens: number | null,
 	/**  See [`GenerationSettings::thinking`]. */
-	thinking: boolean | null,
+	thinking: Thinking | null,
 	/**  See [`GenerationSettings::stop`]. */
 	stop: string[] | null,
 };
@@ -1317,8 +1396,8 @@ export type GenerationSettings = {
 	drafting: Drafting,
 	/**  The reply ends after this many tokens. */
 	max_tokens: number,
-	/**  Whether the model may think before it answers, where its template knows the switch. */
-	thinking: boolean,
+	/**  How much the model may think before it answers. */
+	thinking: Thinking,
 	/**  Texts that end the reply where they would appear; they are not part of it. */
 	stop: string[],
 };
@@ -1860,6 +1939,8 @@ export type ModelInfo = {
 	defaults: Sampling,
 	/**  Whether the chat template has a thinking switch. */
 	thinking: boolean,
+	/**  Whether the chat template can be told how much to think. */
+	thinking_effort: boolean,
 	/**  Whether the chat template takes tools, and writes calls in a form that is known here. */
 	tools: boolean,
 	/**  Whether it writes the arguments of calls as JSON, and not each between tags. */
@@ -1993,6 +2074,8 @@ export type PartStats = {
 	 *  continued after this part keeps the time.
 	 */
 	seconds: number,
+	/**  Whether it was cut where its budget was used up. */
+	cut: boolean,
 };
 
 /**  A part of a document that fits a question. */
@@ -2167,6 +2250,56 @@ export type Preset = {
 	system_prompt: string,
 	/**  How replies are written; `None` follows what the model's own files recommend. */
 	generation: GenerationSettings | null,
+};
+
+/**  A project. */
+export type Project = {
+	/**  Names it. */
+	id: number,
+	/**  What people call it. */
+	name: string,
+	/**  What every chat in it knows, empty for nothing. */
+	instructions: string,
+	/**  What a new chat in it begins with. Chats that are there keep their own. */
+	settings: ChatSettings,
+	/**  The folder whose files are its own too; `None` where there is none. */
+	folder: string | null,
+	/**  Its files by name. */
+	files: ProjectFile[],
+	/**  How many chats are in it. */
+	chats: number,
+};
+
+/**  A chat of a project. */
+export type ProjectChat = {
+	/**  As it would stand in the list. */
+	chat: ChatSummary,
+	/**  How the last message that is shown begins, on one line. */
+	excerpt: string,
+};
+
+/**  A file of a project, whose text is kept with the chats. */
+export type ProjectFile = {
+	/**  Names it. */
+	id: number,
+	/**  The file's name, without its folder; of a file of the project's folder where it is in that. */
+	name: string,
+	/**  The tokens of its text, roughly. */
+	tokens: number,
+	/**  Whether it is in the project's folder, where it is read again when it has changed. */
+	in_folder: boolean,
+	/**  Why nothing is read of it, in a sentence; `None` where its text is there. */
+	trouble: string | null,
+};
+
+/**  What a question gets of a file of its project: all of it, or the passages that fit. */
+export type ProjectText = {
+	/**  The file's name. */
+	name: string,
+	/**  What it holds; `None` where only passages fit. */
+	text: string | null,
+	/**  Those that fit the question, in the order of the text. */
+	passages: Passage[],
 };
 
 /**  A text that a person keeps for messages. What stands in it in double braces is filled in there. */
@@ -2538,6 +2671,10 @@ export type Snapshot = {
 	deleted_presets: Preset[],
 	/**  The prompts, in the person's order. */
 	prompts: Prompt[],
+	/**  The projects by name. */
+	projects: Project[],
+	/**  Projects that were deleted since the app was started, the last one first. */
+	deleted_projects: DeletedProject[],
 	/**  What was deleted and can be brought back, the last one first. */
 	deletions: Deletion[],
 	/**  The navigation that led to the open chat. */
@@ -2600,6 +2737,14 @@ export type Stored = {
 	library: string,
 };
 
+/**  How far the summary of the older part of a chat is. */
+export type SummaryProgress = {
+	/**  Pieces of it that are summarised. Each is as long as one prompt may be. */
+	done: number,
+	/**  All pieces. */
+	of: number,
+};
+
 /**  What the system has around the page of a window, which changes while the app runs. */
 export type Surroundings = {
 	/**  The accent colour that the person chose for the whole system, `#rrggbb`; `None` where each program has its own. */
@@ -2655,6 +2800,29 @@ export type TextSpeed = {
 	/**  With what look-up finds, as far as it pays; `None` where that was not measured. */
 	lookup: AutoSpeed | null,
 };
+
+/**
+ *  How much the model may think before it answers. It matters to models whose template has a thinking switch.
+ * 
+ *  A budget is the most that a model may think: what it thinks by itself can be cut, and not made longer. So `Long` asks
+ *  for something only where the template knows of an effort, and is `Normal` elsewhere.
+ */
+export type Thinking = 
+/**  Not at all: the template switches it off. */
+{ mode: "off" } | 
+/**
+ *  A low effort where the template knows of that; elsewhere at most [`BRIEF_THINKING`] tokens, and a quarter of
+ *  what the reply has room for.
+ */
+{ mode: "brief" } | 
+/**  As much as it does by itself. */
+{ mode: "normal" } | 
+/**  A high effort where the template knows of that; elsewhere as much as it does by itself. */
+{ mode: "long" } | 
+/**  At most so many tokens. */
+{ mode: "tokens"; 
+/**  Behind so many the thinking is ended, and the answer begins. */
+tokens: number };
 
 /**  What a token added to a reply, and when. */
 export type TimedToken = {

@@ -29,6 +29,7 @@ import {
   type PlaceKind,
   type Preferences,
   type Preset,
+  type Project,
   type Prompt,
   type RemoteFilter,
   type ReplyEvent,
@@ -36,6 +37,7 @@ import {
   type Sent,
   type SettingsPage,
   type Snapshot,
+  type SummaryProgress,
   type UnsentEdit,
 } from "./bindings";
 
@@ -181,6 +183,9 @@ export const shell = {
   openChat: (navigation: number, chat: number) => answered(commands.openChat(navigation, chat)),
   showMessage: (navigation: number, message: number) => answered(commands.showMessage(navigation, message)),
   branchChat: (navigation: number, message: number) => answered(commands.branchChat(navigation, message)),
+  summarise: (chat: number, onProgress: (progress: SummaryProgress) => void) =>
+    answered(commands.summariseChat(chat, new Channel(onProgress))),
+  stopSummary: (chat: number) => answered(commands.stopSummary(chat)),
   editReply: (navigation: number, message: number, text: string) =>
     answered(commands.editReply(navigation, message, text)),
   chatPage: (tag: string | null, after: ChatCursor | null, limit: number) =>
@@ -218,6 +223,28 @@ export const shell = {
     answered(commands.sizeOfExportedPictures(chat, format)),
   exportChats: (chat: number | null, format: ExportFormat, pictures: ExportedPictures) =>
     answered(commands.exportChats(chat, format, pictures)),
+  createProject: (name: string) => answered(commands.createProject(name)),
+  changeProject: ({ id, name, instructions, settings }: Project) =>
+    answered(commands.changeProject(id, name, instructions, settings)),
+  deleteProject: (project: number, withChats: boolean) =>
+    answered(commands.deleteProject(project, withChats)),
+  restoreProject: (project: number) => answered(commands.restoreProject(project)),
+  moveChat: (chat: number, to: number | null) => answered(commands.moveChat(chat, to)),
+  projectChats: (project: number) => answered(commands.projectChats(project)),
+  projectTexts: (project: number, question: string, whole: number[], tokens: number, first: boolean) =>
+    answered(commands.projectTexts(project, question, whole, tokens, first)),
+  /** Lets the person choose files for a project. `onReading` hears what those are called that are still to be read. */
+  addProjectFiles: (project: number, onReading: (names: string[]) => void) =>
+    answered(commands.addProjectFiles(project, new Channel(onReading))),
+  addDroppedProjectFiles: (project: number, files: string[], onReading: (names: string[]) => void) =>
+    answered(commands.addDroppedProjectFiles(project, files, new Channel(onReading))),
+  chooseProjectFolder: (project: number, onReading: (names: string[]) => void) =>
+    answered(commands.chooseProjectFolder(project, new Channel(onReading))),
+  readProjectFolder: (project: number, onReading: (names: string[]) => void) =>
+    answered(commands.readProjectFolder(project, new Channel(onReading))),
+  leaveProjectFolder: (project: number) => answered(commands.leaveProjectFolder(project)),
+  removeProjectFile: (file: number) => answered(commands.removeProjectFile(file)),
+  restoreProjectFile: (file: number) => answered(commands.restoreProjectFile(file)),
   readChat: (chat: number) => answered(commands.readChat(chat)),
   savePaper: (title: string, document: string) => answered(commands.savePaper(title, document)),
   printPaper: () => answered(commands.printPaper()),

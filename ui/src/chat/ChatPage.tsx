@@ -4,6 +4,7 @@ import { Fold } from "../frame/Fold";
 import { Fact } from "../primitives/Fact";
 import { bytes, count, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
+import { openProject } from "../state/server";
 import { setView, useGeneration, useModel, useModelName, useStore } from "../state/store";
 import { showWithVersions } from "./actions";
 import { likelyTokens, sentFiles, withFiles } from "./attachments";
@@ -32,6 +33,7 @@ export function ChatPage() {
           onClick={() => setView({ repliesOpen: true })}
         />
         <Standing />
+        <InProject />
         <Memory />
         <VersionsRow />
       </div>
@@ -53,14 +55,20 @@ const amountLabel = ({ tokens, about }: Amount): string => (about ? `about ${cou
 
 const NOTHING: string[] = [];
 
-/** How much the instructions of all chats and the system prompt add to all that is read. */
+/** How much the instructions of all chats, those of the project and the system prompt add to all that is read. */
 function useAlways(): Amount {
   const prompt = useStore((state) => state.chatSettings.system_prompt);
   const standing = useStore(({ preferences, chatSettings }) =>
     chatSettings.without_standing ? "" : preferences.standing_instructions,
   );
   const typing = useStore((state) => state.repliesOpen);
-  const texts = useMemo(() => [standing, prompt].filter((text) => text !== ""), [standing, prompt]);
+  const shared = useStore((state) =>
+    state.chatSettings.without_project ? "" : (openProject(state)?.instructions ?? ""),
+  );
+  const texts = useMemo(
+    () => [standing, shared, prompt].filter((text) => text !== ""),
+    [standing, shared, prompt],
+  );
   // What is being typed is counted once it is written.
   const counted = useTokens(typing ? NOTHING : texts);
   return sum(texts.map((text, index) => amount(counted[index], () => text)));
@@ -84,6 +92,30 @@ function Standing() {
         className="switch"
         data-testid="chat-standing"
         onClick={() => changeChatSettings({ without_standing: !without })}
+      />
+    </section>
+  );
+}
+
+/** Whether what its project knows holds in this one, where there is something. */
+function InProject() {
+  const project = useStore(openProject);
+  const without = useStore((state) => state.chatSettings.without_project);
+  if (!project || (!/\S/.test(project.instructions) && project.files.length === 0)) return null;
+  const files = project.files.map(({ name }) => name);
+  return (
+    <section className="fold chat-standing">
+      <span className="fold-name" title={[project.instructions, ...files].filter(Boolean).join("\n")}>
+        What “{project.name}” knows
+      </span>
+      <button
+        type="button"
+        role="switch"
+        aria-checked={!without}
+        aria-label={`What “${project.name}” knows`}
+        className="switch"
+        data-testid="chat-project"
+        onClick={() => changeChatSettings({ without_project: !without })}
       />
     </section>
   );

@@ -12,7 +12,7 @@ import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { usePromptList } from "../prompts/usePromptList";
-import { modelBefore, streamingReply } from "../state/server";
+import { modelBefore, shownProject, streamingReply } from "../state/server";
 import {
   setView,
   useGeneration,
@@ -35,6 +35,7 @@ import { filesOf } from "./pasted";
 import { blindness, hasPictures, modelThatSees } from "./pictures";
 import { enqueue, goesFirst, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
+import { SummariseButton, SummaryNote } from "./Summarise";
 import { askTwoModels } from "./sideBySide";
 import { useFileTokens } from "./useTokens";
 import { awaitedFiles, draftKey, isTemporary } from "./view";
@@ -54,6 +55,7 @@ export function Composer() {
   const questionsSent = useStore((state) => state.questionsSent);
   const error = useStore((state) => state.actionError);
   const model = useModelName();
+  const project = useStore((state) => shownProject(state)?.name);
   const field = useRef<HTMLTextAreaElement>(null);
   const room = useStore(contextRoom);
   const tokens = useFileTokens(files);
@@ -116,6 +118,7 @@ export function Composer() {
       )}
       <TemporaryNote />
       <ModelNote />
+      <SummaryNote />
       <ContextNote />
       <PicturesNote attached={pictures} />
       {chat !== null && <WaitingMessages chat={chat} />}
@@ -133,7 +136,7 @@ export function Composer() {
           ref={field}
           text={text}
           onText={setDraft}
-          placeholder={model ? `Message ${model}` : "Message"}
+          placeholder={project ? `Ask in ${project}` : model ? `Message ${model}` : "Message"}
           aria-label="Message"
           data-testid="composer"
           onKeyDown={onKeyDown}
@@ -305,11 +308,12 @@ function ModelNote() {
   );
 }
 
-/** Says when the chat will soon be longer than the model can read. */
+/** Says when the chat will soon be longer than the model can read, and what can be done. */
 function ContextNote() {
   const messages = useStore((state) => state.messages);
+  const summarising = useStore(({ chat, summaries }) => chat !== null && summaries[chat] !== undefined);
   const use = contextUse(messages, useModel(), useGeneration());
-  if (!use?.nearly) return null;
+  if (!use?.nearly || summarising) return null;
   return (
     <SignedNote
       kind="full"
@@ -318,11 +322,14 @@ function ContextNote() {
       message={roomLabel(use)}
       hint={`${count(use.used)} of ${count(use.of)} tokens are used. ${contextLabel(use)}`}
       actions={
-        use.full && (
-          <button type="button" className="button primary" onClick={newChat}>
-            New chat
-          </button>
-        )
+        <>
+          <SummariseButton primary={use.full} />
+          {use.full && (
+            <button type="button" className="button" onClick={newChat}>
+              New chat
+            </button>
+          )}
+        </>
       }
     />
   );

@@ -5,10 +5,14 @@ import { openFind } from "../find/actions";
 import { FindBar } from "../find/FindBar";
 import { useFind } from "../find/useFind";
 import { EmptyChat } from "../frame/EmptyChat";
+import { ProjectPage } from "../projects/ProjectPage";
+import { shownProject } from "../state/server";
 import { setView, useStore } from "../state/store";
 import { Question } from "./Question";
 import { Reply } from "./Reply";
+import { Summary } from "./Summary";
 import { useStickToBottom } from "./useStickToBottom";
+import { isSummary } from "./view";
 
 /** Messages that are drawn above and below those in view. */
 const NEARBY = 6;
@@ -26,6 +30,7 @@ export function Conversation() {
   const title = useStore((state) => state.about?.title ?? "New chat");
   const questionsSent = useStore((state) => state.questionsSent);
   const jump = useStore((state) => state.jump);
+  const project = useStore(shownProject);
   const finding = useStore((state) => openFind(state) !== null);
   const { scroller, content, away, scrolled, toEnd, leaveEnd } = useStickToBottom(messages.length > 0);
   const list = useVirtualizer({
@@ -39,7 +44,7 @@ export function Conversation() {
     paddingEnd: GAP,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a chat opens at its end, and a question brings one there
-  useLayoutEffect(toEnd, [chat, questionsSent, toEnd]);
+  useLayoutEffect(toEnd, [chat, project?.id, questionsSent, toEnd]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a new jump moves the view
   useLayoutEffect(() => {
@@ -85,7 +90,7 @@ export function Conversation() {
       >
         <div className="column" ref={content} style={{ minHeight: messages.length && list.getTotalSize() }}>
           {!opened && <Opening />}
-          {opened && messages.length === 0 && <EmptyChat />}
+          {opened && messages.length === 0 && (project ? <ProjectPage project={project} /> : <EmptyChat />)}
           {messages.length > 0 && <h1 className="off-screen">{title}</h1>}
           <div className="turns" style={{ paddingTop: shown[0]?.start }}>
             {shown.map(({ index, key }) => (
@@ -130,12 +135,15 @@ interface TurnProps {
 }
 
 function Turn({ message, last, highlighted }: TurnProps) {
-  if (!message || message.role === "system") return null;
-  return (
-    <div className={highlighted ? "turn lit" : "turn"}>
-      {message.role === "user" ? <Question message={message} /> : <Reply message={message} last={last} />}
-    </div>
-  );
+  if (!message) return null;
+  const drawn = isSummary(message) ? (
+    <Summary message={message} />
+  ) : message.role === "user" ? (
+    <Question message={message} />
+  ) : message.role === "assistant" ? (
+    <Reply message={message} last={last} />
+  ) : null;
+  return drawn && <div className={highlighted ? "turn lit" : "turn"}>{drawn}</div>;
 }
 
 /** How high a message will be, roughly, until it is drawn. */

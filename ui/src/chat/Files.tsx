@@ -1,5 +1,6 @@
-import { memo, useMemo } from "react";
+import { memo, useMemo, useState } from "react";
 import type { Attachment } from "../bridge/bindings";
+import { count } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { dropPendingFiles } from "./attaching";
 import { costLabel, leftOut } from "./attachments";
@@ -22,9 +23,26 @@ interface Props {
   onRemove?: (index: number) => void;
 }
 
+/** Of more files than this only the first are shown, until the others are asked for: a project may have many. */
+const MANY = 6;
+const FIRST = 4;
+
 /** Files that went with a message, and what they cost. */
 export const Files = memo(function Files({ files }: { files: Attachment[] }) {
-  return <FileChips files={files} tokens={useFileTokens(files)} />;
+  const [all, setAll] = useState(false);
+  const shown = useMemo(() => (all || files.length <= MANY ? files : files.slice(0, FIRST)), [all, files]);
+  const tokens = useFileTokens(shown);
+  const left = files.length - shown.length;
+  return (
+    <>
+      <FileChips files={shown} tokens={tokens} />
+      {left > 0 && (
+        <button type="button" className="quiet-button" data-testid="more-files" onClick={() => setAll(true)}>
+          {count(left)} more files
+        </button>
+      )}
+    </>
+  );
 });
 
 /** Files that go or went with a message, by what each costs. */

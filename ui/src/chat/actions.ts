@@ -4,6 +4,7 @@ import { sentListener } from "../bridge/replyListeners";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { openModel } from "../models/choose";
+import { projectFiles } from "../projects/texts";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
@@ -75,10 +76,11 @@ export async function send(
   pictures: MessagePicture[] = [],
   long: LongFiles = NO_LONG_FILES,
 ): Promise<Sent | null> {
-  const { chat, chatSettings: settings, navigation, tag } = state();
-  const to: Destination = chat === null ? { new: { navigation: navigation.current, settings } } : { chat };
+  const { chat, chatSettings: settings, navigation, tag, newIn: project } = state();
+  const to: Destination =
+    chat === null ? { new: { navigation: navigation.current, settings, project } } : { chat };
   const begun = await begin(
-    async (replies) => shell.send(to, withFiles(text, await inPart(files, long, text)), pictures, replies),
+    async (replies) => shell.send(to, await withAllFiles(chat, text, files, long), pictures, replies),
     (sent) => {
       // What was changed while the chat began.
       if (chat === null && state().chatSettings !== settings)
@@ -99,6 +101,17 @@ export async function send(
   return begun;
 }
 
+/** A question with its files, of long ones what fits it, and with what those of its project say to it. */
+async function withAllFiles(
+  chat: number | null,
+  text: string,
+  files: Attachment[],
+  long: LongFiles,
+): Promise<string> {
+  const [own, shared] = await Promise.all([inPart(files, long, text), projectFiles(chat, text)]);
+  return withFiles(text, [...own, ...shared]);
+}
+
 /** Sends a message that has waited in a chat, be it open or not. Returns why that did not work; null if it did. */
 export async function sendQueued(chat: number, message: Omit<QueuedMessage, "id">): Promise<string | null> {
   const isHere = state().chat === chat;
@@ -110,7 +123,7 @@ export async function sendQueued(chat: number, message: Omit<QueuedMessage, "id"
     const long = isHere ? longFiles(files, contextRoom(state()), []) : NO_LONG_FILES;
     await shell.send(
       { chat },
-      withFiles(text, await inPart(files, long, text)),
+      await withAllFiles(chat, text, files, long),
       pictures,
       sentListener((sent) => {
         const stays = isStillThere(state(), from, sent);

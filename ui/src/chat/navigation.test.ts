@@ -185,7 +185,9 @@ describe("a chat that is deleted", () => {
     const asked = send("Hello");
     begin(5);
     await asked;
-    expect(sent.mock.calls[0]?.[0]).toEqual({ new: { navigation: 1, settings: DEFAULT_CHAT_SETTINGS } });
+    expect(sent.mock.calls[0]?.[0]).toEqual({
+      new: { navigation: 1, settings: DEFAULT_CHAT_SETTINGS, project: null },
+    });
   });
 
   it("comes back from the list of what was deleted, and is opened; a message comes into view", async () => {
@@ -221,7 +223,7 @@ describe("a new chat", () => {
     begin(5);
     await asked;
     await rest();
-    expect(sent.mock.calls[0]?.[0]).toEqual({ new: { navigation: 0, settings: FOX } });
+    expect(sent.mock.calls[0]?.[0]).toEqual({ new: { navigation: 0, settings: FOX, project: null } });
     expect(set.mock.calls).toEqual([[5, later]]);
     expect(state()).toMatchObject({ chat: 5, chatSettings: later });
   });

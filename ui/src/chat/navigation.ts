@@ -3,6 +3,7 @@ import { reportOf, shell } from "../bridge/bridge";
 import { attachReplies } from "../bridge/replyListeners";
 import { chatQueue } from "../bridge/serialQueue";
 import { attempt, noteError, showError } from "../frame/errors";
+import { knownChat } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { followAttached, mergeDraft, mergeEdits, saveDrafts } from "./drafts";
 import { isTemporary } from "./view";
@@ -66,7 +67,12 @@ export async function keepChat(chat: number): Promise<void> {
 }
 
 /** Leaves the open chat for a new one, in the main window. */
-export async function newChat(): Promise<void> {
+export const newChat = () => beginChat(null);
+
+/** Leaves the open chat for a new one in a project: until it begins, the page of the project is what is seen. */
+export const openProject = (project: number) => beginChat(project);
+
+async function beginChat(project: number | null): Promise<void> {
   if (state().alone !== null) return void attempt(() => shell.act("new_chat"));
   const navigation = startNavigation();
   setView({ editing: null, inspectedReply: null });
@@ -74,7 +80,7 @@ export async function newChat(): Promise<void> {
     navigation,
     () => shell.newChat(navigation),
     () => {
-      dispatch({ kind: "new", navigation });
+      dispatch({ kind: "new", navigation, project });
       setView({ actionError: null });
     },
   );
@@ -107,9 +113,9 @@ export async function openChat(chat: number): Promise<void> {
   const { alone } = state();
   if (alone !== null && alone !== chat) return void attempt(() => shell.goOnInWindow(chat));
   setView({ screen: "chat", drawer: false });
-  const { chats, chat: current, navigation } = state();
+  const { chat: current, navigation } = state();
   // One that is marked as unseen is told to the shell, which takes the mark away.
-  const marked = chats.some(({ id, unseen }) => id === chat && unseen !== null);
+  const marked = (knownChat(state(), chat)?.unseen ?? null) !== null;
   if (current !== chat || navigation.pending || marked) await readAgain(chat);
 }
 

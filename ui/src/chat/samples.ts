@@ -9,6 +9,7 @@ export const chatSummary = (id: number, more: Partial<ChatSummary> = {}): ChatSu
   pinned: false,
   tags: [],
   origin: null,
+  project: null,
   unseen: null,
   created_at: 0,
   updated_at: id,
@@ -18,7 +19,13 @@ export const chatSummary = (id: number, more: Partial<ChatSummary> = {}): ChatSu
 /** A chat as it opens, for tests. */
 export const openedChat = (id: number, messages: BranchMessage[] = []): OpenedChat => ({
   chat: chatSummary(id),
-  settings: { system_prompt: "", without_standing: false, generation: null, preset: null },
+  settings: {
+    system_prompt: "",
+    without_standing: false,
+    without_project: false,
+    generation: null,
+    preset: null,
+  },
   draft: { text: "", files: [], pictures: [] },
   edits: [],
   messages,
@@ -70,7 +77,7 @@ export const replyStats = (more: Partial<ReplyStats> = {}): ReplyStats => ({
   forced: 0,
   refused_drafts: 0,
   exact: "bitwise",
-  thinking: { emitted: 0, steps: 0, drafted: 0, accepted: 0, seconds: 0 },
+  thinking: { emitted: 0, steps: 0, drafted: 0, accepted: 0, seconds: 0, cut: false },
   depth: { steps_per_entry: 7, depths: [1, 1, 1.4, 1.2] },
   passes: [1, 0, 2, 1],
   sampling: useStore.getInitialState().settings.sampling,

@@ -4,6 +4,7 @@ import {
   FIRST_TEMPORARY,
   type Message,
   type MessagePicture,
+  type SummaryProgress,
   type UnsentEdit,
 } from "../bridge/bindings";
 import type { ServerState } from "../state/server";
@@ -57,6 +58,8 @@ export interface ChatView {
   held: Record<number, string>;
   /** Files that are to go with them and are not read yet. */
   pendingFiles: PendingFiles[];
+  /** How far the summaries are that are being written, by chat. */
+  summaries: Record<number, SummaryProgress>;
   /** A message is on its way to the shell. */
   sending: boolean;
   /** Why the last action on the open chat failed. */
@@ -87,6 +90,7 @@ export const CHAT_VIEW: ChatView = {
   queued: {},
   held: {},
   pendingFiles: [],
+  summaries: {},
   sending: false,
   actionError: null,
   unbegun: null,
@@ -131,6 +135,13 @@ export function inspected({
   const chosen = messages.find((message) => message.id === inspectedReply && isMeasured(message));
   return chosen ?? messages.findLast(isMeasured) ?? null;
 }
+
+/** Whether a message is what a model has written of the older part of a chat. */
+export const isSummary = ({ role, model }: Pick<Message, "role" | "model">): boolean =>
+  role === "system" && model !== null;
+
+/** What a summary is called. */
+export const SUMMARY_NAME = "Summary of what was said before";
 
 /** Whether a message is a reply that has numbers. */
 export const isMeasured = ({ stats }: Message): boolean => stats !== null && stats.emitted > 0;

@@ -1,9 +1,13 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
+import { Icon } from "../primitives/icons";
+import { createProject, loadProjectChats } from "../projects/actions";
+import { ProjectRow } from "../projects/ProjectRow";
+import { shownProject } from "../state/server";
 import { useStore } from "../state/store";
 import { listMore } from "./actions";
 import { ChatRow } from "./ChatRow";
-import { listRows } from "./list";
+import { type ListRow, listRows, PROJECTS, projectRows } from "./list";
 
 /** Pixels of a row, and of a heading. */
 const ROW = 30;
@@ -22,14 +26,29 @@ export function ChatList() {
   const writing = new Set(Object.values(live).map((reply) => reply.chat));
   const scroller = useRef<HTMLDivElement>(null);
   const today = new Date().setHours(0, 0, 0, 0);
-  const rows = useMemo(() => listRows(chats, today), [chats, today]);
+  const tag = useStore((state) => state.tag);
+  const projects = useStore((state) => state.projects);
+  const openProjects = useStore((state) => state.openProjects);
+  const projectChats = useStore((state) => state.projectChats);
+  const shownId = useStore((state) => (screen === "chat" ? shownProject(state)?.id : undefined));
+  const rows = useMemo(
+    // Those with a tag are listed wherever they are.
+    () => listRows(chats, today, tag === null ? projectRows(projects, openProjects, projectChats) : []),
+    [chats, today, tag, projects, openProjects, projectChats],
+  );
+  const unread = openProjects.find(
+    (open) => projectChats[open] === undefined && projects.some(({ id }) => id === open),
+  );
+  useEffect(() => {
+    if (unread !== undefined) loadProjectChats(unread);
+  }, [unread]);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => ("heading" in (rows[index] ?? {}) ? HEADING : ROW),
     getItemKey: (index) => {
       const row = rows[index];
-      return row === undefined ? index : "chat" in row ? row.chat.id : row.heading;
+      return row === undefined ? index : keyOf(row);
     },
     overscan: NEARBY,
     paddingEnd: 16,
@@ -40,12 +59,13 @@ export function ChatList() {
     if (last >= rows.length - AHEAD) listMore();
   }, [last, rows.length]);
 
-  // Tab leads to one row: that of the open chat, or the first that is drawn.
+  // Tab leads to one row: that of what is shown, or the first that is drawn.
   const drawn = shown.flatMap(({ index }) => {
     const row = rows[index];
-    return row && "chat" in row ? [row.chat.id] : [];
+    return row && !("heading" in row) ? [keyOf(row)] : [];
   });
-  const stop = current !== null && drawn.includes(current) ? current : drawn[0];
+  const here = current !== null ? current : shownId !== undefined ? `project ${shownId}` : null;
+  const stop = here !== null && drawn.includes(here) ? here : drawn[0];
 
   return (
     <div className="chat-list" data-testid="chat-list" ref={scroller}>
@@ -57,13 +77,24 @@ export function ChatList() {
             return (
               <li key={key}>
                 {"heading" in row ? (
-                  <h2>{row.heading}</h2>
+                  <h2 className={row.heading === PROJECTS ? "projects-heading" : undefined}>
+                    {row.heading}
+                    {row.heading === PROJECTS && <NewProject />}
+                  </h2>
+                ) : "project" in row ? (
+                  <ProjectRow
+                    project={row.project}
+                    open={row.open}
+                    current={row.project.id === shownId}
+                    stop={keyOf(row) === stop}
+                  />
                 ) : (
                   <ChatRow
                     chat={row.chat}
                     current={screen === "chat" && row.chat.id === current}
                     writing={writing.has(row.chat.id)}
                     stop={row.chat.id === stop}
+                    nested={row.nested}
                   />
                 )}
               </li>
@@ -75,9 +106,30 @@ export function ChatList() {
   );
 }
 
+/** What tells a row from the others. */
+const keyOf = (row: ListRow): number | string =>
+  "chat" in row ? row.chat.id : "project" in row ? `project ${row.project.id}` : row.heading;
+
+function NewProject() {
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      aria-label="New project"
+      title="New project"
+      data-testid="new-project"
+      onClick={createProject}
+    >
+      <Icon name="plus" />
+    </button>
+  );
+}
+
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-testid=chat]")];
+  const rows = [
+    ...event.currentTarget.querySelectorAll<HTMLElement>("[data-testid=chat], [data-testid=project]"),
+  ];
   const at = rows.indexOf(event.target as HTMLElement);
   if (step === 0 || at < 0) return;
   event.preventDefault();

@@ -7,6 +7,7 @@ import { MenuButton } from "../primitives/MenuButton";
 import { setView, useStore } from "../state/store";
 import { renameChat } from "./actions";
 import { chatEntries } from "./chatMenu";
+import { NameField } from "./NameField";
 
 interface Props {
   chat: ChatSummary;
@@ -16,10 +17,12 @@ interface Props {
   writing: boolean;
   /** Tab leads to it. */
   stop: boolean;
+  /** It stands below its project. */
+  nested?: boolean;
 }
 
 /** A chat in the list. */
-export const ChatRow = memo(function ChatRow({ chat, current, writing, stop }: Props) {
+export const ChatRow = memo(function ChatRow({ chat, current, writing, stop, nested = false }: Props) {
   const renaming = useStore((state) => state.renaming === chat.id);
   const [menu, setMenu] = useState(false);
   const row = useSpotlight<HTMLButtonElement>(rowOf(chat.id));
@@ -38,7 +41,7 @@ export const ChatRow = memo(function ChatRow({ chat, current, writing, stop }: P
       <button
         type="button"
         ref={row}
-        className="sidebar-row"
+        className={nested ? "sidebar-row nested" : "sidebar-row"}
         data-testid="chat"
         aria-current={current ? "page" : undefined}
         title={chat.tags.length === 0 ? title : `${title}\n${chat.tags.join(", ")}`}
@@ -64,7 +67,7 @@ export const ChatRow = memo(function ChatRow({ chat, current, writing, stop }: P
 });
 
 /** Says in the list what goes on in a chat, or what has ended there unseen. */
-function Dot({ chat, writing }: { chat: ChatSummary; writing: boolean }) {
+export function Dot({ chat, writing }: { chat: ChatSummary; writing: boolean }) {
   if (writing) return <span className="writing-dot" role="img" aria-label="A reply is being written" />;
   switch (chat.unseen) {
     case null:
@@ -91,32 +94,16 @@ function Dot({ chat, writing }: { chat: ChatSummary; writing: boolean }) {
 }
 
 function RenameField({ chat }: { chat: ChatSummary }) {
-  const [title, setTitle] = useState(chat.title);
-  const done = (name: string | null, byKey: boolean) => {
-    // Whoever has clicked elsewhere wants the focus there.
-    setView({ renaming: null, ...(byKey && { spotlight: rowOf(chat.id) }) });
-    if (name !== null && name !== chat.title) renameChat(chat.id, name);
-  };
   return (
-    <input
-      // biome-ignore lint/a11y/noAutofocus: the person has just asked to rename it
-      autoFocus
-      className="rename"
-      type="text"
-      autoComplete="off"
-      value={title}
-      aria-label="Name of the chat"
+    <NameField
+      name={chat.title}
+      label="Name of the chat"
       placeholder="Named by its first message"
-      data-testid="rename"
-      data-escape
-      onFocus={(event) => event.target.select()}
-      onChange={(event) => setTitle(event.target.value)}
-      onBlur={() => done(title, false)}
-      onKeyDown={(event) => {
-        if (event.key !== "Enter" && event.key !== "Escape") return;
-        // The row that gets the focus is not to be opened by the same key.
-        event.preventDefault();
-        done(event.key === "Enter" ? title : null, true);
+      testId="rename"
+      onDone={(name, byKey) => {
+        // Whoever has clicked elsewhere wants the focus there.
+        setView({ renaming: null, ...(byKey && { spotlight: rowOf(chat.id) }) });
+        if (name !== null && name !== chat.title) renameChat(chat.id, name);
       }}
     />
   );

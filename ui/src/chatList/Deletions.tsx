@@ -3,6 +3,7 @@ import { restorePreset } from "../chat/presets";
 import { count } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
+import { chatsLabel, restoreProject } from "../projects/actions";
 import { useStore } from "../state/store";
 import { bringBack } from "./deleting";
 
@@ -10,7 +11,8 @@ import { bringBack } from "./deleting";
 export function Deletions() {
   const deletions = useStore((state) => state.deletions);
   const presets = useStore((state) => state.deletedPresets);
-  const many = deletions.length + presets.length;
+  const projects = useStore((state) => state.deletedProjects);
+  const many = deletions.length + presets.length + projects.length;
   if (many === 0) return null;
   return (
     <PopoverButton
@@ -21,7 +23,7 @@ export function Deletions() {
           <span className="soft numbers">{count(many)}</span>
         </>
       }
-      title="Deleted chats, messages and presets"
+      title="Deleted chats, messages, projects and presets"
       testId="deletions"
       className="sidebar-row deletions"
       popupClassName="deletion-list"
@@ -32,6 +34,14 @@ export function Deletions() {
       <ul>
         {presets.map(({ id, name }) => (
           <DeletionRow key={`preset ${id}`} name={name} what="Preset" onBack={() => restorePreset(id)} />
+        ))}
+        {projects.map(({ id, name, chats }) => (
+          <DeletionRow
+            key={`project ${id}`}
+            name={name}
+            what={chats === 0 ? "Project" : `Project with ${chatsLabel(chats)}`}
+            onBack={() => restoreProject(id)}
+          />
         ))}
         {deletions.map((deletion) => (
           <DeletionRow key={deletion.id} {...deletionLabel(deletion)} onBack={() => bringBack(deletion)} />

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { ChatSummary } from "../bridge/bindings";
 import { Sheet } from "../primitives/Sheet";
+import { knownChat } from "../state/server";
 import { setView, useStore } from "../state/store";
 import { tagChat } from "./actions";
 import { titleOf } from "./ChatRow";
@@ -8,7 +9,7 @@ import { tagsFrom } from "./list";
 
 /** Chooses the tags of a chat. */
 export function TagsSheet() {
-  const chat = useStore((state) => state.chats.find(({ id }) => id === state.tagging));
+  const chat = useStore((state) => knownChat(state, state.tagging));
   return chat ? <TagsForm key={chat.id} chat={chat} /> : null;
 }
 

@@ -4,6 +4,7 @@ import { isTemporary } from "../chat/view";
 import { keysLabel } from "../palette/table";
 import { printChat } from "../paper/actions";
 import type { MenuEntry } from "../primitives/MenuButton";
+import { chooseProject, moveChat } from "../projects/actions";
 import { setView, useStore } from "../state/store";
 import { pinChat } from "./actions";
 import { deleteChat } from "./deleting";
@@ -36,11 +37,15 @@ const listEntries = (id: number): MenuEntry[] => [
   { name: "Rename", reason: null, onSelect: () => setView({ renaming: id, sidebar: true }) },
 ];
 
-const storedEntries = ({ id, pinned, title }: ChatSummary): MenuEntry[] => [
+const storedEntries = ({ id, pinned, title, project }: ChatSummary): MenuEntry[] => [
   // A window of its own has no list, in which its name is written.
   ...(useStore.getState().alone === null ? listEntries(id) : []),
   { name: pinned ? "Unpin" : "Pin", reason: null, onSelect: () => pinChat(id, !pinned) },
   { name: "Tags…", reason: null, onSelect: () => setView({ tagging: id }) },
+  { name: "Move to a project…", reason: null, onSelect: () => chooseProject(id) },
+  ...(project === null
+    ? []
+    : [{ name: "Take out of its project", reason: null, onSelect: () => moveChat({ id, project }, null) }]),
   ...exportEntries(id),
   { name: "Delete", reason: null, onSelect: () => deleteChat(id, title) },
 ];

@@ -157,7 +157,7 @@ describe("the list of chats", () => {
     const at = (id: number, days: number, pinned = false) =>
       chatSummary(id, { updated_at: now - days * day, pinned });
     const rows = listRows([at(1, 40, true), at(2, 0), at(3, 0), at(4, 1), at(5, 3)], now);
-    expect(rows.map((row) => ("heading" in row ? row.heading : row.chat.id))).toEqual([
+    expect(rows.map((row) => ("heading" in row ? row.heading : "chat" in row && row.chat.id))).toEqual([
       "Pinned",
       1,
       "Today",
@@ -354,7 +354,7 @@ describe("a message", () => {
   });
 
   it("can be answered at once only while the model thinks", () => {
-    const thinking = (running: boolean) => (
+    const thinking = (running: boolean, cut = false) => (
       <Thinking
         message={2}
         text="Hm"
@@ -363,10 +363,12 @@ describe("a message", () => {
         unfinished={false}
         since={null}
         seconds={1}
+        cut={cut}
       />
     );
     expect(words(thinking(true))).toBe("Thinking… Answer now");
     expect(words(thinking(false))).toBe("Thought for 1 s");
+    expect(words(thinking(false, true))).toBe("Thought for 1 s, up to its limit");
   });
 
   it("that was deleted can be brought back", () => {

@@ -1,14 +1,17 @@
-import type { ChatSummary } from "../bridge/bindings";
+import type { ChatSummary, Project, ProjectChat } from "../bridge/bindings";
 import { dayOf } from "../primitives/format";
 
 /** Whether `one` stands before `other`: pinned ones first, then what was written in last. */
-function isBefore(one: ChatSummary, other: ChatSummary): boolean {
+export function isBefore(one: ChatSummary, other: ChatSummary): boolean {
   if (one.pinned !== other.pinned) return one.pinned;
   if (one.updated_at !== other.updated_at) return one.updated_at > other.updated_at;
   return one.id > other.id;
 }
 
-/** The list with `chat` in its place, if that is within what is `complete` or begun, and if it has the `tag`. */
+/**
+ * The list with `chat` in its place, if that is within what is `complete` or begun, and if it has the `tag`. Without one,
+ * what is in a project stands there.
+ */
 export function withChat(
   chats: ChatSummary[],
   chat: ChatSummary,
@@ -16,7 +19,7 @@ export function withChat(
   complete: boolean,
 ): ChatSummary[] {
   const others = withoutChat(chats, chat.id);
-  if (tag !== null && !chat.tags.includes(tag)) return others;
+  if (tag === null ? chat.project !== null : !chat.tags.includes(tag)) return others;
   const at = others.findIndex((other) => isBefore(chat, other));
   if (at >= 0) return others.toSpliced(at, 0, chat);
   // Last of those that are known: what comes after where it stood is still to be read, and it is not in that.
@@ -34,17 +37,42 @@ export function joinPage(chats: ChatSummary[], page: ChatSummary[]): ChatSummary
 }
 
 /** What stands in one line of the list. */
-type ListRow = { heading: string } | { chat: ChatSummary };
+export type ListRow =
+  | { heading: string }
+  | { chat: ChatSummary; nested?: boolean }
+  | { project: Project; open: boolean };
 
-/** The list with its headings: what is pinned, then the days on which chats were last written in. */
-export function listRows(chats: ChatSummary[], now: number): ListRow[] {
+/** The heading of the projects. */
+export const PROJECTS = "Projects";
+
+/** The list with its headings: what is pinned, `projects`, then the days on which chats were last written in. */
+export function listRows(chats: ChatSummary[], now: number, projects: ListRow[] = []): ListRow[] {
   let last = "";
-  return chats.flatMap((chat) => {
-    const heading = chat.pinned ? "Pinned" : dayOf(chat.updated_at, now);
-    const rows: ListRow[] = heading === last ? [{ chat }] : [{ heading }, { chat }];
-    last = heading;
-    return rows;
+  const rows = (some: ChatSummary[]): ListRow[] =>
+    some.flatMap((chat) => {
+      const heading = chat.pinned ? "Pinned" : dayOf(chat.updated_at, now);
+      const rows: ListRow[] = heading === last ? [{ chat }] : [{ heading }, { chat }];
+      last = heading;
+      return rows;
+    });
+  const pinned = chats.findIndex((chat) => !chat.pinned);
+  const first = pinned < 0 ? chats.length : pinned;
+  return [...rows(chats.slice(0, first)), ...projects, ...rows(chats.slice(first))];
+}
+
+/** The projects with their heading, and the chats of those that are `open`; nothing where there are none. */
+export function projectRows(
+  projects: Project[],
+  open: number[],
+  projectChats: Record<number, ProjectChat[]>,
+): ListRow[] {
+  if (projects.length === 0) return [];
+  const rows = projects.flatMap((project): ListRow[] => {
+    const isOpen = open.includes(project.id);
+    const chats = isOpen ? (projectChats[project.id] ?? []) : [];
+    return [{ project, open: isOpen }, ...chats.map(({ chat }) => ({ chat, nested: true }))];
   });
+  return [{ heading: PROJECTS }, ...rows];
 }
 
 /** The tags in a text where commas stand between them, each once. */

@@ -22,6 +22,10 @@ import { useMenuBar } from "../palette/useMenuBar";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { MAC } from "../primitives/platform";
+import { addFiles, openProject as goToProject } from "../projects/actions";
+import { ProjectSheets } from "../projects/ProjectSheets";
+import { projectEntries } from "../projects/projectMenu";
+import { openProject } from "../state/server";
 import { setView, useStore } from "../state/store";
 import { UpdateSheet } from "../updates/UpdateSheet";
 import { Announcer } from "./Announcer";
@@ -52,7 +56,7 @@ export function App({ run }: { run: Run }) {
   const alone = useStore((state) => state.alone !== null);
   const screen = useScreen();
   const { name, Content } = SCREENS[screen];
-  const title = useStore((state) => name ?? state.about?.title);
+  const title = useStore((state) => name ?? state.about?.title ?? openProject(state)?.name);
   useShortcuts(run);
   useMenuBar();
   useLook();
@@ -71,6 +75,7 @@ export function App({ run }: { run: Run }) {
         <Note />
       </div>
       <TagsSheet />
+      <ProjectSheets />
       <ExportSheet />
       {!alone && <UpdateSheet />}
       <Palette run={run} />
@@ -122,11 +127,29 @@ function ChatScreen() {
   const inspector = useStore((state) => state.inspector);
   const trouble = useStore((state) => state.trouble);
   const chat = useStore((state) => state.about);
+  const project = useStore(openProject);
   return (
     <>
       <main className="main">
         <header className="toolbar" data-tauri-drag-region>
           <TitleStart />
+          {project && chat && (
+            <button
+              type="button"
+              className="quiet-button title-project"
+              title={`To the project “${project.name}”`}
+              data-testid="to-project"
+              onClick={() => goToProject(project.id)}
+            >
+              <Icon name="folder" />
+              <span className="chip-words">{project.name}</span>
+            </button>
+          )}
+          {project && !chat && (
+            <span className="title" data-tauri-drag-region data-testid="project-title">
+              {project.name}
+            </span>
+          )}
           {chat && (
             <span className="title" data-tauri-drag-region data-testid="title">
               {titleOf(chat)}
@@ -138,6 +161,26 @@ function ChatScreen() {
             <MenuButton label="More for this chat" testId="this-chat-more" entries={chatEntries(chat)}>
               <Icon name="more" />
             </MenuButton>
+          )}
+          {project && !chat && (
+            <>
+              <button
+                type="button"
+                className="button add-files"
+                data-testid="project-add-files"
+                onClick={() => addFiles(project.id)}
+              >
+                <Icon name="plus" />
+                <span>Add files</span>
+              </button>
+              <MenuButton
+                label="More for this project"
+                testId="this-project-more"
+                entries={projectEntries(project)}
+              >
+                <Icon name="more" />
+              </MenuButton>
+            </>
           )}
           {!(inspector && !trouble) && <InspectorToggle />}
         </header>

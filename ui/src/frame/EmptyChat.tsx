@@ -9,7 +9,9 @@ import { FirstStart } from "./FirstStart";
 export function EmptyChat() {
   const begins = useStore(
     (state) =>
-      state.selectedModel === "" || demoAnswers(state) || (state.chats.length === 0 && state.tag === null),
+      state.selectedModel === "" ||
+      demoAnswers(state) ||
+      (state.chats.length === 0 && state.projects.length === 0 && state.tag === null),
   );
   const temporary = useStore(({ chat }) => isTemporary(chat));
   if (temporary) return <Temporary />;

@@ -11,6 +11,7 @@ import { openModels } from "../models/actions";
 import { keysLabel } from "../palette/table";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
+import { createProject } from "../projects/actions";
 import { openSettings } from "../settings/actions";
 import { useStore } from "../state/store";
 import { UpdateRow } from "../updates/UpdateRow";
@@ -66,6 +67,7 @@ export function Sidebar() {
           label="More for all chats"
           testId="chats-more"
           entries={[
+            { name: "New project", reason: null, onSelect: createProject },
             { name: "Import chats…", reason: null, onSelect: chooseImport },
             { name: "Export all chats…", reason: null, onSelect: () => exportChats(null, "json") },
           ]}

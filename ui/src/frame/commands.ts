@@ -13,6 +13,7 @@ import { findHere, goToMatch, openFind } from "../find/actions";
 import { openModels } from "../models/actions";
 import type { Commands } from "../palette/table";
 import { printChat } from "../paper/actions";
+import { chooseProject, createProject } from "../projects/actions";
 import { toggleRevealDrafts } from "../reveal/actions";
 import { changeZoom, openSettings } from "../settings/actions";
 import { setView, useStore } from "../state/store";
@@ -28,6 +29,8 @@ export const COMMANDS: Commands = {
   quick_question: () => shell.quickQuestion().catch(showError),
   new_temporary_chat: () => newTemporaryChat(),
   open_window: () => openWindow(state().chat),
+  new_project: () => createProject(),
+  move_chat: () => chooseProject(),
   find: () => {
     const words = openFind(state())?.query;
     if (findHere()) return;

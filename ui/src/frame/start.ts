@@ -9,7 +9,9 @@ import { followQueue } from "../chat/queue";
 import { importChats } from "../chatList/files";
 import { addModels, loadLibrary } from "../models/actions";
 import type { Run } from "../palette/table";
+import { addDropped } from "../projects/actions";
 import { syncDefaults, syncPreferences } from "../settings/actions";
+import { shownProject } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { showError } from "./errors";
 import { applySnapshot } from "./snapshot";
@@ -52,7 +54,10 @@ function leaveAlone(): void {
 const handOver = () =>
   Promise.all([saveDrafts(), chatQueue.settled(), settingsQueue.settled()]).then(shell.handedOver);
 
-/** A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. */
+/**
+ * A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message, or to
+ * the project that is shown.
+ */
 function onDropped(folders: string[], files: string[]): void {
   // Where one chat is shown, it is meant.
   if (useStore.getState().alone !== null) {
@@ -64,7 +69,10 @@ function onDropped(folders: string[], files: string[]): void {
   if (folders.length > 0) addModels(folders);
   if (others.length > 0) {
     setView({ screen: "chat" });
-    attachDropped(others);
+    // What is dropped on a project belongs to it.
+    const project = shownProject(useStore.getState());
+    if (project) addDropped(project.id, others);
+    else attachDropped(others);
   }
 }
 

@@ -1,9 +1,13 @@
-import type { Action } from "../bridge/bindings";
+import type { Action, ModelInfo } from "../bridge/bindings";
 import { openChat } from "../chat/navigation";
+import { changeSettings } from "../chat/settings";
 import { askTwoModels } from "../chat/sideBySide";
+import { summarise } from "../chat/summarise";
+import { MODES, thinkingOf, thinkingReason } from "../chat/thinking";
 import { draftKey } from "../chat/view";
 import { openModel, selectModel } from "../models/choose";
 import { otherModels } from "../models/models";
+import { openProject } from "../projects/actions";
 import { insertPrompt } from "../prompts/actions";
 import { openSettings } from "../settings/actions";
 import { PAGES } from "../settings/pages";
@@ -13,9 +17,14 @@ import { ranked } from "./ranked";
 import { actionsNow, keysLabel, type Run } from "./table";
 
 /** What there is to offer. */
-interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "selectedModel" | "prompts"> {
+interface Offer
+  extends Pick<State, "chats" | "chat" | "projects" | "models" | "library" | "selectedModel" | "prompts"> {
   /** Whether another model can be opened now. */
   canOpen: boolean;
+  /** The model that is ready to answer. */
+  model: ModelInfo | null;
+  /** The chat whose older part can be summarised now. */
+  summarised: number | null;
   /** What the model is called that answers, where a message is typed that it and another one can answer now. */
   asks: string | null;
 }
@@ -23,11 +32,17 @@ interface Offer extends Pick<State, "chats" | "chat" | "models" | "library" | "s
 export const offer = (state: State): Offer => ({
   chats: state.chats,
   chat: state.chat,
+  projects: state.projects,
   models: state.models,
   library: state.library,
   selectedModel: state.selectedModel,
   prompts: state.prompts,
   canOpen: reason(state, "open") === null,
+  model: state.engine.state === "ready" ? state.engine.model : null,
+  summarised:
+    state.screen === "chat" && streamingReply(state) === null && state.messages.length > 1
+      ? state.chat
+      : null,
   asks: canAskTwo(state) ? modelName(state) : null,
 });
 
@@ -43,7 +58,7 @@ export const commandsOf = (state: State): Action[] => actionsNow(state).filter((
 /** Something to go to or to do. */
 export interface Entry {
   key: string;
-  group: "Chats" | "Commands" | "Prompts" | "Models" | "Settings";
+  group: "Chats" | "Projects" | "Commands" | "Prompts" | "Models" | "Settings";
   name: string;
   /** The keys that do the same. */
   keys: string | null;
@@ -70,7 +85,9 @@ export function entries(
 ): Entry[] {
   const chats = chatEntries(offer, query, titles);
   const others = [
+    ...projectEntries(offer),
     ...commandEntries(commands, run),
+    ...replyEntries(offer),
     ...promptEntries(offer),
     ...modelEntries(offer),
     ...settingsEntries(),
@@ -103,6 +120,34 @@ const commandEntries = (commands: Action[], run: Run): Entry[] =>
     name: action.name,
     keys: keysLabel(action.id),
     choose: () => void run(action.id),
+  }));
+
+/** How replies are written in the open chat, and what becomes of its older part. */
+function replyEntries({ model, summarised }: Offer): Entry[] {
+  const command = (key: string, name: string, choose: () => void): Entry => ({
+    key,
+    group: "Commands",
+    name,
+    keys: null,
+    choose,
+  });
+  const modes = MODES.filter(({ mode }) => thinkingReason(mode, model) === null);
+  return [
+    ...modes.map(({ mode, name }) =>
+      command(`thinking ${mode}`, `Thinking: ${name}`, () => changeSettings({ thinking: thinkingOf(mode) })),
+    ),
+    ...(summarised === null
+      ? []
+      : [command("summarise", "Summarise the older part of this chat", () => void summarise(summarised))]),
+  ];
+}
+const projectEntries = ({ projects }: Offer): Entry[] =>
+  projects.map(({ id, name }) => ({
+    key: `project ${id}`,
+    group: "Projects",
+    name: `Project: ${name}`,
+    keys: null,
+    choose: () => void openProject(id),
   }));
 
 const promptEntries = ({ prompts }: Offer): Entry[] =>

@@ -17,7 +17,7 @@ export async function ask(text: string): Promise<boolean> {
   setView({ sending: true, actionError: null });
   const from = { navigation: navigation.current, chat };
   const to: Destination =
-    chat === null ? { new: { navigation: null, settings: DEFAULT_CHAT_SETTINGS } } : { chat };
+    chat === null ? { new: { navigation: null, settings: DEFAULT_CHAT_SETTINGS, project: null } } : { chat };
   try {
     await shell.send(
       to,

@@ -241,6 +241,8 @@ describe("the window", () => {
       presets: [],
       deleted_presets: [],
       prompts: [],
+      projects: [],
+      deleted_projects: [],
       open: openedChat(1, [versioned(message(1, "user", null))]),
       draft: { text: "", files: [], pictures: [] },
       navigation: 3,

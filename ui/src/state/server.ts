@@ -9,6 +9,7 @@ import {
   DEFAULT_GENERATION,
   DEFAULT_LOCAL_API,
   DEFAULT_PREFERENCES,
+  type DeletedProject,
   type Deletion,
   type EngineState,
   type GenerationSettings,
@@ -21,6 +22,8 @@ import {
   type OpenedChat,
   type Preferences,
   type Preset,
+  type Project,
+  type ProjectChat,
   type Prompt,
   type Provenance,
   type ReplyEvent,
@@ -32,6 +35,7 @@ import {
 } from "../bridge/bindings";
 import { joinPage, withChat, withoutChat } from "../chatList/list";
 import { type Choice, choices } from "../models/models";
+import { withProjectChat, withProjectSettings } from "../projects/list";
 import { characters, joinRuns } from "../reveal/runs";
 
 /** A reply that is being written, whether its chat is open or not. Its text is all of it, not only what came last. */
@@ -126,6 +130,14 @@ export interface ServerState {
   presets: Preset[];
   /** The person's prompts, in their order. */
   prompts: Prompt[];
+  /** The projects by name. */
+  projects: Project[];
+  /** Projects that were deleted and can be brought back, the last one first. */
+  deletedProjects: DeletedProject[];
+  /** The chats of projects whose chats were asked for, in the order of the list, by project. */
+  projectChats: Record<number, ProjectChat[]>;
+  /** The project that the new chat begins in; null for none, and while another chat is open. */
+  newIn: number | null;
   /** Presets that were deleted and can be brought back, the last one first. */
   deletedPresets: Preset[];
   /** Whether text that came from drafts is marked. */
@@ -144,6 +156,7 @@ export interface ServerState {
 export const DEFAULT_CHAT_SETTINGS: ChatSettings = {
   system_prompt: "",
   without_standing: false,
+  without_project: false,
   generation: null,
   preset: null,
 };
@@ -184,6 +197,10 @@ export const INITIAL_SERVER_STATE: ServerState = {
   chatSettings: DEFAULT_CHAT_SETTINGS,
   presets: [],
   prompts: [],
+  projects: [],
+  deletedProjects: [],
+  projectChats: {},
+  newIn: null,
   deletedPresets: [],
   revealDrafts: false,
   trouble: null,
@@ -201,7 +218,8 @@ export type Change =
   | { kind: "navigation started" }
   | { kind: "navigation failed" }
   | { kind: "opened"; navigation: number; opened: OpenedChat }
-  | { kind: "new"; navigation: number }
+  | { kind: "new"; navigation: number; project?: number | null }
+  | { kind: "project chats"; project: number; chats: ProjectChat[] }
   | { kind: "changed"; opened: OpenedChat }
   | { kind: "followed"; opened: OpenedChat }
   | { kind: "chat settings"; settings: ChatSettings }
@@ -218,6 +236,7 @@ export function reduce(state: ServerState, change: Change): ServerState {
         selected_model: selectedModel,
         reveal_drafts: revealDrafts,
         deleted_presets: deletedPresets,
+        deleted_projects: deletedProjects,
         chats: page,
         open,
         navigation,
@@ -230,6 +249,9 @@ export function reduce(state: ServerState, change: Change): ServerState {
         selectedModel,
         revealDrafts,
         deletedPresets,
+        deletedProjects,
+        // What was asked for before may be of other chats.
+        projectChats: {},
         chats: page.chats,
         moreChats: page.next,
         tag: null,
@@ -243,7 +265,8 @@ export function reduce(state: ServerState, change: Change): ServerState {
       );
       if (open) return withOpenChat(there, open);
       const isHere = state.chat === null && state.navigation.current === navigation;
-      return withNewChat(there, isHere ? state.chatSettings : DEFAULT_CHAT_SETTINGS);
+      const newIn = there.projects.some(({ id }) => id === state.newIn) ? state.newIn : null;
+      return isHere ? withNewChat(there, state.chatSettings, newIn) : withNewChat(there);
     }
     case "app":
       return onAppEvent(state, change.event);
@@ -267,8 +290,10 @@ export function reduce(state: ServerState, change: Change): ServerState {
     }
     case "new":
       return change.navigation === state.navigation.latest
-        ? withNewChat(withNavigation(state, change.navigation))
+        ? withNewChatIn(withNavigation(state, change.navigation), change.project ?? null)
         : state;
+    case "project chats":
+      return { ...state, projectChats: { ...state.projectChats, [change.project]: change.chats } };
     case "changed":
       // What was done here changes no settings, and those may be on their way.
       return change.opened.chat.id === state.chat
@@ -303,13 +328,15 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
       const about = event.chat.id === state.chat ? event.chat : state.about;
       const complete = state.moreChats === null;
       const chats = withChat(state.chats, event.chat, state.tag, complete);
-      return { ...state, about, chats, listChanges: state.listChanges + 1 };
+      const projectChats = withProjectChat(state.projectChats, event.chat);
+      return { ...state, about, chats, projectChats, listChanges: state.listChanges + 1 };
     }
     case "chat_gone": {
       const { navigation } = state;
       const next = {
         ...state,
         chats: withoutChat(state.chats, event.chat),
+        projectChats: withProjectChat(state.projectChats, { id: event.chat, project: null }),
         listChanges: state.listChanges + 1,
         navigation: { ...navigation, deleted: [...navigation.deleted, event.chat] },
       };
@@ -319,6 +346,8 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
       return { ...state, deletions: event.deletions };
     case "presets":
       return { ...state, presets: event.presets, deletedPresets: event.deleted };
+    case "projects":
+      return withProjects(state, event.projects, event.deleted);
     case "prompts":
       return { ...state, prompts: event.prompts };
     case "tags":
@@ -360,14 +389,43 @@ function withOpenChat(state: ServerState, { chat, settings, messages }: OpenedCh
     ...state,
     chat: chat.id,
     about: chat,
+    newIn: null,
     chatSettings: settings,
     messages: messages.map(({ message }) => message),
     versions: versionsOf(messages),
   };
 }
 
-function withNewChat(state: ServerState, chatSettings = DEFAULT_CHAT_SETTINGS): ServerState {
-  return { ...state, chat: null, about: null, chatSettings, messages: [], versions: {} };
+function withNewChat(
+  state: ServerState,
+  chatSettings = DEFAULT_CHAT_SETTINGS,
+  newIn: number | null = null,
+): ServerState {
+  return { ...state, chat: null, about: null, newIn, chatSettings, messages: [], versions: {} };
+}
+
+/** A new chat in a project begins with the settings of that. */
+function withNewChatIn(state: ServerState, id: number | null): ServerState {
+  const project = state.projects.find((project) => project.id === id);
+  if (!project) return withNewChat(state);
+  return withNewChat(state, withProjectSettings(project, state.presets), project.id);
+}
+
+/** Who is in a project that is gone is in none. */
+function withProjects(
+  state: ServerState,
+  projects: Project[],
+  deletedProjects: DeletedProject[],
+): ServerState {
+  const isThere = (id: number | null) => projects.some((project) => project.id === id);
+  const known = Object.entries(state.projectChats).filter(([id]) => isThere(Number(id)));
+  return {
+    ...state,
+    projects,
+    deletedProjects,
+    projectChats: Object.fromEntries(known),
+    newIn: isThere(state.newIn) ? state.newIn : null,
+  };
 }
 
 function versionsOf(messages: BranchMessage[]): Record<number, number[]> {
@@ -402,7 +460,8 @@ function onSent(state: ServerState, from: ChatLocation, sent: Sent): ServerState
       ? {
           ...state,
           chat: sent.chat,
-          about: state.chats.find(({ id }) => id === sent.chat) ?? state.about,
+          about: knownChat(state, sent.chat) ?? state.about,
+          newIn: null,
           messages: join(state.messages, added),
           versions: { ...state.versions, ...versionsOf(sent.messages) },
           questionsSent: state.questionsSent + 1,
@@ -508,9 +567,42 @@ export function streamingReply({ live, chat, messages }: ServerState): number | 
   return last?.status.state === "streaming" ? last.id : null;
 }
 
-/** The chat so many rows further down the list. A chat that is not listed stands before all of them. */
-export const chatFromHere = ({ chats, chat }: ServerState, rows: number): ChatSummary | undefined =>
-  chats[chats.findIndex(({ id }) => id === chat) + rows];
+/** A chat of the list or of a project, as far as it was asked for, or the open one. */
+export const knownChat = (
+  { chats, projectChats, about }: Pick<ServerState, "chats" | "projectChats" | "about">,
+  id: number | null,
+): ChatSummary | undefined => {
+  const isIt = (chat: ChatSummary) => chat.id === id;
+  const inProject = Object.values(projectChats).flat();
+  return (
+    chats.find(isIt) ??
+    inProject.find(({ chat }) => isIt(chat))?.chat ??
+    (about?.id === id ? about : undefined)
+  );
+};
+
+/** The project that the open chat is in, or that the new one begins in. */
+export const openProject = ({ projects, chat, about, newIn }: ServerState): Project | undefined => {
+  const open = chat === null ? newIn : about?.project;
+  return projects.find(({ id }) => id === open);
+};
+
+/** The project whose page is shown: that is where a new chat in it begins. */
+export const shownProject = (state: ServerState): Project | undefined =>
+  state.chat === null ? openProject(state) : undefined;
+
+/**
+ * The chat so many rows further down the list, or among those of its project. A chat that is not listed stands before
+ * all of them.
+ */
+export const chatFromHere = (
+  { chats, chat, about, tag, projectChats }: ServerState,
+  rows: number,
+): ChatSummary | undefined => {
+  const inProject = tag === null && about?.project != null ? projectChats[about.project] : undefined;
+  const list = inProject?.map(({ chat }) => chat) ?? chats;
+  return list[list.findIndex(({ id }) => id === chat) + rows];
+};
 
 /** How the next reply of the open chat is written. */
 export const generation = ({ chatSettings, settings }: ServerState): GenerationSettings =>

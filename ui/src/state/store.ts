@@ -7,6 +7,7 @@ import { FIND_VIEW, type FindView } from "../find/view";
 import { FRAME_VIEW, type FrameView } from "../frame/view";
 import { MODELS_VIEW, type ModelsView } from "../models/view";
 import { PALETTE_VIEW, type PaletteView } from "../palette/view";
+import { PROJECTS_VIEW, type ProjectsView } from "../projects/view";
 import { PROMPTS_VIEW, type PromptsView } from "../prompts/view";
 import { SETTINGS_VIEW, type SettingsView } from "../settings/view";
 import { UPDATES_VIEW, type UpdatesView } from "../updates/view";
@@ -30,6 +31,7 @@ type View = FrameView &
   ModelsView &
   SettingsView &
   PaletteView &
+  ProjectsView &
   PromptsView &
   UpdatesView;
 
@@ -46,6 +48,7 @@ export const useStore = create<State>(() => ({
   ...MODELS_VIEW,
   ...SETTINGS_VIEW,
   ...PALETTE_VIEW,
+  ...PROJECTS_VIEW,
   ...PROMPTS_VIEW,
   ...UPDATES_VIEW,
 }));

@@ -76,6 +76,7 @@ impl Store {
     pub fn forget_deletions(&mut self) -> Result<(), ChatsError> {
         self.last_final = self
             .read(|db| Ok(db.query_row("SELECT ifnull(max(id), 0) FROM deletion", [], |row| row.get(0))?))?;
+        self.final_at = now();
         self.deleted_presets.clear();
         Ok(())
     }
@@ -86,6 +87,7 @@ impl Store {
         let through = self.last_final;
         let more = self.write(|db| purge(db, 1..=through))?;
         if !more {
+            self.purge_projects()?;
             self.sweep_pictures()?;
         }
         Ok(more)
@@ -135,14 +137,16 @@ fn remove(db: &Connection, ids: &[MessageId], room: &mut usize) -> Result<bool, 
     Ok(true)
 }
 
-/// Selects the deletions after `?1` that can be undone now, the last one first. Of a deleted message only the first
+/// Selects the deletions after `?1` that can be undone now, the last one first; what was deleted with a project comes
+/// back with that. Of a deleted message only the first
 /// 1000 characters are read, from which its excerpt is made.
 const DELETIONS: &str =
     "SELECT deletion.id, deletion.chat, chat.title, deletion.message, substr(message.text, 1, 1000) AS text
      FROM deletion JOIN chat ON chat.id = deletion.chat
      LEFT JOIN message ON message.id = deletion.message
      LEFT JOIN message AS above ON above.id = message.parent
-     WHERE deletion.id > ?1 AND (deletion.message IS NULL OR (chat.deletion IS NULL AND above.deletion IS NULL))
+     WHERE deletion.id > ?1 AND NOT EXISTS (SELECT 1 FROM project WHERE project.deletion = deletion.id)
+     AND (deletion.message IS NULL OR (chat.deletion IS NULL AND above.deletion IS NULL))
      ORDER BY deletion.id DESC";
 
 fn deletion(row: &Row<'_>) -> rusqlite::Result<Deletion> {
@@ -160,7 +164,7 @@ fn deletion(row: &Row<'_>) -> rusqlite::Result<Deletion> {
 const NEAREST_VERSION: &str = "SELECT id FROM message WHERE chat = ?1 AND parent IS ?2 AND deletion IS NULL
     ORDER BY id > ?3, abs(id - ?3) LIMIT 1";
 
-fn record(db: &Connection, chat: ChatId, message: Option<MessageId>) -> rusqlite::Result<DeletionId> {
+pub(crate) fn record(db: &Connection, chat: ChatId, message: Option<MessageId>) -> rusqlite::Result<DeletionId> {
     let sql = "INSERT INTO deletion (chat, message, active_leaf, deleted_at)
                SELECT id, :message, active_leaf, :now FROM chat WHERE id = :chat RETURNING id";
     let values = named_params! {":chat": chat, ":message": message, ":now": now()};

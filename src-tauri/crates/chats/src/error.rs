@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use foretoken_protocol::{ChatId, DeletionId, ErrorReport, MessageId, PresetId};
+use foretoken_protocol::{
+    ChatId, DeletionId, ErrorReport, MessageId, PresetId, ProjectFileId, ProjectId,
+};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
@@ -69,6 +71,26 @@ pub enum ChatsError {
     UnknownPreset {
         /// The id asked for.
         id: PresetId,
+    },
+    /// No project has this id.
+    #[error("There is no project {id}.")]
+    UnknownProject {
+        /// The id asked for.
+        id: ProjectId,
+    },
+    /// No project has a file of this id.
+    #[error("There is no file {id} in any project.")]
+    UnknownProjectFile {
+        /// The id asked for.
+        id: ProjectFileId,
+    },
+    /// A project has as many files as it may have.
+    #[error("{name} was not added: the project has {most} files already.")]
+    ProjectFull {
+        /// The file that was to be added.
+        name: String,
+        /// How many it may have.
+        most: u32,
     },
     /// What was deleted is back already, or gone for good.
     #[error("There is no deletion {id} to undo.")]
@@ -177,6 +199,9 @@ impl ChatsError {
             Self::UnknownChat { .. } => "unknown_chat",
             Self::UnknownMessage { .. } => "unknown_message",
             Self::UnknownPreset { .. } => "unknown_preset",
+            Self::UnknownProject { .. } => "unknown_project",
+            Self::UnknownProjectFile { .. } => "unknown_project_file",
+            Self::ProjectFull { .. } => "project_full",
             Self::UnknownDeletion { .. } => "unknown_deletion",
             Self::NotImportable { .. } => "not_importable",
             Self::File { .. } => "chats_file",
@@ -199,6 +224,9 @@ impl ChatsError {
             Self::UnknownChat { .. } => "Open another chat.",
             Self::UnknownMessage { .. } => "Open the chat again.",
             Self::UnknownPreset { .. } => "Choose another preset.",
+            Self::UnknownProject { .. } => "Choose another project.",
+            Self::UnknownProjectFile { .. } => "Add the file again.",
+            Self::ProjectFull { .. } => "Remove files from it, or put what belongs together into one file.",
             Self::UnknownDeletion { .. } => "What is deleted can be brought back until Foretoken is closed.",
             Self::NotImportable { .. } => {
                 "Choose the JSON file that Foretoken, ChatGPT (conversations.json) or LM Studio has written. Of a file that \

@@ -1,9 +1,10 @@
 //! The list of chats: titles, pins and tags.
 
-use foretoken_protocol::{Chat, ChatCursor, ChatId, ChatPage, ChatSummary, Tag, UnseenReply};
+use foretoken_protocol::{Chat, ChatCursor, ChatId, ChatPage, ChatSummary, ProjectId, Tag, UnseenReply};
 use rusqlite::{Connection, named_params};
 
 use crate::error::Fault;
+use crate::project_files::must_exist as must_be_project;
 use crate::sql::{all, first, now};
 use crate::title::{one_line, title_from};
 use crate::tree::{self, must_exist};
@@ -16,7 +17,7 @@ impl Store {
     }
 
     /// Up to `limit` chats that come after `after`, or the first ones: pinned ones first, then the one that was written
-    /// in last. With a tag, only those that have it.
+    /// in last. Those of projects stand there. With a tag, only those that have it, of projects too.
     pub fn chat_page(
         &self,
         tag: Option<&str>,
@@ -33,11 +34,21 @@ impl Store {
 
     /// Adds a chat without messages. Its title is an automatic one.
     pub fn create_chat(&mut self, title: &str) -> Result<Chat, ChatsError> {
+        self.create_chat_in(None, title)
+    }
+
+    /// The same in a project, if one is given.
+    pub fn create_chat_in(&mut self, project: Option<ProjectId>, title: &str) -> Result<Chat, ChatsError> {
         let sql = format!(
-            "INSERT INTO chat (title, created_at, updated_at) VALUES (:title, :now, :now) RETURNING {}",
+            "INSERT INTO chat (title, created_at, updated_at, project) VALUES (:title, :now, :now, :project)
+             RETURNING {}",
             rows::CHAT
         );
-        self.write(|db| Ok(db.query_row(&sql, named_params! {":title": title, ":now": now()}, rows::chat)?))
+        self.write(|db| {
+            project.map_or(Ok(()), |project| must_be_project(db, project))?;
+            let values = named_params! {":title": title, ":now": now(), ":project": project};
+            Ok(db.query_row(&sql, values, rows::chat)?)
+        })
     }
 
     /// Gives a chat the title that the person chose. An empty one leaves the choice to the app again, which takes the
@@ -177,27 +188,27 @@ fn page(
     Ok(ChatPage { chats, next, total })
 }
 
-const COUNT: &str = "SELECT count(*) FROM chat WHERE deletion IS NULL";
+const COUNT: &str = "SELECT count(*) FROM chat WHERE deletion IS NULL AND project IS NULL";
 
 const COUNT_OF_TAG: &str = "SELECT count(*) FROM chat_tag CROSS JOIN chat ON chat.id = chat_tag.chat
     WHERE chat_tag.name = ?1 AND chat.deletion IS NULL";
 
 /// Selects the `?4` chats that come after the place (`?1`, `?2`, `?3`).
 fn page_of_all() -> String {
-    format!("SELECT {} FROM chat WHERE {PLACE}", rows::SUMMARY)
+    format!("SELECT {} FROM chat WHERE deletion IS NULL AND project IS NULL AND {PLACE}", rows::SUMMARY)
 }
 
 /// Selects the `?4` chats with the tag `?5` that come after the place (`?1`, `?2`, `?3`).
 fn page_of_tag() -> String {
     // The `+` keeps SQLite from walking the whole list for the few that have the tag.
     format!(
-        "SELECT {} FROM chat WHERE id IN (SELECT chat FROM chat_tag WHERE name = ?5) AND {}",
-        rows::SUMMARY,
-        PLACE.replace("deletion IS NULL", "+deletion IS NULL")
+        "SELECT {} FROM chat WHERE id IN (SELECT chat FROM chat_tag WHERE name = ?5)
+         AND +deletion IS NULL AND {PLACE}",
+        rows::SUMMARY
     )
 }
 
-const PLACE: &str = "deletion IS NULL AND (pinned, updated_at, id) < (?1, ?2, ?3)
+const PLACE: &str = "(pinned, updated_at, id) < (?1, ?2, ?3)
     ORDER BY pinned DESC, updated_at DESC, id DESC LIMIT ?4";
 
 /// The text of the first message that is shown.

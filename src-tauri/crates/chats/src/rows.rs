@@ -14,7 +14,7 @@ use crate::sql::{json, list};
 pub(crate) const CHAT: &str = "id, title, updated_at";
 
 /// The columns that [`summary`] reads, from a table named `chat`.
-pub(crate) const SUMMARY: &str = "id, title, named, pinned, unseen, created_at, updated_at,
+pub(crate) const SUMMARY: &str = "id, title, named, pinned, unseen, project, created_at, updated_at,
     (SELECT json_group_array(name ORDER BY name) FROM chat_tag WHERE chat_tag.chat = chat.id) AS tags,
     (SELECT origin.id FROM chat AS origin WHERE origin.id = chat.origin_chat AND origin.deletion IS NULL)
         AS live_origin,
@@ -56,6 +56,7 @@ pub(crate) fn summary(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
         pinned: row.get("pinned")?,
         tags: list(row, "tags")?,
         origin: origin.map(|chat| ChatOrigin { chat, message }),
+        project: row.get("project")?,
         unseen: row.get::<_, Option<String>>("unseen")?.as_deref().and_then(unseen_from),
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,

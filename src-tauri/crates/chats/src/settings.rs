@@ -135,11 +135,13 @@ impl Store {
 }
 
 pub(crate) fn chat_settings(db: &Connection, id: ChatId) -> Result<ChatSettings, Fault> {
-    let sql = "SELECT system_prompt, without_standing, generation, preset FROM chat WHERE id = ?1 AND deletion IS NULL";
+    let sql = "SELECT system_prompt, without_standing, without_project, generation, preset FROM chat
+               WHERE id = ?1 AND deletion IS NULL";
     let read = |row: &Row<'_>| {
         Ok(ChatSettings {
             system_prompt: row.get("system_prompt")?,
             without_standing: row.get("without_standing")?,
+            without_project: row.get("without_project")?,
             generation: sql::json(row, "generation")?,
             preset: row.get("preset")?,
         })
@@ -152,10 +154,11 @@ pub(crate) fn set_chat_settings(
     id: ChatId,
     settings: &ChatSettings,
 ) -> rusqlite::Result<()> {
-    let ChatSettings { system_prompt, without_standing, generation, preset } = settings;
+    let ChatSettings { system_prompt, without_standing, without_project, generation, preset } = settings;
     db.execute(
-        "UPDATE chat SET system_prompt = ?2, generation = ?3, preset = ?4, without_standing = ?5 WHERE id = ?1",
-        (id, system_prompt, to_json(generation.as_ref())?, preset, without_standing),
+        "UPDATE chat SET system_prompt = ?2, generation = ?3, preset = ?4, without_standing = ?5, without_project = ?6
+         WHERE id = ?1",
+        (id, system_prompt, to_json(generation.as_ref())?, preset, without_standing, without_project),
     )
     .map(drop)
 }
@@ -242,4 +245,25 @@ fn to_json(generation: Option<&GenerationSettings>) -> rusqlite::Result<Option<S
 
 fn must_be_one(id: PresetId, changed: usize) -> Result<(), Fault> {
     if changed == 1 { Ok(()) } else { Err(ChatsError::UnknownPreset { id }.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use foretoken_protocol::Thinking;
+
+    use super::*;
+    use crate::testing::{settings, store};
+
+    #[test]
+    fn a_chat_of_an_older_version_thinks_as_it_did() {
+        let (_folder, mut store) = store();
+        let chat = store.create_chat("Owls").unwrap().id;
+        let own = ChatSettings { generation: Some(settings()), ..ChatSettings::default() };
+        for (switch, thinking) in [("true", Thinking::Normal), ("false", Thinking::Off)] {
+            store.set_chat_settings(chat, &own).unwrap();
+            let as_it_was = "UPDATE chat SET generation = json_set(generation, '$.thinking', json(?1))";
+            assert_eq!(store.db.execute(as_it_was, [switch]).unwrap(), 1);
+            assert_eq!(store.chat_settings(chat).unwrap().generation.unwrap().thinking, thinking);
+        }
+    }
 }

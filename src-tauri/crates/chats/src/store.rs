@@ -63,6 +63,8 @@ pub struct Store {
     lock: Option<Lock>,
     /// The last deletion that can no longer be undone.
     pub(crate) last_final: DeletionId,
+    /// Projects and files of projects that were deleted until then, in milliseconds since 1970, stay so.
+    pub(crate) final_at: u64,
     /// Presets that can be brought back, the last one last.
     pub(crate) deleted_presets: Vec<DeletedPreset>,
 }
@@ -87,7 +89,7 @@ pub(crate) struct DeletedPreset {
 impl Store {
     /// What `reader` reads, to be written for as long as `lock` is held.
     pub(crate) fn new(reader: Reader, lock: Option<Lock>) -> Self {
-        Self { reader, lock, last_final: 0, deleted_presets: Vec::new() }
+        Self { reader, lock, last_final: 0, final_at: 0, deleted_presets: Vec::new() }
     }
 
     /// Whether its chats are temporary: in memory alone.

@@ -6,7 +6,7 @@ use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     Attachment, ChatId, ChatPage, ChatSettings, ChatSummary, Draft, ErrorReport, GenerationSettings,
     MessageId, MessageStatus, Provenance, SearchFilter, SearchResults, SearchScope, Searched, SnippetPart,
-    UnseenReply,
+    Thinking, UnseenReply,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -22,7 +22,7 @@ fn settings() -> GenerationSettings {
         sampling: Default::default(),
         drafting: Default::default(),
         max_tokens: 64,
-        thinking: true,
+        thinking: Thinking::Normal,
         stop: vec!["END".into()],
     }
 }
@@ -184,6 +184,7 @@ fn settings_drafts_and_presets_come_back() {
     let brief = store.add_preset("brief", "", None).unwrap();
     let chosen = ChatSettings {
         without_standing: false,
+        without_project: false,
         system_prompt: long.system_prompt.clone(),
         generation: long.generation.clone(),
         preset: Some(long.id),
@@ -237,6 +238,7 @@ fn deleted_presets_come_back_with_their_chats_until_the_store_is_closed() {
     let [one, two, three] = ["one", "two", "three"].map(|title| store.create_chat(title).unwrap().id);
     let set_by = |preset: &foretoken_protocol::Preset| ChatSettings {
         without_standing: false,
+        without_project: false,
         system_prompt: "Its own words.".into(),
         generation: None,
         preset: Some(preset.id),

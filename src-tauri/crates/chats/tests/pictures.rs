@@ -387,7 +387,13 @@ fn the_copy_from_before_a_change_of_the_layout_has_its_pictures() {
     let asked = store.add_user_message_with_pictures(chat, None, "Who?", from_ref(&owl)).unwrap().id;
     drop(store);
     let older = "ALTER TABLE edit DROP COLUMN pictures; ALTER TABLE message DROP COLUMN edited;
-                 ALTER TABLE chat DROP COLUMN without_standing; DROP TABLE prompt; PRAGMA user_version = 7";
+                 ALTER TABLE chat DROP COLUMN without_standing; DROP TABLE prompt;
+                 DROP INDEX chat_list; DROP INDEX chat_by_project; DROP INDEX chat_by_left_project;
+                 ALTER TABLE chat DROP COLUMN project; ALTER TABLE chat DROP COLUMN left_project;
+                 ALTER TABLE chat DROP COLUMN without_project;
+                 CREATE INDEX chat_list ON chat (pinned, updated_at, id, deletion) WHERE deletion IS NULL;
+                 DROP TABLE project_terms; DROP TABLE project_passage; DROP TABLE project_file; DROP TABLE project;
+                 PRAGMA user_version = 7";
     Connection::open(&path).unwrap().execute_batch(older).unwrap();
 
     let mut store = Store::open(&path).unwrap();

@@ -1,5 +1,7 @@
 //! A text cut into passages at its natural borders: headings, pages and slides, paragraphs, rows, sentences.
 
+use serde::{Deserialize, Serialize};
+
 use crate::tokens::likely_tokens;
 
 /// How long a passage becomes, in tokens: 200 to 300 words.
@@ -8,8 +10,8 @@ const LENGTH: usize = 350;
 const SHORT: usize = 100;
 
 /// A passage and where it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cut {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
     lines: String,
     /// The heading, page, slide or sheet that it begins under, and the one that it ends under.
     headings: [String; 2],
@@ -61,7 +63,7 @@ impl Cut {
 }
 
 /// Cuts a text. Nothing of it is lost but empty lines at the borders.
-pub(crate) fn cut(text: &str) -> Vec<Cut> {
+pub fn cut(text: &str) -> Vec<Cut> {
     let mut cuts: Vec<Cut> = Vec::new();
     let (mut heading, mut head, mut open) = (String::new(), None, false);
     let (mut in_sheet, mut length) = (false, 0);

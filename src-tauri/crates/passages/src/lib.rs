@@ -7,12 +7,13 @@ mod index;
 mod terms;
 mod tokens;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use foretoken_protocol::{ErrorReport, Passage};
 
-use crate::cut::Cut;
-use crate::tokens::likely_tokens;
+pub use crate::cut::{Cut, cut};
+pub use crate::index::{TOKENIZE, asked, indexed};
+pub use crate::tokens::likely_tokens;
 
 /// What the line before each passage takes, roughly, in tokens.
 const PLACE_TOKENS: usize = 12;
@@ -41,25 +42,42 @@ pub fn find(text: &str, question: &str, tokens: usize) -> Result<Vec<Passage>, P
     let cuts = cut::cut(text);
     let ranked = index::rank(&cuts, question)?;
     let order: Vec<usize> = if ranked.is_empty() { (0..cuts.len()).collect() } else { ranked };
-    let (mut chosen, mut taken) = (BTreeSet::new(), 0);
-    for place in order {
-        let Some(cut) = cuts.get(place) else { continue };
-        taken += likely_tokens(&cut.text()) + PLACE_TOKENS;
-        // The best that fit: a worse one that is shorter says less.
-        if taken > tokens && !chosen.is_empty() {
-            break;
-        }
-        chosen.insert(place);
+    let mut room = Room::new(tokens);
+    let best = order.into_iter().filter_map(|place| Some((place, cuts.get(place)?.clone())));
+    Ok(joined(best.take_while(|(_, cut)| room.takes(cut)).collect()))
+}
+
+/// The room for passages that are taken one after the other, the best first.
+#[derive(Debug)]
+pub struct Room {
+    tokens: usize,
+    taken: usize,
+}
+
+impl Room {
+    /// Room for about `tokens` tokens, and for one passage however long that is.
+    pub const fn new(tokens: usize) -> Self {
+        Self { tokens, taken: 0 }
     }
+
+    /// Takes a passage if there is room. Where there is none it is full: a worse one that is shorter says less.
+    pub fn takes(&mut self, cut: &Cut) -> bool {
+        let is_first = self.taken == 0;
+        self.taken += likely_tokens(&cut.text()) + PLACE_TOKENS;
+        self.taken <= self.tokens || is_first
+    }
+}
+
+/// Passages of one text by their places in it, with neighbours joined.
+pub fn joined(cuts: BTreeMap<usize, Cut>) -> Vec<Passage> {
     let mut passages: Vec<Cut> = Vec::new();
     let mut last = None;
-    for place in chosen {
-        let Some(cut) = cuts.get(place) else { continue };
+    for (place, cut) in cuts {
         match passages.last_mut().filter(|_| last.is_some_and(|last: usize| last + 1 == place)) {
-            Some(before) => before.join(cut),
-            None => passages.push(cut.clone()),
+            Some(before) => before.join(&cut),
+            None => passages.push(cut),
         }
         last = Some(place);
     }
-    Ok(passages.iter().map(|cut| Passage { place: cut.place(), text: cut.text() }).collect())
+    passages.iter().map(|cut| Passage { place: cut.place(), text: cut.text() }).collect()
 }

@@ -1,7 +1,7 @@
 //! How many tokens a text will be.
 
 /// Tokens that a text will be, roughly: four letters of a European language each, or two thirds of a Chinese character.
-pub(crate) fn likely_tokens(text: &str) -> usize {
+pub fn likely_tokens(text: &str) -> usize {
     let (mut plain, mut others) = (0, 0);
     for character in text.chars() {
         if character.is_ascii() {

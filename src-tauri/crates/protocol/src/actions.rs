@@ -12,6 +12,8 @@ pub enum ActionId {
     QuickQuestion,
     NewTemporaryChat,
     OpenWindow,
+    NewProject,
+    MoveChat,
     ExportChat,
     ExportHtml,
     Print,

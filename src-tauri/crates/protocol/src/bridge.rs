@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    ActionId, BranchMessage, ChatPage, ChatSummary, ChatsBackup, Deletion, DeletionId, Draft, ErrorReport,
-    FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, Looked, MessagePicture,
-    ModelInfo, OpenedChat, Preferences, Preset, Prompt, Provenance, ReplyStats, Role, Tag, UpdateState,
+    ActionId, BranchMessage, ChatPage, ChatSummary, ChatsBackup, DeletedProject, Deletion, DeletionId, Draft,
+    ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, Looked,
+    MessagePicture, ModelInfo, OpenedChat, Preferences, Preset, Project, Prompt, Provenance, ReplyStats,
+    Role, Tag, UpdateState,
 };
 
 /// Names a chat in the store.
@@ -56,7 +57,7 @@ pub struct Message {
     pub pictures: Vec<MessagePicture>,
     /// The model's thinking, empty where there was none.
     pub thinking: String,
-    /// Whether it is a reply whose text the person has changed.
+    /// Whether it is a reply or a summary whose text the person has changed.
     #[serde(default)]
     pub edited: bool,
     /// How far it has come.
@@ -69,6 +70,14 @@ pub struct Message {
     pub model: Option<String>,
     /// When it was begun, milliseconds since 1970.
     pub created_at: u64,
+}
+
+impl Message {
+    /// Whether it is what a model has written of the older part of a chat, in place of which it stands: instructions
+    /// that are a model's.
+    pub fn is_summary(&self) -> bool {
+        self.role == Role::System && self.model.is_some()
+    }
 }
 
 /// A model the picker offers.
@@ -143,6 +152,10 @@ pub struct Snapshot {
     pub deleted_presets: Vec<Preset>,
     /// The prompts, in the person's order.
     pub prompts: Vec<Prompt>,
+    /// The projects by name.
+    pub projects: Vec<Project>,
+    /// Projects that were deleted since the app was started, the last one first.
+    pub deleted_projects: Vec<DeletedProject>,
     /// What was deleted and can be brought back, the last one first.
     pub deletions: Vec<Deletion>,
     /// The navigation that led to the open chat.
@@ -223,6 +236,13 @@ pub enum AppEvent {
     Prompts {
         /// All prompts, in the person's order.
         prompts: Vec<Prompt>,
+    },
+    /// A project, or how many chats are in it, has changed.
+    Projects {
+        /// The projects by name.
+        projects: Vec<Project>,
+        /// Those that can be brought back, the last one first.
+        deleted: Vec<DeletedProject>,
     },
     /// The tags, or how many chats have them, changed.
     Tags {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{ChatId, ErrorReport, GenerationSettings, Message, MessageId, MessagePicture};
+use crate::{ChatId, ErrorReport, GenerationSettings, Message, MessageId, MessagePicture, ProjectId};
 
 /// Names a deletion, so that it can be undone.
 pub type DeletionId = u32;
@@ -34,6 +34,8 @@ pub struct ChatSummary {
     pub tags: Vec<String>,
     /// Where it was branched from; `None` for all others, and once that chat is deleted.
     pub origin: Option<ChatOrigin>,
+    /// The project that it is in; `None` for all others, which alone stand in the list.
+    pub project: Option<ProjectId>,
     /// How a reply ended that nobody has looked at yet.
     pub unseen: Option<UnseenReply>,
     /// When it was begun, milliseconds since 1970.
@@ -91,6 +93,9 @@ pub struct ChatSettings {
     /// Whether those that hold for all chats do not hold in this one.
     #[serde(default)]
     pub without_standing: bool,
+    /// Whether what its project knows, instructions and files, does not hold in this one.
+    #[serde(default)]
+    pub without_project: bool,
     /// How replies are written.
     pub generation: Option<GenerationSettings>,
     /// The preset that the settings were taken from.
@@ -115,6 +120,9 @@ pub struct Beginning {
     pub navigation: Option<u32>,
     /// How its replies are written.
     pub settings: ChatSettings,
+    /// The project that it is begun in.
+    #[serde(default)]
+    pub project: Option<ProjectId>,
 }
 
 /// Something that was deleted and can be brought back.
@@ -179,6 +187,15 @@ pub struct OpenedChat {
     pub edits: Vec<UnsentEdit>,
     /// The branch that is shown, oldest first.
     pub messages: Vec<BranchMessage>,
+}
+
+/// How far the summary of the older part of a chat is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct SummaryProgress {
+    /// Pieces of it that are summarised. Each is as long as one prompt may be.
+    pub done: u32,
+    /// All pieces.
+    pub of: u32,
 }
 
 /// A piece of a snippet. The pieces in order are its text.

@@ -19,6 +19,7 @@ mod logprobs;
 mod model;
 mod pictures;
 mod preferences;
+mod projects;
 mod provenance;
 mod quality;
 mod settings;
@@ -44,7 +45,7 @@ pub use chats::{
     ChatSummary, ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, ExportReport, Exported,
     ExportedPictures, FoundChat, FoundMessage, ImportReport, Imported, OpenedChat, Passage, PastedFile,
     PictureSize, Preset, PresetId, Prompt, SearchCounts, SearchFilter, SearchResults, SearchScope, Searched,
-    SnippetPart, Tag, TagPlaces, UnseenReply, UnsentEdit,
+    SnippetPart, SummaryProgress, Tag, TagPlaces, UnseenReply, UnsentEdit,
 };
 pub use constraint::{CallRule, Constraint, Format};
 pub use conversion::{
@@ -69,14 +70,18 @@ pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState, PictureInput};
 pub use pictures::{Looked, MessagePicture, PictureDetail, PictureFacts, PictureFormat};
 pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, QuickKey, SettingsPage};
+pub use projects::{
+    AddedFiles, DeletedProject, Project, ProjectChat, ProjectFile, ProjectFileId, ProjectId, ProjectText,
+};
 pub use provenance::{DraftRun, Provenance};
 pub use quality::{
     Evidence, EvidenceFigures, EvidenceText, KeptOffer, MatrixBits, MeasuringOutlook, OfferedSize,
     QualityOffer,
 };
 pub use settings::{
-    AcceptanceRule, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,
-    MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Priority, Sampling, StopScope,
+    AcceptanceRule, BRIEF_THINKING, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings,
+    KvPrecision, MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Priority,
+    Sampling, StopScope, Thinking,
 };
 pub use stats::{
     Counters, DepthTrace, Exactness, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed,

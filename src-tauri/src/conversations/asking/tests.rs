@@ -9,7 +9,7 @@ use std::sync::Arc;
 use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless, kill};
 use foretoken_protocol::{
     AppEvent, Beginning, Destination, DraftRun, Drafting, EngineState, FinishReason, GenerationSettings,
-    Message, MessageStatus, ReplyEvent, Sampling,
+    Message, MessageStatus, ReplyEvent, Sampling, Thinking,
 };
 use tokio::time::timeout;
 
@@ -433,7 +433,7 @@ async fn a_reply_that_thinks_answers_when_it_is_told_to() {
     // With drafts, one step could write all of it, and take no time after its first token.
     let (drafting, usual) = (Drafting::Off, app.settings.current().generation);
     app.settings
-        .set_generation(GenerationSettings { thinking: true, max_tokens: 3, drafting, ..usual })
+        .set_generation(GenerationSettings { thinking: Thinking::Normal, max_tokens: 3, drafting, ..usual })
         .await
         .unwrap();
     let (channel, mut events) = page();

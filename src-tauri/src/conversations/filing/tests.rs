@@ -500,7 +500,7 @@ async fn a_chat_writes_by_its_own_settings() {
         ..ChatSettings::default()
     };
     let (channel, mut events) = page();
-    let new = Destination::New(Beginning { navigation: Some(0), settings: own(3) });
+    let new = Destination::New(Beginning { navigation: Some(0), settings: own(3), project: None });
     let chat = app.conversations.ask(new, QUESTION.into(), channel).await.unwrap().chat;
     assert_eq!(rest(&mut events).await.1.stats.unwrap().emitted, 3);
     assert_eq!(app.conversations.show_chat(1, chat).await.unwrap().settings, own(3));

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use foretoken_protocol::{Drafting, GenerationSettings, MessageStatus, PictureFormat, Provenance, Sampling};
+use foretoken_protocol::{
+    Drafting, GenerationSettings, MessageStatus, PictureFormat, Provenance, Sampling, Thinking,
+};
 
 use foretoken_host::testing::{demo_model, engine_program};
 
@@ -20,7 +22,7 @@ fn replies_without_an_answer_are_left_out_of_the_conversation() {
         sampling: Sampling::default(),
         drafting: Drafting::Off,
         max_tokens: 1,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: Vec::new(),
     };
     let chat = store.create_chat("A chat").unwrap().id;
@@ -61,6 +63,20 @@ fn what_every_chat_should_know_comes_before_what_one_is_told() {
     assert_eq!(told("Be brief.", true, "Metric units."), ["Be brief.", "Who?"]);
     assert_eq!(told(" ", true, "Metric units."), ["Who?"]);
     assert_eq!(told(" ", false, " \n"), ["Who?"]);
+    let project = store.create_project("Forest").unwrap().id;
+    store.change_project(project, "Forest", "At night.", &Default::default()).unwrap();
+    store.move_chat(chat, Some(project)).unwrap();
+    let told = |store: &foretoken_chats::Store| {
+        let conversation = Conversation::of(store, question, "Metric units.").unwrap();
+        conversation.said[0].message.content().into_owned()
+    };
+    let settings =
+        foretoken_protocol::ChatSettings { system_prompt: "Be brief.".into(), ..Default::default() };
+    store.set_chat_settings(chat, &settings).unwrap();
+    assert_eq!(told(&store), "Metric units.\n\nAt night.\n\nBe brief.");
+    let settings = foretoken_protocol::ChatSettings { without_project: true, ..settings };
+    store.set_chat_settings(chat, &settings).unwrap();
+    assert_eq!(told(&store), "Metric units.\n\nBe brief.");
 }
 
 /// A bitmap of one colour.

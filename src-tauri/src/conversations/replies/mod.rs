@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use foretoken_host::{Generation, Model};
 use foretoken_protocol::{
-    ChatId, Message, MessageId, ModelInfo, PlainSpeed, ReplyEvent, ReplyStats, RequestId, UnseenPictures,
+    ChatId, Message, MessageId, ModelInfo, PartStats, PlainSpeed, ReplyEvent, ReplyStats, RequestId,
+    UnseenPictures,
 };
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
@@ -100,8 +101,8 @@ pub(crate) struct Dependencies {
     pub(crate) name: Box<Name>,
     /// Knows what its speed can be compared with.
     pub(crate) compare: Box<Compare>,
-    /// How long it has thought already, in seconds; not zero where it is continued.
-    pub(crate) thought_seconds: f64,
+    /// What it has thought already, where it is continued.
+    pub(crate) thought: PartStats,
     /// The pictures that it is written without.
     pub(crate) unseen: watch::Receiver<UnseenPictures>,
 }

@@ -121,7 +121,8 @@ impl Writer {
                         let plain = model.as_ref().and_then(|model| (self.dependencies.compare)(model, &stats));
                         let unseen = *self.dependencies.unseen.borrow();
                         let mut stats = ReplyStats { plain, unseen, ..*stats };
-                        stats.thinking.seconds += self.dependencies.thought_seconds;
+                        stats.thinking.seconds += self.dependencies.thought.seconds;
+                        stats.thinking.cut |= self.dependencies.thought.cut;
                         let status = MessageStatus::Finished { reason };
                         break Ending { status, stats: Some(stats), error: None };
                     }
@@ -214,7 +215,7 @@ mod tests {
     use std::time::Instant;
 
     use foretoken_host::progress;
-    use foretoken_protocol::{Looked, TokenText, UnseenPictures};
+    use foretoken_protocol::{Looked, PartStats, TokenText, UnseenPictures};
     use tempfile::tempdir;
     use tokio::sync::watch;
     use tokio::time::sleep;
@@ -239,7 +240,7 @@ mod tests {
             chats,
             name: Box::new(|_| String::new()),
             compare: Box::new(|_, _| None),
-            thought_seconds: 0.0,
+            thought: PartStats::default(),
             unseen: watch::channel(unseen).1,
         };
         (message, dependencies)

@@ -11,7 +11,7 @@ impl Store {
     /// it stands here. It is called after its first message.
     pub fn adopt(&mut self, from: &Reader, chat: ChatId) -> Result<ChatSummary, ChatsError> {
         let (mut record, draft) = from.read_at_once(|db| {
-            Ok((ChatRecord::read(db, chat, &[], false)?, settings::draft(db, Some(chat))?))
+            Ok((ChatRecord::read(db, chat, &[], &[], false)?, settings::draft(db, Some(chat))?))
         })?;
         if let Some(title) = record.messages.first().map(MessageRecord::title) {
             record.title = title;
@@ -27,7 +27,7 @@ impl Store {
         self.write(|db| {
             let mut staged = Staged::default();
             steps.iter().try_for_each(|step| staged.add(db, step))?;
-            staged.show(db, &[])?;
+            staged.show(db, &[], &[])?;
             let kept = staged.last().ok_or(ChatsError::UnknownChat { id: chat })?;
             draft.pictures.iter().try_for_each(|picture| pictures::add(db, picture))?;
             settings::set_draft(db, Some(kept), &draft)?;

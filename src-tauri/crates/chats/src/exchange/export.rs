@@ -7,23 +7,24 @@ use std::path::Path;
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
 use foretoken_protocol::{
-    ChatId, ExportReport, ExportedPictures, MessageId, MessagePicture, PictureFormat, Preset, PresetId,
+    ChatId, ChatSettings, ExportReport, ExportedPictures, MessageId, MessagePicture, PictureFormat, Preset,
+    PresetId, Project, ProjectId,
 };
 use rusqlite::Connection;
 
 use super::foretoken::{FORMAT, VERSION};
 use super::markdown::{Branch, PictureFolder};
 use super::outgoing::Outgoing;
-use super::record::{ChatRecord, PresetRecord};
+use super::record::{ChatRecord, PresetRecord, ProjectRecord};
 use super::whole::WholeFile;
 use crate::error::Fault;
 use crate::pictures::hash_of;
 use crate::sql::{self, all};
-use crate::{ChatsError, Reader, list, rows, settings, tree};
+use crate::{ChatsError, Reader, list, project_files, projects, rows, settings, tree};
 
 impl Reader {
-    /// Writes one chat, or all chats and presets, into a file of Foretoken's own, with all branches, and with what was
-    /// typed and not sent: drafts and edits. What is deleted stays out, and so do the pictures of drafts
+    /// Writes one chat, or all chats, presets and projects, into a file of Foretoken's own, with all branches, and with
+    /// what was typed and not sent: drafts and edits. What is deleted stays out, and so do the pictures of drafts
     /// and edits.
     /// [`import`](crate::import) brings back the same, as far as the pictures are in it.
     ///
@@ -138,12 +139,13 @@ fn write_json(
     let head = serde_json::to_string(&presets.collect::<Vec<_>>()).map_err(unwritten)?;
     write!(out, "{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\n\"presets\":{head},\n")
         .map_err(Stop::File)?;
+    let project_ids = write_projects(db, chat, out)?;
     // Before the chats, so that whoever reads them knows which are there.
     let named = write_pictures(&pictures_of(db, chat)?, pictures, out).map_err(Stop::File)?;
     out.write_all(b"\"chats\":[").map_err(Stop::File)?;
     for (before, &id) in chats.iter().enumerate() {
         // One chat at a time is in memory.
-        let mut record = ChatRecord::read(db, id, &preset_ids, chat.is_none())?;
+        let mut record = ChatRecord::read(db, id, &preset_ids, &project_ids, chat.is_none())?;
         for picture in record.messages.iter_mut().flat_map(|message| &mut message.pictures) {
             name(picture, &named);
         }
@@ -151,6 +153,25 @@ fn write_json(
         serde_json::to_writer(&mut *out, &record).map_err(unwritten)?;
     }
     out.write_all(b"\n]}\n").map_err(Stop::File)
+}
+
+/// Writes the projects where all chats are written, one at a time. One chat goes out without what its project knows.
+fn write_projects(db: &Connection, chat: Option<ChatId>, out: Out<'_>) -> Result<Vec<ProjectId>, Stop> {
+    let projects = if chat.is_none() { projects::projects(db)? } else { Vec::new() };
+    for (before, Project { id, name, instructions, settings, .. }) in projects.iter().enumerate() {
+        out.write_all(if before == 0 { b"\"projects\":[\n" } else { b",\n" }).map_err(Stop::File)?;
+        let record = ProjectRecord {
+            name: name.clone(),
+            instructions: instructions.clone(),
+            settings: ChatSettings { preset: None, ..settings.clone() },
+            files: project_files::texts(db, *id)?,
+        };
+        serde_json::to_writer(&mut *out, &record).map_err(unwritten)?;
+    }
+    if !projects.is_empty() {
+        out.write_all(b"\n],\n").map_err(Stop::File)?;
+    }
+    Ok(projects.into_iter().map(|project| project.id).collect())
 }
 
 /// Writes the pictures, each content once. Returns how those that are in the file are named there, by their hashes.

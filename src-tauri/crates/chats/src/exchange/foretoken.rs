@@ -4,14 +4,14 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::importer::{Chats, Importer};
-use super::record::{ChatRecord, PresetRecord};
+use super::record::{ChatRecord, PresetRecord, ProjectRecord};
 
 /// What a file begins with.
 pub(super) const FORMAT: &str = "foretoken-chats";
 /// The version of what is written. A later one may mean something else by the same words.
 pub(super) const VERSION: u32 = 1;
 
-/// Adds the chats and presets of a file.
+/// Adds the chats, presets and projects of a file.
 pub(super) fn read<'de, D: Deserializer<'de>>(
     deserializer: D,
     importer: &mut Importer<'_>,
@@ -50,6 +50,7 @@ impl<'de> Visitor<'de> for File<'_, '_> {
                     }
                 }
                 "presets" => importer.presets.extend(map.next_value::<Vec<PresetRecord>>()?),
+                "projects" => importer.projects.extend(map.next_value::<Vec<ProjectRecord>>()?),
                 "pictures" => map.next_value_seed(Pictures { importer })?,
                 "chats" => {
                     map.next_value_seed(Chats { importer, convert: |chat: ChatRecord, _| Ok(chat) })?;

@@ -9,8 +9,8 @@ use serde::{Deserialize, de};
 
 use super::beside::Beside;
 use super::incoming::{Incoming, Look, MOST};
-use super::record::{ChatRecord, PresetRecord, number_after};
-use super::staging::{Staged, Step};
+use super::record::{ChatRecord, PresetRecord, ProjectRecord, number_after};
+use super::staging::{ReadProject, Staged, Step};
 use crate::deletion::purge;
 use crate::store::PIECE_BYTES;
 use crate::{ChatsError, Piece, Store};
@@ -30,6 +30,8 @@ pub(super) struct Importer<'a> {
     hidden_by: Option<DeletionId>,
     /// The presets of the file.
     pub(super) presets: Vec<PresetRecord>,
+    /// The projects of the file.
+    pub(super) projects: Vec<ProjectRecord>,
     /// How many messages each chat before has.
     messages: Vec<usize>,
     pub(super) report: ImportReport,
@@ -88,6 +90,7 @@ impl<'a> Importer<'a> {
             staged: Staged::default(),
             hidden_by: None,
             presets: Vec::new(),
+            projects: Vec::new(),
             messages: Vec::new(),
             report: ImportReport::default(),
             fault: None,
@@ -104,7 +107,7 @@ impl<'a> Importer<'a> {
         if let Some(fault) = self.aside.fault.take() {
             return Err(self.stop(fault));
         }
-        chat.check(self.presets.len(), &self.messages)
+        chat.check(self.presets.len(), self.projects.len(), &self.messages)
             .map_err(|detail| E::custom(format!("“{}”: {detail}", chat.title)))?;
         for message in &mut chat.messages {
             // What it was compared with was measured where the file comes from, which may be another machine.
@@ -148,7 +151,8 @@ impl<'a> Importer<'a> {
     pub(super) fn finish(&mut self) -> Result<(), ChatsError> {
         self.write()?;
         let (staged, presets) = (std::mem::take(&mut self.staged), std::mem::take(&mut self.presets));
-        self.in_turn(move |store| store.write(|db| staged.show(db, &presets)))
+        let projects: Vec<ReadProject> = self.projects.drain(..).map(ReadProject::from).collect();
+        self.in_turn(move |store| store.write(|db| staged.show(db, &presets, &projects)))
     }
 
     /// Removes what was added. What cannot be removed now is when the store is opened again.

@@ -7,7 +7,7 @@ use std::ops::Not;
 
 use foretoken_protocol::{
     Attachment, ChatId, ChatOrigin, ChatSettings, ErrorReport, GenerationSettings, Message, MessageId,
-    MessagePicture, MessageStatus, PresetId, Provenance, ReplyStats, Role, UnsentEdit,
+    MessagePicture, MessageStatus, PresetId, ProjectId, Provenance, ReplyStats, Role, UnsentEdit,
 };
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,8 @@ use crate::sql::{self, all, first};
 use crate::title::title_from;
 use crate::{edits, list, pieces, rows, settings};
 
-/// A chat with all its branches. The preset of its settings and both parts of its origin are numbers in the file.
+/// A chat with all its branches. The preset of its settings, its project and both parts of its origin are numbers in the
+/// file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ChatRecord {
     pub(super) title: String,
@@ -34,6 +35,9 @@ pub(super) struct ChatRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) draft_files: Vec<Attachment>,
     pub(super) origin: Option<ChatOrigin>,
+    /// The project that it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) project: Option<u32>,
     /// The last message of the branch that is shown.
     pub(super) shown: Option<u32>,
     /// A message comes after the one that it follows, and after the versions that are older than it.
@@ -75,6 +79,16 @@ pub(super) struct PresetRecord {
     pub(super) generation: Option<GenerationSettings>,
 }
 
+/// A project with its files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ProjectRecord {
+    pub(super) name: String,
+    pub(super) instructions: String,
+    /// What a new chat begins with, without a preset.
+    pub(super) settings: ChatSettings,
+    pub(super) files: Vec<Attachment>,
+}
+
 /// The item that a file calls `number`.
 pub(super) fn numbered<T>(items: &[T], number: u32) -> Option<&T> {
     items.get(usize::try_from(number).ok()?.checked_sub(1)?)
@@ -88,11 +102,13 @@ pub(super) fn number_after(count: usize) -> u32 {
 impl ChatRecord {
     /// Reads a chat out of the database.
     ///
-    /// `presets` are those of the file, in order. The chat's origin is left out unless the file holds all chats.
+    /// `presets` and `projects` are those of the file, in order. The chat's origin is left out unless the file holds all
+    /// chats.
     pub(super) fn read(
         db: &Connection,
         id: ChatId,
         presets: &[PresetId],
+        projects: &[ProjectId],
         all_chats: bool,
     ) -> Result<Self, Fault> {
         let summary = list::summary(db, id)?;
@@ -138,6 +154,10 @@ impl ChatRecord {
             draft: draft.text,
             draft_files: draft.files,
             origin,
+            project: summary
+                .project
+                .and_then(|id| projects.iter().position(|&project| project == id))
+                .map(number_after),
             shown: shown.and_then(|id| numbers.get(&id).copied()),
             messages: read
                 .into_iter()
@@ -151,9 +171,14 @@ impl ChatRecord {
         })
     }
 
-    /// Finds what contradicts itself, and says so in words. The file has so many presets, and chats with so many
-    /// messages came before this one.
-    pub(super) fn check(&self, presets: usize, messages_before: &[usize]) -> Result<(), String> {
+    /// Finds what contradicts itself, and says so in words. The file has so many presets and projects, and chats
+    /// with so many messages came before this one.
+    pub(super) fn check(
+        &self,
+        presets: usize,
+        projects: usize,
+        messages_before: &[usize],
+    ) -> Result<(), String> {
         let has = |count: usize, number: u32| (1..=count).contains(&(number as usize));
         if let Some(origin) = &self.origin {
             let messages = numbered(messages_before, origin.chat).ok_or_else(|| {
@@ -168,6 +193,9 @@ impl ChatRecord {
         }
         if let Some(number) = self.settings.preset.filter(|&number| !has(presets, number)) {
             return Err(format!("there is no preset {number} in the file"));
+        }
+        if let Some(number) = self.project.filter(|&number| !has(projects, number)) {
+            return Err(format!("there is no project {number} in the file"));
         }
         let times = self.messages.iter().map(|message| message.created_at);
         for time in [self.created_at, self.updated_at].into_iter().chain(times) {

@@ -1,14 +1,16 @@
 //! Chats on their way from a file into the database: each is added in pieces, hidden like what is deleted, until all of
 //! them are there. What is not finished when the process ends is purged like that too.
 
-use foretoken_protocol::{ChatId, ChatSettings, DeletionId, Draft, MessageId, PresetId};
+use foretoken_protocol::{
+    Attachment, ChatId, ChatSettings, DeletionId, Draft, MessageId, PresetId, ProjectId,
+};
 use rusqlite::{Connection, named_params};
 
-use super::record::{ChatRecord, MessageRecord, PresetRecord, numbered};
+use super::record::{ChatRecord, MessageRecord, PresetRecord, ProjectRecord, numbered};
 use crate::error::Fault;
 use crate::sql::now;
 use crate::store::MESSAGE_BYTES;
-use crate::{list, settings, tree};
+use crate::{IndexedText, list, project_files, projects, settings, tree};
 
 /// What is to be added next.
 pub(super) enum Step {
@@ -46,6 +48,24 @@ pub(super) struct Staged {
     chats: Vec<(ChatId, Vec<MessageId>)>,
     /// The presets of chats by their number in the file.
     presets: Vec<(ChatId, u32)>,
+    /// The same of projects.
+    projects: Vec<(ChatId, u32)>,
+}
+
+/// A project of a file, whose texts are ready to be added.
+pub(super) struct ReadProject {
+    name: String,
+    instructions: String,
+    settings: ChatSettings,
+    files: Vec<(Attachment, IndexedText)>,
+}
+
+impl From<ProjectRecord> for ReadProject {
+    fn from(ProjectRecord { name, instructions, settings, files }: ProjectRecord) -> Self {
+        let settings = ChatSettings { preset: None, ..settings };
+        let files = files.into_iter().map(|file| (file.clone(), IndexedText::new(file))).collect();
+        Self { name, instructions, settings, files }
+    }
 }
 
 impl Staged {
@@ -103,6 +123,7 @@ impl Staged {
         let settings = ChatSettings { preset: None, ..record.settings.clone() };
         settings::set_chat_settings(db, chat, &settings)?;
         self.presets.extend(record.settings.preset.map(|preset| (chat, preset)));
+        self.projects.extend(record.project.map(|project| (chat, project)));
         let draft =
             Draft { text: record.draft.clone(), files: record.draft_files.clone(), pictures: Vec::new() };
         settings::set_draft(db, Some(chat), &draft)?;
@@ -111,8 +132,18 @@ impl Staged {
         Ok(())
     }
 
-    /// Shows the chats, with the presets of their file.
-    pub(super) fn show(&self, db: &Connection, presets: &[PresetRecord]) -> Result<(), Fault> {
+    /// Shows the chats, with the presets and projects of their file.
+    pub(super) fn show(
+        &self,
+        db: &Connection,
+        presets: &[PresetRecord],
+        projects: &[ReadProject],
+    ) -> Result<(), Fault> {
+        let projects = add_projects(db, projects)?;
+        for (chat, number) in &self.projects {
+            let project = numbered(&projects, *number);
+            db.execute("UPDATE chat SET project = ?2 WHERE id = ?1", (chat, project))?;
+        }
         let presets = add_presets(db, presets)?;
         for (chat, number) in &self.presets {
             let preset = numbered(&presets, *number);
@@ -137,4 +168,28 @@ fn add_presets(db: &Connection, presets: &[PresetRecord]) -> rusqlite::Result<Ve
         }
     };
     presets.iter().map(add).collect()
+}
+
+/// Adds the projects of a file, but for those that are already there.
+fn add_projects(db: &Connection, read: &[ReadProject]) -> Result<Vec<ProjectId>, Fault> {
+    let known = projects::projects(db)?;
+    let mut ids = Vec::new();
+    for ReadProject { name, instructions, settings, files } in read {
+        let mut same = None;
+        for project in known.iter().filter(|one| one.name == *name && one.instructions == *instructions) {
+            let texts = project_files::texts(db, project.id)?;
+            if texts.iter().eq(files.iter().map(|(file, _)| file)) {
+                same = Some(project.id);
+            }
+        }
+        ids.push(match same {
+            Some(id) => id,
+            None => {
+                let id = projects::add(db, name, instructions, settings)?;
+                files.iter().try_for_each(|(_, text)| project_files::add(db, id, text).map(drop))?;
+                id
+            }
+        });
+    }
+    Ok(ids)
 }

@@ -1,0 +1,166 @@
+import type { AddedFiles, ChatSummary, Project } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
+import { chatQueue } from "../bridge/serialQueue";
+import { openProject as enterProject } from "../chat/navigation";
+import { isTemporary } from "../chat/view";
+import { attempt, showError } from "../frame/errors";
+import { count } from "../primitives/format";
+import { dispatch, setView, useStore } from "../state/store";
+
+const state = () => useStore.getState();
+
+const named = (id: number): Project | undefined => state().projects.find((project) => project.id === id);
+
+/** Shows the page of a project, where a new chat in it begins, and its chats in the list. */
+export async function openProject(project: number): Promise<void> {
+  expandProject(project, true);
+  await enterProject(project);
+}
+
+/** Lists the chats of a project below it, or no longer. */
+export function expandProject(project: number, open: boolean): void {
+  const others = state().openProjects.filter((id) => id !== project);
+  setView({ openProjects: open ? [...others, project] : others });
+}
+
+/** Adds a project, shows it, and lets the person name it. */
+export const createProject = () =>
+  attempt(async () => {
+    const { id } = await chatQueue.run(() => shell.createProject(""));
+    await openProject(id);
+    // Its name is written in the list.
+    setView({ renamingProject: id, sidebar: true });
+  });
+
+/** Reads the chats of a project, and what they say last. */
+export const loadProjectChats = (project: number) =>
+  attempt(async () => {
+    const { listChanges } = state();
+    const chats = await chatQueue.run(() => shell.projectChats(project));
+    // What was heard meanwhile may be newer.
+    if (state().listChanges === listChanges || state().projectChats[project] === undefined)
+      dispatch({ kind: "project chats", project, chats });
+  });
+
+/** Changes a project. What another change has done meanwhile stays. */
+export const changeProject = (
+  project: number,
+  change: Partial<Pick<Project, "name" | "instructions" | "settings">>,
+) =>
+  attempt(() =>
+    chatQueue.run(async () => {
+      const now = named(project);
+      if (now) await shell.changeProject({ ...now, ...change });
+    }),
+  );
+
+export async function renameProject(project: number, name: string): Promise<void> {
+  setView({ renamingProject: null });
+  await changeProject(project, { name });
+}
+
+/** Moves a chat into a project, or out of the one that it is in, which can be undone. */
+export const moveChat = (chat: Pick<ChatSummary, "id" | "project">, to: number | null) =>
+  attempt(async () => {
+    setView({ moving: null });
+    if (chat.project === to) return;
+    await chatQueue.run(() => shell.moveChat(chat.id, to));
+    const undo = () => chatQueue.run(() => shell.moveChat(chat.id, chat.project));
+    const name = to === null ? null : named(to)?.name;
+    const text = name == null ? "The chat has left its project." : `The chat was moved to “${name}”.`;
+    setView({ note: { text, undo, about: chat.id } });
+  });
+
+/** Moves a chat into a project that is made for it. */
+export const moveToNewProject = (chat: Pick<ChatSummary, "id" | "project">, name: string) =>
+  attempt(async () => {
+    const { id } = await chatQueue.run(() => shell.createProject(name));
+    expandProject(id, true);
+    await moveChat(chat, id);
+  });
+
+/** Lets the person say where a chat is to be moved; the open one if none is given. */
+export function chooseProject(chat = state().chat): void {
+  if (chat !== null && !isTemporary(chat)) setView({ moving: chat });
+}
+
+/** Deletes a project. Where it has chats, it is asked what becomes of them. */
+export function askToDelete({ id, chats }: Project): void {
+  if (chats > 0) setView({ deletingProject: id });
+  else deleteProject(id, false);
+}
+
+export const deleteProject = (id: number, withChats: boolean) =>
+  attempt(async () => {
+    setView({ deletingProject: null });
+    const project = named(id);
+    await chatQueue.run(() => shell.deleteProject(id, withChats));
+    const chats = withChats && project ? ` with ${chatsLabel(project.chats)}` : "";
+    const text = `“${project?.name ?? "The project"}” was deleted${chats}.`;
+    setView({ note: { text, undo: () => restoreProject(id) } });
+  });
+
+/** Brings a deleted project back. Who has restored it from the list of what was deleted sees it there. */
+export const restoreProject = (id: number) => attempt(() => chatQueue.run(() => shell.restoreProject(id)));
+
+export const chatsLabel = (many: number): string => (many === 1 ? "1 chat" : `${count(many)} chats`);
+
+/** Lets the person choose files for a project. */
+export const addFiles = (project: number) =>
+  added(project, (onReading) => shell.addProjectFiles(project, onReading));
+
+/** Adds files to a project that were dropped on the window. */
+export const addDropped = (project: number, files: string[]) =>
+  added(project, (onReading) => shell.addDroppedProjectFiles(project, files, onReading));
+
+/** Lets the person choose a folder whose files are those of a project too. */
+export const chooseFolder = (project: number) =>
+  added(project, (onReading) => shell.chooseProjectFolder(project, onReading));
+
+/** Reads what has changed in the folder of a project. Who has none is not asked. */
+export const readFolder = async ({ id, folder }: Project): Promise<void> => {
+  if (folder === null) return;
+  // What people should know they were told when they chose it.
+  await added(id, async (onReading) => ({ ...(await shell.readProjectFolder(id, onReading)), notes: [] }));
+};
+
+export const leaveFolder = (project: number) => attempt(() => shell.leaveProjectFolder(project));
+
+/** Adds files, says how far that is, and what came of it. */
+async function added(
+  project: number,
+  add: (onReading: (names: string[]) => void) => Promise<AddedFiles>,
+): Promise<void> {
+  const onReading = (names: string[]) => {
+    const { [project]: _, ...others } = state().readingFiles;
+    setView({ readingFiles: names.length > 0 ? { ...others, [project]: names } : others });
+  };
+  try {
+    setView({ actionError: null });
+    const { replaced, refused, notes } = await add(onReading);
+    const [first] = refused;
+    if (first) {
+      const message = refused.map(({ message }) => message).join(" ");
+      setView({ actionError: { ...first, message } });
+    }
+    const undo = async () => {
+      for (const file of replaced) await shell.restoreProjectFile(file);
+    };
+    const were = replaced.length === 1 ? "A file of the same name was" : "Files of the same name were";
+    const words = replaced.length > 0 ? [`${were} replaced.`, ...notes] : notes;
+    if (words.length > 0)
+      setView({ note: { text: words.join("\n"), undo: replaced.length > 0 ? undo : null } });
+  } catch (error) {
+    showError(error, null);
+  } finally {
+    onReading([]);
+  }
+}
+
+/** Takes a file out of its project, which can be undone. */
+export const removeFile = ({ id, name }: Project["files"][number]) =>
+  attempt(async () => {
+    await shell.removeProjectFile(id);
+    const undo = () => shell.restoreProjectFile(id);
+    setView({ note: { text: `“${name}” was removed from the project.`, undo } });
+  });

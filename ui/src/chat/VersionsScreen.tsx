@@ -125,6 +125,7 @@ function Column({ side, id, versions }: ColumnProps) {
           unfinished={!streaming && text === ""}
           since={live?.thinkingSince ?? null}
           seconds={live?.thoughtSeconds ?? reply?.stats?.thinking.seconds ?? null}
+          cut={reply?.stats?.thinking.cut ?? false}
         />
       )}
       <div className="answer" data-testid="answer">

@@ -35,6 +35,14 @@ pub(crate) const ACTIONS: &[Action] = &[
         menu: FILE,
         ..with(action(ActionId::NewTemporaryChat, "New temporary chat"), Keys { shift: true, ..command("n") })
     },
+    Action {
+        menu: FILE,
+        available: Availability::InChat,
+        ..with(
+            action(ActionId::OpenWindow, "Open this chat in a new window"),
+            Keys { alt: true, ..command("n") },
+        )
+    },
     Action { menu: FILE, ..action(ActionId::NewProject, "New project") },
     Action {
         menu: FILE,
@@ -75,6 +83,20 @@ pub(crate) const ACTIONS: &[Action] = &[
         menu: CHAT,
         available: Availability::WithStatistics,
         ..with(action(ActionId::Statistics, "Statistics of the last reply"), command("i"))
+    },
+    Action {
+        menu: CHAT,
+        available: Availability::WithVersions,
+        ..with(
+            action(ActionId::CompareVersions, "Compare versions side by side"),
+            Keys { shift: true, ..command("d") },
+        )
+    },
+    Action {
+        menu: CHAT,
+        toggle: Some(Toggle { show: "Read aloud", hide: "Stop reading aloud" }),
+        available: Availability::WithVoice,
+        ..with(action(ActionId::ReadAloud, "Read a reply aloud, or stop"), Keys { alt: true, ..command("r") })
     },
     Action {
         menu: VIEW,

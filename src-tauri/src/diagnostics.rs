@@ -137,10 +137,10 @@ fn settings(text: &mut String, settings: &Settings) -> fmt::Result {
     )?;
     writeln!(
         text,
-        "Replies: {:?}, at most {} tokens, thinking {}, {} stop texts",
+        "Replies: {:?}, at most {} tokens, thinking {:?}, {} stop texts",
         generation.drafting,
         generation.max_tokens,
-        on(generation.thinking),
+        generation.thinking,
         generation.stop.len()
     )?;
     writeln!(text, "Sampling: {:?}", generation.sampling)?;

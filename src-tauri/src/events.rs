@@ -1,6 +1,6 @@
 //! Changes that concern whole windows, on their way to the pages in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +11,8 @@ use tokio::time::timeout;
 
 /// The window with the chat page.
 pub(crate) const MAIN_WINDOW: &str = "main";
+/// How the labels of windows begin that show one chat each.
+pub(crate) const CHAT_WINDOWS: &str = "chat-";
 /// How long the page may take to hand over what was typed last.
 const HAND_OVER_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -21,6 +23,9 @@ pub(crate) struct AppEvents {
     pages: Mutex<BTreeMap<String, Channel<AppEvent>>>,
     /// What the page of each window knows of its surroundings, by the label of the window.
     surroundings: Mutex<BTreeMap<String, Surroundings>>,
+    /// The windows whose pages have still to hand over what was typed last.
+    handing_over: Mutex<BTreeSet<String>>,
+    /// None has.
     handed_over: Notify,
 }
 
@@ -73,6 +78,10 @@ impl AppEvents {
         self.pages().retain(|window, page| !is_meant(window) || page.send(event.clone()).is_ok());
     }
 
+    fn handing_over(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.handing_over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn pages(&self) -> MutexGuard<'_, BTreeMap<String, Channel<AppEvent>>> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -81,19 +90,27 @@ impl AppEvents {
         self.surroundings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the page has handed over what was typed last. One that does not answer is not waited for long.
+    /// Waits until the pages with chats have handed over what was typed last. One that does not answer is not waited
+    /// for long.
     pub(crate) async fn settle(&self) {
         let handed_over = self.handed_over.notified();
-        self.publish_to_main(&AppEvent::Closing);
-        let has_page = self.pages().contains_key(MAIN_WINDOW);
-        if has_page && timeout(HAND_OVER_TIMEOUT, handed_over).await.is_err() {
-            tracing::warn!("the page has not handed over what was typed last");
+        let has_chats = |window: &str| window == MAIN_WINDOW || window.starts_with(CHAT_WINDOWS);
+        let writing: BTreeSet<String> =
+            self.pages().keys().filter(|window| has_chats(window)).cloned().collect();
+        self.handing_over().clone_from(&writing);
+        self.send_where(&AppEvent::Closing, has_chats);
+        if !writing.is_empty() && timeout(HAND_OVER_TIMEOUT, handed_over).await.is_err() {
+            tracing::warn!("a page has not handed over what was typed last");
         }
     }
 
-    /// The page has handed over what was typed last.
-    pub(crate) fn handed_over(&self) {
-        self.handed_over.notify_waiters();
+    /// The page of a window has handed over what was typed last.
+    pub(crate) fn handed_over(&self, window: &str) {
+        let mut left = self.handing_over();
+        left.remove(window);
+        if left.is_empty() {
+            self.handed_over.notify_waiters();
+        }
     }
 }
 
@@ -109,21 +126,27 @@ mod tests {
         let events = AppEvents::default();
         // Nobody is there to wait for.
         events.settle().await;
-        let (window, mut changes) = page();
+        let ((window, mut changes), (chat, mut to_chat)) = (page(), page());
         events.subscribe(MAIN_WINDOW, window);
+        events.subscribe("chat-7", chat);
         let mut end = Box::pin(events.settle());
         let waits = tokio::select! {
             () = &mut end => false,
             heard = changes.recv() => heard == Some(AppEvent::Closing),
         };
         assert!(waits);
-        events.handed_over();
-        let is_over = tokio::select! {
-            biased;
-            () = &mut end => true,
-            () = std::future::ready(()) => false,
+        assert_eq!(to_chat.try_recv(), Ok(AppEvent::Closing));
+        let mut is_over = async || {
+            tokio::select! {
+                biased;
+                () = &mut end => true,
+                () = std::future::ready(()) => false,
+            }
         };
-        assert!(is_over, "nothing else is waited for");
+        events.handed_over(MAIN_WINDOW);
+        assert!(!is_over().await, "every window is waited for");
+        events.handed_over("chat-7");
+        assert!(is_over().await, "nothing else is waited for");
     }
 
     #[test]

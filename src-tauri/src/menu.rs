@@ -115,11 +115,17 @@ pub(crate) fn on_menu_event(app: &AppHandle, event: &MenuEvent) {
         ActionId::CloseWindow => crate::window::close_focused(app),
         ActionId::Quit => crate::quit::quit(app),
         _ => {
+            let act = AppEvent::Action { action: action.id };
+            let events = &app.state::<Arc<App>>().events;
+            // Where one looks at a chat in a window of its own, it is meant.
+            if let Some(window) = crate::window::focused_chat_window(app) {
+                return events.publish_to(window.label(), &act);
+            }
             // The size of text changes in whatever window one looks at.
             if !matches!(action.id, ActionId::ZoomIn | ActionId::ZoomOut | ActionId::ActualSize) {
                 crate::window::show(app);
             }
-            app.state::<Arc<App>>().events.publish_to_main(&AppEvent::Action { action: action.id });
+            events.publish_to_main(&act);
         }
     }
 }

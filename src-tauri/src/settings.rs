@@ -5,7 +5,7 @@ use std::path::Path;
 
 use foretoken_protocol::{
     ApiAlias, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, HubSettings, KvPrecision,
-    LOCAL_API_PORT, LocalApiSettings, MOST_API_ROWS, Preferences, Sampling,
+    LOCAL_API_PORT, LocalApiSettings, MOST_API_ROWS, Preferences, Sampling, Thinking,
 };
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ impl Default for Settings {
                 sampling: Sampling::default(),
                 drafting: Drafting::Auto,
                 max_tokens: DEFAULT_MAX_TOKENS,
-                thinking: true,
+                thinking: Thinking::Normal,
                 stop: Vec::new(),
             },
             model_folders: Vec::new(),

@@ -7,11 +7,12 @@ use tauri::{AppHandle, Manager, RunEvent, Window, WindowEvent};
 use tauri_plugin_window_state::StateFlags;
 
 use crate::app::App;
+use crate::events::CHAT_WINDOWS;
 use crate::instance::Answering;
 use crate::log::Log;
 use crate::places::{self, Places};
 use crate::quick::{self, QUICK_WINDOW};
-use crate::{desktop, instance, preview, quit, window};
+use crate::{chat_windows, desktop, instance, preview, quit, window};
 
 /// How long closing may take before what is left is given up.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -40,7 +41,8 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
                 .with_state_flags(
                     StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED | StateFlags::FULLSCREEN,
                 )
-                .with_denylist(&[QUICK_WINDOW])
+                // Windows for one chat each open beside the one that they are opened from.
+                .with_filter(|label| label != QUICK_WINDOW && !label.starts_with(CHAT_WINDOWS))
                 .build(),
         )
         .register_uri_scheme_protocol(preview::SCHEME, |context, request| {
@@ -98,7 +100,11 @@ fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn st
 
 fn on_window_event(window: &Window, event: &WindowEvent) {
     match event {
-        WindowEvent::Destroyed => window.state::<Arc<App>>().events.unsubscribe(window.label()),
+        WindowEvent::Destroyed => {
+            window.state::<Arc<App>>().events.unsubscribe(window.label());
+            chat_windows::closed(window.app_handle(), window.label());
+        }
+        WindowEvent::DragDrop(drag) => window::on_drag(window, drag),
         // In full screen and out of it a window has another size.
         WindowEvent::Resized(_) | WindowEvent::Focused(true) => window::tell_surroundings(window),
         // It is kept for the next time, and goes when one turns to something else.
@@ -113,7 +119,6 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
             api.prevent_close();
             quit::on_close_request(window);
         }
-        WindowEvent::DragDrop(drag) => window::on_drag(window, drag),
         _ => {}
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use foretoken_host::testing::{demo_model, engine_program};
 use foretoken_models::Location;
-use foretoken_protocol::{Drafting, GenerationSettings, Message, ReplyEvent, Sampling};
+use foretoken_protocol::{Drafting, GenerationSettings, Message, ReplyEvent, Sampling, Thinking};
 use serde::de::DeserializeOwned;
 use tauri::ipc::{Channel, InvokeResponseBody};
 use tempfile::TempDir;
@@ -54,7 +54,7 @@ pub(crate) async fn running() -> Running {
         sampling: Sampling::default(),
         drafting: Drafting::Auto,
         max_tokens: 48,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: Vec::new(),
     };
     app.settings.set_generation(generation).await.unwrap();

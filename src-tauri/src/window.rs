@@ -5,15 +5,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use foretoken_protocol::{AppEvent, Appearance, Preferences, Surroundings};
+use tauri::utils::config::WindowConfig;
 use tauri::webview::{NewWindowResponse, PageLoadEvent, WebviewWindowBuilder};
 use tauri::{AppHandle, DragDropEvent, Manager, Theme, Url, WebviewWindow, Window};
 
 use crate::app::App;
+use crate::events::CHAT_WINDOWS;
 pub(crate) use crate::events::MAIN_WINDOW;
 use crate::preview;
 
 /// The window with the settings.
 const SETTINGS_WINDOW: &str = "settings";
+/// What the windows for one chat each are made after.
+const CHAT_WINDOW: &str = "chat";
 /// How long macOS takes at most to show that a window leaves full screen. A window cannot be hidden meanwhile, and
 /// nobody is told of the end.
 #[cfg(target_os = "macos")]
@@ -21,7 +25,7 @@ const LEAVING_FULL_SCREEN: std::time::Duration = std::time::Duration::from_milli
 
 /// Opens the window with the chat page.
 pub(crate) fn open(handle: &AppHandle, started: Instant) -> Result<(), Box<dyn std::error::Error>> {
-    open_since(handle, MAIN_WINDOW, started).map(drop)
+    open_since(handle, &configured(handle, MAIN_WINDOW)?, started).map(drop)
 }
 
 /// Opens a window of the configuration.
@@ -29,7 +33,23 @@ pub(crate) fn open_window(
     handle: &AppHandle,
     label: &str,
 ) -> Result<WebviewWindow, Box<dyn std::error::Error>> {
-    open_since(handle, label, Instant::now())
+    open_since(handle, &configured(handle, label)?, Instant::now())
+}
+
+/// Opens a window for one chat, which is called as the chat is.
+pub(crate) fn open_chat_window(
+    handle: &AppHandle,
+    label: &str,
+    title: String,
+) -> Result<WebviewWindow, Box<dyn std::error::Error>> {
+    let window = WindowConfig { label: label.to_owned(), title, ..configured(handle, CHAT_WINDOW)? };
+    open_since(handle, &window, Instant::now())
+}
+
+/// A window as the configuration has it.
+fn configured(handle: &AppHandle, label: &str) -> Result<WindowConfig, Box<dyn std::error::Error>> {
+    let windows = &handle.config().app.windows;
+    Ok(windows.iter().find(|window| window.label == label).ok_or("the window is not configured")?.clone())
 }
 
 /// Opens the window with the settings, or brings it to the front.
@@ -41,19 +61,25 @@ pub(crate) fn open_settings(handle: &AppHandle) {
     }
 }
 
-/// Opens a window of the configuration, hidden until its page is there. It shows the app's own page, in it the frame
-/// for previews, and nothing else.
+/// Opens a window, hidden until its page is there. It shows the app's own page, in it the frame for previews, and
+/// nothing else.
 fn open_since(
     handle: &AppHandle,
-    label: &str,
+    config: &WindowConfig,
     started: Instant,
 ) -> Result<WebviewWindow, Box<dyn std::error::Error>> {
-    let windows = &handle.config().app.windows;
-    let config = windows.iter().find(|window| window.label == label).ok_or("the window is not configured")?;
     let development_page = handle.config().build.dev_url.clone().filter(|_| tauri::is_dev());
     let window = WebviewWindowBuilder::from_config(handle, config)?
         .on_navigation(move |url| is_own_page(url, development_page.as_ref()) || preview::is_frame(url))
         .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_document_title_changed(|window, title| {
+            // A chat may be given another name; the other windows keep theirs.
+            if window.label().starts_with(CHAT_WINDOWS)
+                && let Err(error) = window.set_title(&title)
+            {
+                tracing::warn!("a window keeps its title: {error}");
+            }
+        })
         .on_page_load(move |window, page| {
             if page.event() != PageLoadEvent::Finished {
                 return;
@@ -97,6 +123,15 @@ pub(crate) fn close_focused(handle: &AppHandle) {
     }
 }
 
+/// The window of a chat that has the focus.
+#[cfg(target_os = "macos")]
+pub(crate) fn focused_chat_window(handle: &AppHandle) -> Option<WebviewWindow> {
+    let is_meant = |window: &WebviewWindow| {
+        window.label().starts_with(CHAT_WINDOWS) && window.is_focused().unwrap_or(false)
+    };
+    handle.webview_windows().into_values().find(is_meant)
+}
+
 /// Brings the window with the chat page to the front, where there still is one, and says whether there is.
 pub(crate) fn show(handle: &AppHandle) -> bool {
     let window = handle.get_webview_window(MAIN_WINDOW);
@@ -104,7 +139,7 @@ pub(crate) fn show(handle: &AppHandle) -> bool {
     window.is_some()
 }
 
-fn bring_to_front(window: &WebviewWindow) {
+pub(crate) fn bring_to_front(window: &WebviewWindow) {
     let shown = window.show().and_then(|()| window.unminimize()).and_then(|()| window.set_focus());
     if let Err(error) = shown {
         tracing::error!("the window cannot be shown: {error}");
@@ -171,24 +206,25 @@ pub(crate) fn tell_surroundings(window: &Window) {
     window.state::<Arc<App>>().events.publish_surroundings(window.label(), surroundings);
 }
 
-/// Tells the page what is dragged over the window and dropped on it.
+/// Tells the page of a window what is dragged over it and dropped on it.
 pub(crate) fn on_drag(window: &Window, drag: &DragDropEvent) {
     let app = window.state::<Arc<App>>();
+    let dragging = |inside| app.events.publish_to(window.label(), &AppEvent::Dragging { inside });
     match drag {
-        DragDropEvent::Enter { .. } => app.events.publish_to_main(&AppEvent::Dragging { inside: true }),
-        DragDropEvent::Leave => app.events.publish_to_main(&AppEvent::Dragging { inside: false }),
-        DragDropEvent::Drop { paths, .. } => drop_on_window(&app, paths),
+        DragDropEvent::Enter { .. } => dragging(true),
+        DragDropEvent::Leave => dragging(false),
+        DragDropEvent::Drop { paths, .. } => drop_on_window(&app, window.label(), paths),
         _ => {}
     }
 }
 
-fn drop_on_window(app: &App, paths: &[PathBuf]) {
+fn drop_on_window(app: &App, window: &str, paths: &[PathBuf]) {
     let (folders, files): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(|path| path.is_dir());
     let words = |paths: &[PathBuf]| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
     let event = AppEvent::Dropped { folders: words(&folders), files: words(&files) };
     // Before the page can ask for them.
     app.handed.dropped(paths);
-    app.events.publish_to_main(&event);
+    app.events.publish_to(window, &event);
 }
 
 #[cfg(test)]

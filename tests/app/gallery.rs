@@ -14,7 +14,9 @@ use serde_json::json;
 
 use crate::support::picture::Picture;
 use crate::support::sandbox::{Sandbox, free_port};
-use crate::support::visual_check::{Size, Theme, axe_looks, come_to_rest, faults, load_axe, outside};
+use crate::support::visual_check::{
+    Size, Theme, axe_looks, come_to_rest, every_look, faults, load_axe, outside,
+};
 
 /// How much a channel may differ from the picture that is kept, and in how many pixels it may differ more. Of letters,
 /// whose edges are soft, one line that moves is more; of surfaces, one that has the colour of another role.
@@ -25,8 +27,6 @@ const MOST_BYTES: u64 = 10_000_000;
 const KEEP: &str = "FORETOKEN_GALLERY_KEEP";
 /// Draws only states whose names begin so.
 const ONLY: &str = "FORETOKEN_GALLERY_ONLY";
-/// Has each state drawn in both themes, as the others do; it is drawn in light or in dark otherwise, by turns.
-const ALL: &str = "FORETOKEN_GALLERY_ALL";
 
 /// The windows of the app.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -35,6 +35,7 @@ enum Pane {
     Main,
     Settings,
     Quick,
+    Chat,
 }
 
 impl Pane {
@@ -43,6 +44,7 @@ impl Pane {
         match self {
             Self::Main => [(1100, 760), (760, 520), (1600, 1000)],
             Self::Settings => [(880, 680), (720, 520), (1100, 760)],
+            Self::Chat => [(820, 720), (480, 420), (1100, 760)],
             // It is as high as what it shows.
             Self::Quick => [(640, 560); 3],
         }
@@ -56,8 +58,9 @@ struct State {
     window: Pane,
 }
 
-/// In either theme: the pictures of one size are compared with those that are kept, or kept, and whatever is wrong with
-/// a state is said, at that size, at the smallest in light and at a large one in dark ([`Theme::sizes`]).
+/// In either theme, by turns unless [`every_look`] or a variable above asks for both: the pictures of one size are
+/// compared with those that are kept, or kept, and whatever is wrong with a state is said, at that size, at the smallest
+/// in light and at a large one in dark ([`Theme::sizes`]). At these, axe looks only where both themes are drawn.
 #[test]
 fn every_state_looks_as_it_was_kept_and_fits_at_every_size() {
     let server = &Server::start();
@@ -94,7 +97,7 @@ fn draw(server: &Server, theme: Theme) -> Vec<String> {
     });
     let only = std::env::var(ONLY).unwrap_or_default();
     let mut wrong = Vec::new();
-    let all = [ALL, KEEP, ONLY].iter().any(|variable| std::env::var_os(variable).is_some());
+    let all = every_look() || [KEEP, ONLY].iter().any(|variable| std::env::var_os(variable).is_some());
     let is_its_turn = |place: usize| matches!(theme, Theme::Light) == place.is_multiple_of(2);
     let asked = states.iter().enumerate().filter(|(place, _)| all || is_its_turn(*place));
     for (_, State { name, window: pane }) in asked.filter(|(_, state)| state.name.starts_with(&only)) {
@@ -123,7 +126,8 @@ fn draw(server: &Server, theme: Theme) -> Vec<String> {
                     wrong.extend(compare(&format!("{name}-{theme_name}"), &png));
                 }
             }
-            let found = if axe_looks(theme, i) { faults(&window) } else { outside(&window) };
+            let axe = is_kept || (all && axe_looks(theme, i));
+            let found = if axe { faults(&window) } else { outside(&window) };
             wrong.extend(found.iter().map(|fault| format!("{picture}: {fault}")));
         }
     }

@@ -73,7 +73,7 @@ fn preferences_hold_at_once_and_after_a_start() {
     window.click("notifications");
     window.click("open-replies");
     window.click("default-mtp-2");
-    window.click("default-thinking");
+    window.click("default-thinking-brief");
     window.click("open-appearance");
     window.click("pulse");
     window.click("hue-teal");
@@ -104,6 +104,7 @@ fn preferences_hold_at_once_and_after_a_start() {
                 }
             })
             && kept["generation"]["drafting"] == json!({ "mode": "fixed", "depth": 2 })
+            && kept["generation"]["thinking"] == json!({ "mode": "brief" })
     });
     window.close_settings();
     assert!(is_dark(&window), "all windows are");

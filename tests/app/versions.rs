@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::{VisualCheck, come_to_rest};
-use crate::support::webdriver::keys::{ARROW_UP, ENTER, ESCAPE};
+use crate::support::webdriver::keys::{ARROW_UP, CONTROL, ENTER, ESCAPE, SHIFT};
 use crate::support::window::Window;
 
 const OWL: &str = "Tell me a story about an owl and a bell.";
@@ -79,6 +79,20 @@ fn an_edited_message_is_a_version_and_a_stepper_leads_to_each() {
     window.wait_until("the panel counts them", || window.text("chat-versions").contains("of 2 messages"));
     window.click("chat-versions");
     window.wait_until("it leads to those of the reply", || window.focus() == "version-earlier");
+}
+
+#[test]
+fn two_versions_of_a_reply_are_read_side_by_side_and_one_is_kept() {
+    let sandbox = Sandbox::new(1280, 900);
+    let (window, owl) = asked(&sandbox);
+    window.click("retry");
+    window.wait_until("there is another reply", || window.texts("versions") == ["2 of 2"]);
+    window.wait_for_end();
+    window.press(&[CONTROL, SHIFT], 'd');
+    window.wait_until("both can be read", || window.texts("answer") == [owl.clone(), owl.clone()]);
+    VisualCheck::new(&window, &[(1100, 760), (720, 520)]).check("versions-7-side-by-side");
+    window.click("keep-left");
+    window.wait_until("the one that was chosen is shown", || window.texts("versions") == ["1 of 2"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use foretoken_engine::decode::{Batch, DraftPlan, KnownDrafts, RowSpec};
 use foretoken_engine::mlx::Dtype;
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
-use foretoken_protocol::{AcceptanceRule, ChatMessage, Drafting, GenerationSettings, Sampling};
+use foretoken_protocol::{AcceptanceRule, ChatMessage, Drafting, GenerationSettings, Sampling, Thinking};
 use foretoken_tests::drafted::{dflash, load_draft};
 use foretoken_tests::fixtures::{
     Stored, demo_draft_model, demo_model, demo_questions, load, tiny_dense, write_raw,
@@ -284,7 +284,7 @@ fn drafts_of_the_demo_model_stay_under_either_rule() {
                     sampling: Sampling { temperature, acceptance, seed, ..Sampling::default() },
                     drafting: Drafting::Fixed { depth },
                     max_tokens: 64,
-                    thinking: false,
+                    thinking: Thinking::Off,
                     stop: Vec::new(),
                 };
                 let request = ReplyRequest::new(prompt, settings);

@@ -9,7 +9,7 @@ use cap::Cap;
 use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{Progress, ReplyRequest, Session};
-use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Sampling};
+use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Sampling, Thinking};
 use foretoken_tests::fixtures::{Stored, endless_model, tiny_dense};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
@@ -80,8 +80,13 @@ fn replies_do_not_take_more_as_they_grow() {
     let prompt = session.chat_prompt(&[message], None, false).unwrap();
     let sampling = Sampling { temperature: 0.8, top_k: 40, seed: Some(4), ..Sampling::default() };
     let stop = vec!["never in any text".to_owned()];
-    let settings =
-        GenerationSettings { sampling, drafting: Drafting::Off, max_tokens: 400, thinking: false, stop };
+    let settings = GenerationSettings {
+        sampling,
+        drafting: Drafting::Off,
+        max_tokens: 400,
+        thinking: Thinking::Off,
+        stop,
+    };
     session.submit(0, ReplyRequest { logprobs: Some(2), ..ReplyRequest::new(prompt, settings) }).unwrap();
     let mut turns = Vec::new();
     while !session.is_idle() {

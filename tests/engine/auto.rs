@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use foretoken_engine::session::{Prepared, ReplyRequest};
 use foretoken_protocol::{
-    ChatMessage, Drafting, GenerationSettings, KvPrecision, ReplyStats, Role, Sampling,
+    ChatMessage, Drafting, GenerationSettings, KvPrecision, ReplyStats, Role, Sampling, Thinking,
 };
 use foretoken_tests::fixtures::{demo_draft_model, demo_model, endless_model};
 use foretoken_tests::oracle::write_preset;
@@ -224,7 +224,7 @@ fn on_texts_of_each_kind() {
                     sampling: Sampling { temperature: 0.0, ..Sampling::default() },
                     drafting: ways[way].1,
                     max_tokens: 256,
-                    thinking: false,
+                    thinking: Thinking::Off,
                     stop: Vec::new(),
                 };
                 let request = ReplyRequest::new(prompt, settings);

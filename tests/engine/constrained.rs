@@ -200,7 +200,7 @@ impl Demo {
             sampling: Sampling { temperature: 0.8, top_p: 0.95, seed: Some(5), ..Sampling::default() },
             drafting,
             max_tokens: 160,
-            thinking,
+            thinking: thinking.into(),
             stop: Vec::new(),
         };
         let calls = if tools.is_empty() { Calls::None } else { Calls::Any };
@@ -312,6 +312,7 @@ fn a_thinking_budget_is_kept() {
             let closed = reply.ids.iter().position(|&id| id == close).unwrap();
             assert!(closed <= budget as usize + 1, "{closed} for {budget}: {}", demo.text(&reply));
             assert!(reply.ids.len() > closed + 3, "{}", demo.text(&reply));
+            assert!(reply.stats.thinking.cut, "{:?}", reply.stats);
             ids.push(reply.ids);
         }
         assert!(ids.iter().all(|other| *other == ids[0]), "{ids:?}");

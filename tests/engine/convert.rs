@@ -21,7 +21,7 @@ use foretoken_engine::score::{Score, figures, score};
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{
     ChatMessage, ConversionProgress, ConversionReport, ConversionSettings, Drafting, ErrorReport,
-    FloatFormat, GenerationSettings, HeadFormat, KvPrecision, Sampling, WeightFormat,
+    FloatFormat, GenerationSettings, HeadFormat, KvPrecision, Sampling, Thinking, WeightFormat,
 };
 use foretoken_tests::agreement::F32_BOUND;
 use foretoken_tests::fixtures::{
@@ -874,7 +874,7 @@ fn what_the_command_writes_loads_and_replies() {
         sampling: Sampling::default(),
         drafting: Drafting::Fixed { depth: 2 },
         max_tokens: 8,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: Vec::new(),
     };
     let prompt = session.chat_prompt(&[message], None, false).unwrap();

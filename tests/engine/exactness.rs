@@ -7,7 +7,9 @@ use foretoken_engine::decode::RowSpec;
 use foretoken_engine::mlx::QuantMode;
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{Prepared, Progress, Reply, ReplyRequest, Session, TokenPrompt};
-use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Sampling};
+use foretoken_protocol::{
+    ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Sampling, Thinking,
+};
 use foretoken_tests::fixtures::{demo_draft_model, demo_model, demo_questions, fixture, load};
 use foretoken_tests::known::samplings;
 use foretoken_tests::rng::Rng;
@@ -32,8 +34,13 @@ const fn depth(depth: u8) -> Drafting {
 }
 
 fn reply(session: &mut Session, prompt: &TokenPrompt, sampling: Sampling, drafting: Drafting) -> Reply {
-    let settings =
-        GenerationSettings { sampling, drafting, max_tokens: MAX_TOKENS, thinking: false, stop: Vec::new() };
+    let settings = GenerationSettings {
+        sampling,
+        drafting,
+        max_tokens: MAX_TOKENS,
+        thinking: Thinking::Off,
+        stop: Vec::new(),
+    };
     session.reply(ReplyRequest::new(prompt.clone(), settings), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
@@ -204,7 +211,7 @@ fn a_reply_that_is_cut_in_a_character_ends_before_it() {
                 sampling,
                 drafting: Drafting::Off,
                 max_tokens,
-                thinking: false,
+                thinking: Thinking::Off,
                 stop: Vec::new(),
             };
             let (mut text, mut tokens) = (String::new(), 0);

@@ -8,7 +8,7 @@ use foretoken_engine::decode::{Batch, RowSpec};
 use foretoken_engine::model::Qwen;
 use foretoken_engine::score::figures_with;
 use foretoken_engine::session::{Prepared, ReplyRequest, Session};
-use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, KvPrecision, Sampling};
+use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, KvPrecision, Sampling, Thinking};
 use foretoken_tests::fixtures::{demo_model, load_keeping};
 use foretoken_tests::rng::Rng;
 use foretoken_tests::runs::{alone, greedy, read};
@@ -34,7 +34,7 @@ fn story(session: &mut Session) -> Vec<u32> {
         sampling: Sampling { temperature: 0.0, ..Sampling::default() },
         drafting: Drafting::Auto,
         max_tokens: 300,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: Vec::new(),
     };
     let mut ids = prompt.ids.clone();
@@ -107,7 +107,7 @@ fn a_second_turn_goes_on_from_the_prefix_cache() {
         sampling: Sampling::default(),
         drafting: Drafting::Fixed { depth: 2 },
         max_tokens: 60,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: Vec::new(),
     };
     for turn in 0..3 {

@@ -3,11 +3,11 @@
 
 use std::ops::ControlFlow;
 
-use foretoken_engine::bench::{Options, bench};
+use foretoken_engine::bench::{Options, Questions, bench};
 use foretoken_engine::decode::{DraftPlan, DrafterKind, RowSpec};
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{
-    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PositionStats, ReplyStats, Sampling,
+    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PositionStats, ReplyStats, Sampling, TextKind, Thinking,
 };
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense, write_demo_with};
 use foretoken_tests::rng::Rng;
@@ -109,7 +109,7 @@ fn demo_reply(
     let message = ChatMessage::user(text);
     let prompt = session.chat_prompt(&[message], None, false).unwrap();
     let settings =
-        GenerationSettings { sampling, drafting, max_tokens: 64, thinking: false, stop: Vec::new() };
+        GenerationSettings { sampling, drafting, max_tokens: 64, thinking: Thinking::Off, stop: Vec::new() };
     let request = ReplyRequest::new(prompt, settings);
     let reply = session.reply(request, &mut |_| ControlFlow::Continue(())).unwrap();
     (reply.ids, reply.stats)
@@ -160,14 +160,14 @@ fn a_benchmark_of_a_model_without_a_head_measures_look_up() {
     let folder = tempfile::tempdir().unwrap();
     let model = folder.path().join("headless");
     write_demo_with(&model, |tensors| tensors.retain(|name, _| !name.starts_with("mtp.")));
-    let options =
-        Options { prompt_tokens: 32, gen_tokens: 400, decoding_only: true, runs: 1, ..Options::default() };
+    let questions = Questions::Kinds(vec![TextKind::Code]);
+    let options = Options { questions, prompt_tokens: 32, gen_tokens: 300, ..Options::default() };
+    let options = Options { decoding_only: true, runs: 1, ..options };
     let report = bench(&model, &options, &mut |_, _| {}).unwrap();
-    for text in report.texts {
-        assert_eq!((text.depths.len(), text.auto.is_some()), (1, true));
-        let lookup = text.lookup.unwrap();
-        assert!(lookup.positions[0].drafted > 0 && lookup.tokens_per_pass.median > 1.0, "{lookup:?}");
-    }
+    let [text] = &report.texts[..] else { panic!("{} texts", report.texts.len()) };
+    assert_eq!((text.depths.len(), text.auto.is_some()), (1, true));
+    let lookup = text.lookup.as_ref().unwrap();
+    assert!(lookup.positions[0].drafted > 0 && lookup.tokens_per_pass.median > 1.0, "{lookup:?}");
 }
 
 #[test]

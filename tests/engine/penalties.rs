@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use foretoken_engine::decode::RowSpec;
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
-use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling};
+use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, Role, Sampling, Thinking};
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense};
 use foretoken_tests::reference::shortfall;
 use foretoken_tests::rng::Rng;
@@ -97,7 +97,7 @@ fn a_long_chat_with_a_penalty_still_stops() {
             drafting: Drafting::Off,
             // Several times what it writes without a penalty.
             max_tokens: 200,
-            thinking: false,
+            thinking: Thinking::Off,
             stop: Vec::new(),
         };
         let request = ReplyRequest::new(prompt.clone(), settings);

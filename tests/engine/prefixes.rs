@@ -9,7 +9,7 @@ use foretoken_engine::decode::{
 };
 use foretoken_engine::model::Qwen;
 use foretoken_engine::session::{ReplyRequest, Session};
-use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling};
+use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Role, Sampling, Thinking};
 use foretoken_tests::chats::{Chat, START, Template};
 use foretoken_tests::fixtures::{Stored, demo_in_f32, demo_model, tiny_dense};
 use foretoken_tests::known::samplings;
@@ -392,7 +392,7 @@ fn a_chat_with_the_demo_model_reads_the_same_with_and_without_the_prefix_cache()
         sampling: Sampling::default(),
         drafting: Drafting::Auto,
         max_tokens: 80,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: Vec::new(),
     };
     let mut with = load();

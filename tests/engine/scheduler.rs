@@ -11,7 +11,9 @@ use foretoken_engine::model::Qwen;
 use foretoken_engine::sample::Logprobs;
 use foretoken_engine::score::score;
 use foretoken_engine::session::{Prepared, ReplyRequest, Session};
-use foretoken_protocol::{ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Sampling};
+use foretoken_protocol::{
+    ChatMessage, Drafting, FinishReason, GenerationSettings, KvPrecision, Sampling, Thinking,
+};
 use foretoken_tests::drafted::drafted;
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense};
 use foretoken_tests::known::{Known, known_rows, samplings};
@@ -541,7 +543,7 @@ fn what_the_policy_learned_outlives_the_session() {
         sampling: Sampling::default(),
         drafting: Drafting::Auto,
         max_tokens: 60,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: Vec::new(),
     };
     let mut session = load_demo(None);

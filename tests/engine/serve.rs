@@ -13,7 +13,7 @@ use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
     ChatMessage, Counters, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
     MAX_DEPTH, ModelInfo, Part, PositionStats, Priority, ReplyStats, Request, RequestId, Sampling, StopScope,
-    TokenLogprobs,
+    Thinking, TokenLogprobs,
 };
 use foretoken_tests::drafted::{draft_config, write_draft};
 use foretoken_tests::fixtures::{demo_draft_model, demo_model, endless_model, write_demo_with_value};
@@ -280,7 +280,7 @@ fn generate_with(id: RequestId, max_tokens: u32, drafting: Drafting) -> Request 
         sampling: Sampling::default(),
         drafting,
         max_tokens,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: Vec::new(),
     };
     let question = ChatMessage::user("Tell me a story.");
@@ -464,7 +464,7 @@ fn what_the_next_turn_begins_with_is_read_while_nobody_asks() {
             let Request::Generate { input, settings, priority: of, .. } = &mut request else {
                 unreachable!()
             };
-            (*input, settings.thinking, *of) = (messages.into(), true, priority);
+            (*input, settings.thinking, *of) = (messages.into(), Thinking::Normal, priority);
             engine.send(&request);
             engine.end(id)
         };
@@ -516,7 +516,7 @@ fn the_counts_of_a_reply_fit_together_and_to_its_tokens() {
         let Request::Generate { input, settings, .. } = generate_with(id, max_tokens, drafting) else {
             unreachable!()
         };
-        let settings = GenerationSettings { thinking: true, ..settings };
+        let settings = GenerationSettings { thinking: Thinking::Normal, ..settings };
         let sampling = settings.sampling;
         engine.send(&Request::Generate {
             id,

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use foretoken_engine::session::{ReplyRequest, Session};
-use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Sampling};
+use foretoken_protocol::{ChatMessage, Drafting, GenerationSettings, Sampling, Thinking};
 
 use crate::fixtures::demo_model;
 
@@ -19,7 +19,7 @@ pub fn demo_replies(questions: &mut impl Iterator<Item = String>, seed: u64, tok
             sampling: Sampling { temperature: 1.0, seed: Some(seed), ..Sampling::default() },
             drafting: Drafting::Fixed { depth: 2 },
             max_tokens: 100,
-            thinking: false,
+            thinking: Thinking::Off,
             stop: Vec::new(),
         };
         let mut ids = prompt.ids.clone();

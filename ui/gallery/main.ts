@@ -19,8 +19,9 @@ declare global {
 window.ready = false;
 window.gallery = STATES.map((state) => ({ name: state.name, window: paneOf(state) }));
 
-function paneOf({ quick, settings }: State): Pane {
+function paneOf({ quick, alone, settings }: State): Pane {
   if (quick) return "quick";
+  if (alone) return "chat";
   return settings === undefined ? "main" : "settings";
 }
 

@@ -18,11 +18,11 @@ export class Refusal {
 export const silence = (): Promise<never> => new Promise(() => {});
 
 /** The windows of the app. */
-export type Pane = "main" | "settings" | "quick";
+export type Pane = "main" | "settings" | "quick" | "chat";
 
 /** Lets the page of a window speak with a shell that answers this, and with `null` to all else. Returns its events. */
 export function scriptShell(window: Pane, answers: Answers): { tell(event: AppEvent): void } {
-  mockWindows(window);
+  mockWindows(window === "chat" ? "chat-3" : window);
   mockIPC(() => null);
   let tell = (_: AppEvent): void => {};
   const all: Answers = {

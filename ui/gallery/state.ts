@@ -9,6 +9,8 @@ export interface State {
   settings?: SettingsPage;
   /** Whether it is in the quick panel. */
   quick?: true;
+  /** Whether it is in a window that shows one chat alone. */
+  alone?: true;
   /** What the shell knows, where that is not what all pictures share. */
   snapshot?: Partial<Snapshot>;
   /** The same for the library of models. */

@@ -2,10 +2,10 @@ import { getCurrentWindow } from "@tauri-apps/api/window";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./frame/App";
-import { COMMANDS } from "./frame/commands";
+import { ALONE_COMMANDS, COMMANDS } from "./frame/commands";
 import { keepSystemMenu } from "./frame/contextMenu";
 import { reserveInputMethodKeys } from "./frame/inputMethods";
-import { start } from "./frame/start";
+import { start, startAlone } from "./frame/start";
 import { runner } from "./palette/table";
 import { copySelectionWithForm } from "./paper/copying";
 import { QuickPanel } from "./quick/QuickPanel";
@@ -23,7 +23,6 @@ const root = createRoot(place);
 reserveInputMethodKeys();
 keepSystemMenu();
 copySelectionWithForm();
-const run = runner(COMMANDS);
 const [started, content] = opened(getCurrentWindow().label);
 
 /** What is shown in a window, and what is waited for before. */
@@ -33,8 +32,12 @@ function opened(window: string): [Promise<void>, ReactNode] {
       return [startSettings(), <SettingsWindow key="settings" />];
     case "quick":
       return [startQuick(), <QuickPanel key="quick" />];
-    default:
-      return [start(run), <App key="main" run={run} />];
+    default: {
+      const chat = /^chat-(\d+)$/.exec(window)?.[1];
+      const run = runner(chat === undefined ? COMMANDS : ALONE_COMMANDS);
+      const started = chat === undefined ? start(run) : startAlone(Number(chat), run);
+      return [started, <App key="chat" run={run} />];
+    }
   }
 }
 

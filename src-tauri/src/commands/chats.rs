@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use foretoken_chats::Store;
 use foretoken_protocol::{
-    Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId, ErrorReport,
-    ExportFormat, Exported, ExportedPictures, GenerationSettings, Imported, MessageId, MessagePicture,
-    OpenedChat, PictureSize, Preset, PresetId, SearchResults, SearchScope,
+    AppEvent, Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId,
+    ErrorReport, ExportFormat, Exported, ExportedPictures, GenerationSettings, Imported, MessageId,
+    MessagePicture, OpenedChat, PictureSize, Preset, PresetId, SearchResults, SearchScope, SummaryProgress,
 };
+use tauri::ipc::Channel;
 use tauri::{State, WebviewWindow};
 
 use super::dialogs::{path_to_open, path_to_save};
 use crate::app::App;
 use crate::handed::Purpose;
+use crate::window::MAIN_WINDOW;
 
 /// Leaves the open chat; the next message begins a new one. Like all that opens something it has a number, which only
 /// grows; what comes after one with a higher number opens nothing.
@@ -49,10 +51,11 @@ pub(crate) async fn keep_chat(
 #[specta::specta]
 pub(crate) async fn open_chat(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     navigation: u32,
     chat: ChatId,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.conversations.show_chat(navigation, chat).await
+    app.conversations.show_chat(of_main(&window, navigation), chat).await
 }
 
 /// Opens the chat of a message and shows the branch that leads through it.
@@ -60,10 +63,13 @@ pub(crate) async fn open_chat(
 #[specta::specta]
 pub(crate) async fn show_message(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     navigation: u32,
     message: MessageId,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.conversations.show_message(navigation, message).await
+    let shown = app.conversations.show_message(of_main(&window, navigation), message).await?;
+    tell_others(&app, &window, shown.chat.id);
+    Ok(shown)
 }
 
 /// Copies what leads to a message, itself included, into a chat of its own, and opens that.
@@ -71,23 +77,47 @@ pub(crate) async fn show_message(
 #[specta::specta]
 pub(crate) async fn branch_chat(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     navigation: u32,
     message: MessageId,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.conversations.branch(navigation, message).await
+    app.conversations.branch(of_main(&window, navigation), message).await
 }
 
-/// Puts another text in the place of that of a reply, as a further version, and shows that. Nothing is edited while a
-/// reply is written in its chat.
+/// Has the model summarise the older part of a chat, which stays as it is, and begins a new one with the summary and
+/// the latest messages. Returns that one; `None` where it was stopped before. Says on `progress` how far it is.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn summarise_chat(
+    app: State<'_, Arc<App>>,
+    chat: ChatId,
+    progress: Channel<SummaryProgress>,
+) -> Result<Option<ChatId>, ErrorReport> {
+    app.conversations.summarise(chat, progress).await
+}
+
+/// Stops the summary of a chat, if one is being written.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn stop_summary(app: State<'_, Arc<App>>, chat: ChatId) -> Result<(), ErrorReport> {
+    app.conversations.stop_summary(chat);
+    Ok(())
+}
+
+/// Puts another text in the place of that of a reply or a summary, as a further version, and shows that. Nothing is
+/// edited while a reply is written in its chat.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn edit_reply(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     navigation: u32,
     message: MessageId,
     text: String,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.conversations.edit_reply(navigation, message, text).await
+    let edited = app.conversations.edit_reply(of_main(&window, navigation), message, text).await?;
+    tell_others(&app, &window, edited.chat.id);
+    Ok(edited)
 }
 
 /// Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it.
@@ -152,9 +182,12 @@ pub(crate) async fn tag_chat(
 #[specta::specta]
 pub(crate) async fn delete_message(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     message: MessageId,
 ) -> Result<DeletedMessage, ErrorReport> {
-    app.conversations.delete_message(message).await
+    let deleted = app.conversations.delete_message(message).await?;
+    tell_others(&app, &window, deleted.chat.chat.id);
+    Ok(deleted)
 }
 
 /// Deletes a chat. It can be brought back until the app quits.
@@ -169,20 +202,30 @@ pub(crate) async fn delete_chat(app: State<'_, Arc<App>>, chat: ChatId) -> Resul
 #[specta::specta]
 pub(crate) async fn undo_deletion(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     deletion: DeletionId,
 ) -> Result<ChatId, ErrorReport> {
-    app.conversations.undo_deletion(deletion).await
+    let chat = app.conversations.undo_deletion(deletion).await?;
+    tell_others(&app, &window, chat);
+    Ok(chat)
 }
 
-/// Keeps what is typed and not sent in a chat, or in the one that is not begun yet.
+/// Keeps what is typed and not sent in a chat, or in the one that is not begun yet. `typed` of it is what the field
+/// holds; before that stands what waits to be sent.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn set_draft_text(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     chat: Option<ChatId>,
     text: String,
+    typed: String,
 ) -> Result<(), ErrorReport> {
-    app.conversations.store.call_for(chat, move |store| store.set_draft_text(chat, &text)).await
+    app.conversations.store.call_for(chat, move |store| store.set_draft_text(chat, &text)).await?;
+    if let Some(chat) = chat {
+        app.events.publish_to_others(window.label(), &AppEvent::DraftText { chat, text: typed });
+    }
+    Ok(())
 }
 
 /// Keeps the files that are to go with what is typed.
@@ -190,10 +233,13 @@ pub(crate) async fn set_draft_text(
 #[specta::specta]
 pub(crate) async fn set_draft_files(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     chat: Option<ChatId>,
     files: Vec<Attachment>,
 ) -> Result<(), ErrorReport> {
-    app.conversations.store.call_for(chat, move |store| store.set_draft_files(chat, &files)).await
+    app.conversations.store.call_for(chat, move |store| store.set_draft_files(chat, &files)).await?;
+    chat.into_iter().for_each(|chat| tell_others(&app, &window, chat));
+    Ok(())
 }
 
 /// Keeps what a message is being changed to, with other pictures if there are some; without a text that
@@ -215,10 +261,13 @@ pub(crate) async fn set_edit(
 #[specta::specta]
 pub(crate) async fn set_chat_settings(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     chat: ChatId,
     settings: ChatSettings,
 ) -> Result<(), ErrorReport> {
-    app.conversations.set_chat_settings(chat, settings).await
+    app.conversations.set_chat_settings(chat, settings).await?;
+    tell_others(&app, &window, chat);
+    Ok(())
 }
 
 /// Keeps settings under a name.
@@ -320,6 +369,16 @@ pub(crate) async fn import_chats(
 #[specta::specta]
 pub(crate) async fn restore_chats(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
     app.conversations.restore_chats().await
+}
+
+/// A navigation of the main window. Other windows show one chat each, and open nothing there.
+fn of_main(window: &WebviewWindow, navigation: u32) -> Option<u32> {
+    (window.label() == MAIN_WINDOW).then_some(navigation)
+}
+
+/// Tells the other windows, which may show a chat too, that this one has changed it.
+pub(super) fn tell_others(app: &App, window: &WebviewWindow, chat: ChatId) {
+    app.events.publish_to_others(window.label(), &AppEvent::ChatChanged { chat });
 }
 
 /// A title as a file's name that every system takes.

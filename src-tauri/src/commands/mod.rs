@@ -18,7 +18,7 @@ mod window;
 
 use foretoken_chats::FIRST_TEMPORARY;
 use foretoken_protocol::{
-    Action, LocalApiSettings, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Preferences,
+    Action, BRIEF_THINKING, LocalApiSettings, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Preferences,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -43,6 +43,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         window::quick_question,
         window::fit_quick,
         window::go_on_in_window,
+        window::open_chat_window,
         window::set_menu_state,
         window::open_link,
         window::set_preferences,
@@ -64,6 +65,8 @@ pub(crate) fn builder() -> Builder<Wry> {
         chats::new_temporary_chat,
         chats::keep_chat,
         chats::branch_chat,
+        chats::summarise_chat,
+        chats::stop_summary,
         chats::edit_reply,
         chats::chat_page,
         chats::search_chats,
@@ -179,6 +182,7 @@ pub(crate) fn builder() -> Builder<Wry> {
         .constant("ACTIONS", ACTIONS)
         .constant("ATTACHMENT_BYTES", attachments::LARGEST)
         .constant("ATTACHMENT_FILES", attachments::MOST)
+        .constant("BRIEF_THINKING", BRIEF_THINKING)
         .constant("MESSAGE_PICTURES", MOST_PICTURES)
         .constant("DEFAULT_GENERATION", written(&Settings::default().generation))
         // The same on every system, as the bindings are.

@@ -8,6 +8,7 @@ use foretoken_protocol::{ChatId, ErrorReport, MessagePicture, PictureDetail};
 use tauri::{State, WebviewWindow};
 
 use crate::app::App;
+use crate::commands::chats::tell_others;
 use crate::commands::dialogs::path_to_save;
 
 /// What people see of a picture, as a `data:` address.
@@ -35,10 +36,13 @@ pub(crate) async fn picture_in_detail(
 #[specta::specta]
 pub(crate) async fn set_draft_pictures(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     chat: Option<ChatId>,
     pictures: Vec<MessagePicture>,
 ) -> Result<(), ErrorReport> {
-    app.conversations.store.call_for(chat, move |store| store.set_draft_pictures(chat, &pictures)).await
+    app.conversations.store.call_for(chat, move |store| store.set_draft_pictures(chat, &pictures)).await?;
+    chat.into_iter().for_each(|chat| tell_others(&app, &window, chat));
+    Ok(())
 }
 
 /// Writes a picture as it was given into a file that the person chooses in the system's dialog. Returns where it is;

@@ -16,11 +16,17 @@ use crate::app::App;
 use crate::attachments::{self, Keeping};
 use crate::blocking::blocking;
 use crate::conversations::asking::Question;
+use crate::conversations::replies::Page;
 use crate::handed::Purpose;
 
 /// How the names of pictures end. On a Mac the system's dialog then shows those of Photos too.
 const PICTURES: &[&str] =
     &["png", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff", "heic", "heif", "avif"];
+
+/// The page of a window, which hears of a reply on `events`.
+fn page_of(window: &WebviewWindow, events: Channel<ReplyEvent>) -> Page {
+    Page { window: window.label().to_owned(), events }
+}
 
 /// Adds a question with pictures to a chat, or to a new one, and begins the reply. What is written comes on `events`,
 /// which may speak before this returns.
@@ -28,12 +34,13 @@ const PICTURES: &[&str] =
 #[specta::specta]
 pub(crate) async fn send_message(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     to: Destination,
     text: String,
     pictures: Vec<MessagePicture>,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.conversations.ask(to, Question { text, pictures }, events).await
+    app.conversations.ask(to, Question { text, pictures }, page_of(&window, events)).await
 }
 
 /// Puts another question in the place of one of the person's messages, as a further version with these pictures, and
@@ -42,12 +49,13 @@ pub(crate) async fn send_message(
 #[specta::specta]
 pub(crate) async fn edit_message(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     message: MessageId,
     text: String,
     pictures: Vec<MessagePicture>,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.conversations.edit(message, Question { text, pictures }, events).await
+    app.conversations.edit(message, Question { text, pictures }, page_of(&window, events)).await
 }
 
 /// Begins another reply to the question that a reply answers, beside it.
@@ -55,10 +63,11 @@ pub(crate) async fn edit_message(
 #[specta::specta]
 pub(crate) async fn retry_reply(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     message: MessageId,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.conversations.retry(message, events).await
+    app.conversations.retry(message, page_of(&window, events)).await
 }
 
 /// Goes on with a reply that was stopped, was interrupted, ran out of tokens or was edited. The same message grows; its
@@ -67,10 +76,11 @@ pub(crate) async fn retry_reply(
 #[specta::specta]
 pub(crate) async fn continue_reply(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     message: MessageId,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.conversations.continue_reply(message, events).await
+    app.conversations.continue_reply(message, page_of(&window, events)).await
 }
 
 /// Ends the thinking of a reply that is being written: it answers with what it has thought. The same message grows.
@@ -78,22 +88,24 @@ pub(crate) async fn continue_reply(
 #[specta::specta]
 pub(crate) async fn answer_now(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     message: MessageId,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
-    app.conversations.answer_now(message, events).await
+    app.conversations.answer_now(message, page_of(&window, events)).await
 }
 
-/// For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
-/// follows on `events`, in place of the channel before. A reply that has ended sends nothing more.
+/// For a page that shows a chat whose reply is being written: returns the message as it stands, and sends what follows
+/// on `events`, in place of the channel before of its window. A reply that has ended sends nothing more.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn attach(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     message: MessageId,
     events: Channel<ReplyEvent>,
 ) -> Result<Message, ErrorReport> {
-    app.conversations.attach(message, events).await
+    app.conversations.attach(message, page_of(&window, events)).await
 }
 
 /// Which text of a reply came from drafts. While the reply is being written, that of its last second may be missing.

@@ -93,30 +93,53 @@ pub(crate) async fn go_on_in_window(
     window: WebviewWindow,
     chat: ChatId,
 ) -> Result<(), ErrorReport> {
-    crate::quick::hide(&window);
+    if window.label() == crate::quick::QUICK_WINDOW {
+        crate::quick::hide(&window);
+    }
     crate::window::show(&handle);
     app.events.publish_to_main(&AppEvent::OpenChat { chat });
     Ok(())
 }
 
+/// Opens a chat in a window of its own, or brings the one that shows it to the front.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn open_chat_window(
+    handle: AppHandle,
+    window: WebviewWindow,
+    chat: ChatId,
+) -> Result<(), ErrorReport> {
+    crate::chat_windows::open(&handle, &window, chat).await
+}
+
 /// Says that the page has handed over all that was typed, after it was told that the app is about to end.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn handed_over(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
-    app.events.handed_over();
+pub(crate) async fn handed_over(app: State<'_, Arc<App>>, window: WebviewWindow) -> Result<(), ErrorReport> {
+    app.events.handed_over(window.label());
     Ok(())
 }
 
-/// Makes the menu bar agree with the page, where there is one.
+/// Makes the menu bar, where there is one, agree with the page of the window that one looks at.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn set_menu_state(handle: AppHandle, state: MenuState) -> Result<(), ErrorReport> {
+pub(crate) async fn set_menu_state(
+    handle: AppHandle,
+    window: WebviewWindow,
+    state: MenuState,
+) -> Result<(), ErrorReport> {
     #[cfg(target_os = "macos")]
-    if let Err(error) = crate::menu::apply(&handle, &state) {
-        tracing::warn!("the menu bar does not agree with the page: {error}");
+    {
+        let focused = crate::window::focused_chat_window(&handle);
+        let meant = focused.as_ref().map_or(crate::window::MAIN_WINDOW, |window| window.label());
+        if window.label() == meant
+            && let Err(error) = crate::menu::apply(&handle, &state)
+        {
+            tracing::warn!("the menu bar does not agree with the page: {error}");
+        }
     }
     #[cfg(not(target_os = "macos"))]
-    let _ = (handle, state);
+    let _ = (handle, window, state);
     Ok(())
 }
 

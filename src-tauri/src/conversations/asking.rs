@@ -6,16 +6,15 @@ use std::sync::atomic::Ordering;
 use foretoken_chats::{ChatsError, Store, is_temporary};
 use foretoken_host::{Prompt, SettingsFor};
 use foretoken_protocol::{
-    Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
-    GenerationSettings, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartialReply,
-    ReplyEvent, Role, Sent,
+    AppEvent, Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
+    GenerationSettings, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartStats,
+    PartialReply, Role, Sent,
 };
-use tauri::ipc::Channel;
 
 use crate::conversations::Conversations;
 use crate::conversations::filing::publish_project_of;
 use crate::conversations::pictures::Conversation;
-use crate::conversations::replies::{Dependencies, Written};
+use crate::conversations::replies::{Dependencies, Page, Written};
 use crate::conversations::titles::first_title;
 use crate::models::Models;
 
@@ -52,7 +51,7 @@ impl Question {
 
 /// What is known about the next reply before the engine begins it: the name of the selected model, and the app's
 /// settings, which hold where the chat has none of its own.
-struct Answering {
+pub(super) struct Answering {
     models: Arc<Models>,
     model: String,
     generation: GenerationSettings,
@@ -69,7 +68,7 @@ struct Manner {
 }
 
 /// A reply that is stored and not written yet.
-struct Begun {
+pub(super) struct Begun {
     chat: ChatId,
     /// The messages that were added, the reply last.
     added: Vec<BranchMessage>,
@@ -77,13 +76,13 @@ struct Begun {
     /// The reply as far as it was written before.
     resume: Option<PartialReply>,
     settings: SettingsFor,
-    /// How long the reply has thought already, in seconds.
-    thought_seconds: f64,
+    /// What the reply has thought already.
+    thought: PartStats,
 }
 
 impl Answering {
     /// Adds an empty reply to a question. `before` was added before it.
-    fn begin(
+    pub(super) fn begin(
         &self,
         store: &mut Store,
         chat: ChatId,
@@ -96,7 +95,7 @@ impl Answering {
             |message: Message| Ok(BranchMessage { versions: store.versions(message.id)?, message });
         let added: Result<_, ChatsError> = before.into_iter().chain([reply]).map(with_versions).collect();
         let conversation = Conversation::of(store, question, &self.standing)?;
-        Ok(Begun { chat, added: added?, conversation, resume: None, settings, thought_seconds: 0.0 })
+        Ok(Begun { chat, added: added?, conversation, resume: None, settings, thought: PartStats::default() })
     }
 
     /// How the next reply in a chat is written. Where the chat follows the app, the sampling is that of the model which
@@ -120,7 +119,7 @@ impl Conversations {
         self: &Arc<Self>,
         to: impl Into<Destination>,
         question: Question,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let Question { text, pictures } = question.checked()?;
         let to = to.into();
@@ -162,7 +161,7 @@ impl Conversations {
         self: &Arc<Self>,
         message: MessageId,
         question: Question,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let Question { text, pictures } = question.checked()?;
         self.prepare(&pictures, Some(message)).await?;
@@ -187,7 +186,7 @@ impl Conversations {
     pub(crate) async fn retry(
         self: &Arc<Self>,
         message: MessageId,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let _one_at_a_time = self.asking.lock().await;
         let (chat, question, _) = self.reply(message).await?;
@@ -202,7 +201,7 @@ impl Conversations {
     pub(crate) async fn continue_reply(
         self: &Arc<Self>,
         message: MessageId,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let _one_at_a_time = self.asking.lock().await;
         let (chat, question, reply) = self.reply(message).await?;
@@ -218,7 +217,7 @@ impl Conversations {
     pub(crate) async fn answer_now(
         self: &Arc<Self>,
         message: MessageId,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let (chat, question) = {
             let _one_at_a_time = self.asking.lock().await;
@@ -245,7 +244,7 @@ impl Conversations {
         question: MessageId,
         message: MessageId,
         thought_through: bool,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let answering = self.answering();
         let begun = self
@@ -262,20 +261,21 @@ impl Conversations {
                 let resume = (partial != PartialReply::default()).then_some(partial);
                 let conversation = Conversation::of(store, question, &answering.standing)?;
                 let added = vec![BranchMessage { versions: store.versions(message.id)?, message }];
-                let thought_seconds = thought.unwrap_or_default().seconds;
-                Ok(Begun { chat, added, conversation, resume, settings, thought_seconds })
+                let thought = thought.unwrap_or_default();
+                Ok(Begun { chat, added, conversation, resume, settings, thought })
             })
             .await?;
         Ok(self.write(begun, page).await)
     }
 
-    /// A reply as it stands, with what follows sent to `page`. One that nobody writes has ended, whatever the store
+    /// A reply as it stands, with what follows sent to `page` too. One that nobody writes has ended, whatever the store
     /// says.
     pub(crate) async fn attach(
         &self,
         message: MessageId,
-        page: Channel<ReplyEvent>,
+        page: impl Into<Page>,
     ) -> Result<Message, ErrorReport> {
+        let page = page.into();
         if let Some(message) = self.replies.attach(message, page.clone()).await {
             return Ok(message);
         }
@@ -316,7 +316,7 @@ impl Conversations {
     }
 
     /// The model that is chosen now, and the app's settings.
-    fn answering(&self) -> Answering {
+    pub(super) fn answering(&self) -> Answering {
         let settings = self.settings.current();
         let model = self.models.name(&self.models.selected(&settings));
         let standing = settings.preferences.standing_instructions;
@@ -324,7 +324,7 @@ impl Conversations {
     }
 
     /// The chat of a message, and the message itself.
-    async fn message(&self, message: MessageId) -> Result<(ChatId, Message), ErrorReport> {
+    pub(super) async fn message(&self, message: MessageId) -> Result<(ChatId, Message), ErrorReport> {
         self.store
             .call_for(message, move |store| Ok((store.chat_of(message)?, store.message(message)?)))
             .await
@@ -343,8 +343,10 @@ impl Conversations {
     }
 
     /// Lets the engine write a reply that was begun.
-    async fn write(self: &Arc<Self>, begun: Begun, page: Channel<ReplyEvent>) -> Sent {
-        let Begun { chat, added, conversation, resume, settings, thought_seconds } = begun;
+    pub(super) async fn write(self: &Arc<Self>, begun: Begun, page: impl Into<Page>) -> Sent {
+        let Begun { chat, added, conversation, resume, settings, thought } = begun;
+        let page = page.into();
+        let asked_in = page.window.clone();
         if is_temporary(chat) {
             self.asked_temporarily.store(true, Ordering::Relaxed);
         }
@@ -360,13 +362,15 @@ impl Conversations {
             chats: self.store.clone(),
             name: Box::new(move |model: &ModelInfo| namer.name(&model.path)),
             compare: Box::new(move |model, stats| judge.library.comparison(model, stats)),
-            thought_seconds,
+            thought,
             unseen,
         };
         let id = reply.id;
         let this = Arc::clone(self);
         let ended = move |failed| async move { this.mark_unseen(chat, failed).await };
         let writing = self.replies.begin(chat, reply, page, generation, dependencies, ended);
+        // Whoever reads the chat now finds the reply, and follows it.
+        self.events.publish_to_others(&asked_in, &AppEvent::ChatChanged { chat });
         let this = Arc::clone(self);
         tokio::spawn(async move {
             let Written { message, model } = writing.await;

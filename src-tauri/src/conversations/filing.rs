@@ -28,7 +28,7 @@ impl Conversations {
     /// Opens the chat of a message and shows the branch that leads through it.
     pub(crate) async fn show_message(
         self: &Arc<Self>,
-        navigation: u32,
+        navigation: impl Into<Option<u32>>,
         message: MessageId,
     ) -> Result<OpenedChat, ErrorReport> {
         self.show(navigation, message, move |store| {
@@ -41,7 +41,7 @@ impl Conversations {
     /// Copies what leads to a message, itself included, into a chat of its own, and opens that.
     pub(crate) async fn branch(
         self: &Arc<Self>,
-        navigation: u32,
+        navigation: impl Into<Option<u32>>,
         message: MessageId,
     ) -> Result<OpenedChat, ErrorReport> {
         let events = Arc::clone(&self.events);
@@ -57,10 +57,10 @@ impl Conversations {
         self.show_chat(navigation, chat).await
     }
 
-    /// Puts `text` in the place of that of a reply, as a further version, and shows it. Nothing is asked.
+    /// Puts `text` in the place of that of a reply or a summary, as a further version, and shows it. Nothing is asked.
     pub(crate) async fn edit_reply(
         self: &Arc<Self>,
-        navigation: u32,
+        navigation: impl Into<Option<u32>>,
         message: MessageId,
         text: String,
     ) -> Result<OpenedChat, ErrorReport> {
@@ -68,7 +68,10 @@ impl Conversations {
             return Err(empty_reply());
         }
         let _nobody_asks = self.asking.lock().await;
-        let (chat, _, _) = self.reply(message).await?;
+        let (chat, before) = self.message(message).await?;
+        if !before.is_summary() {
+            self.reply(message).await?;
+        }
         self.check_quiet(chat)?;
         let events = Arc::clone(&self.events);
         let edited = self.store.call_for(message, move |store| {

@@ -8,6 +8,7 @@ mod projects;
 mod prompts;
 pub(crate) mod replies;
 pub(crate) mod store;
+mod summaries;
 mod temporary;
 mod titles;
 
@@ -27,6 +28,7 @@ use crate::settings::AppSettings;
 use open::{OpenChat, OpenPlace};
 use replies::Replies;
 use store::ChatStore;
+use summaries::Summaries;
 pub(crate) use temporary::TemporaryFiles;
 
 /// How many chats the page is given when it opens; it asks for more when they are looked at.
@@ -65,6 +67,8 @@ pub(crate) struct Conversations {
     pub(crate) reading_folders: tokio::sync::Mutex<()>,
     /// Held while a reply is begun, so that a chat never has two at a time.
     asking: tokio::sync::Mutex<()>,
+    /// The summaries that are being written.
+    summaries: Arc<Summaries>,
     /// Sends chats that may get an automatic title to [`Conversations::make_titles`].
     untitled: mpsc::UnboundedSender<ChatId>,
     /// The receiving end of `untitled`, until [`Conversations::make_titles`] takes it.
@@ -99,6 +103,7 @@ impl Conversations {
             reading_folders: tokio::sync::Mutex::new(()),
             asking: tokio::sync::Mutex::new(()),
             asked_temporarily: AtomicBool::new(false),
+            summaries: Arc::default(),
             untitled,
             titles: Mutex::new(Some(titles)),
         }

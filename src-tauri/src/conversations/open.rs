@@ -1,6 +1,7 @@
 //! Which chat is open. The page numbers every way that the person goes, and the shell goes it unless it knows of a
 //! later one: however late a command comes, the two end in the same place.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -32,6 +33,8 @@ impl From<OpenPlace> for Destination {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenChat {
     place: Arc<Mutex<OpenPlace>>,
+    /// Chats that have a window of their own.
+    windows: Arc<Mutex<BTreeSet<ChatId>>>,
     /// How often a temporary chat was entered or left.
     visits: Arc<AtomicU64>,
 }
@@ -79,6 +82,15 @@ impl OpenChat {
         }
     }
 
+    /// Whether somebody has a chat before them, in the main window or in one of its own.
+    fn is_seen(&self, chat: ChatId) -> bool {
+        self.lock().chat == Some(chat) || self.windows().contains(&chat)
+    }
+
+    fn windows(&self) -> MutexGuard<'_, BTreeSet<ChatId>> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock(&self) -> MutexGuard<'_, OpenPlace> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -105,33 +117,46 @@ impl Conversations {
         }
     }
 
+    /// Takes note that a chat has a window of its own now.
+    pub(crate) fn enter_window(&self, chat: ChatId) {
+        self.open.windows().insert(chat);
+    }
+
+    /// Takes note that it has none any more.
+    pub(crate) fn leave_window(&self, chat: ChatId) {
+        self.open.windows().remove(&chat);
+    }
+
     /// Opens a chat.
     pub(crate) async fn show_chat(
         self: &Arc<Self>,
-        navigation: u32,
+        navigation: impl Into<Option<u32>>,
         chat: ChatId,
     ) -> Result<OpenedChat, ErrorReport> {
         self.show(navigation, chat, move |_| Ok(chat)).await
     }
 
     /// Opens the chat that `find` leads to from the chat or message of this number, unless the person has gone
-    /// elsewhere since this navigation. What ended in it unseen is seen now.
+    /// elsewhere since this navigation. Without one it is shown in a window of its own, and the main window stays where
+    /// it is. What ended in it unseen is seen now.
     pub(crate) async fn show(
         self: &Arc<Self>,
-        navigation: u32,
+        navigation: impl Into<Option<u32>>,
         number: u32,
         find: impl FnOnce(&mut Store) -> Result<ChatId, ChatsError> + Send + 'static,
     ) -> Result<OpenedChat, ErrorReport> {
-        let (open, events) = (self.open.clone(), Arc::clone(&self.events));
+        let (navigation, open, events) = (navigation.into(), self.open.clone(), Arc::clone(&self.events));
         let before = open.visits();
         let opened = self.store.call_for(number, move |store| {
-            if open.has_left(navigation) {
+            if navigation.is_some_and(|navigation| open.has_left(navigation)) {
                 return Ok(None);
             }
             let chat = find(store)?;
             let was_unseen = store.set_unseen(chat, None)?;
             let opened = store.open_chat(chat)?;
-            open.go(navigation, Some(chat));
+            if let Some(navigation) = navigation {
+                open.go(navigation, Some(chat));
+            }
             if was_unseen && !store.is_temporary() {
                 events.publish(&AppEvent::Chat { chat: opened.chat.clone() });
             }
@@ -142,12 +167,12 @@ impl Conversations {
         opened?.ok_or_else(has_left)
     }
 
-    /// Marks a chat in which a reply has ended, unless it is open.
+    /// Marks a chat in which a reply has ended, unless it is open somewhere.
     pub(crate) async fn mark_unseen(&self, chat: ChatId, failed: bool) {
         let unseen = if failed { UnseenReply::Failed } else { UnseenReply::Written };
         let open = self.open.clone();
         let marked = self.store.call_for(chat, move |store| {
-            if open.place().chat == Some(chat) { Ok(false) } else { store.set_unseen(chat, Some(unseen)) }
+            if open.is_seen(chat) { Ok(false) } else { store.set_unseen(chat, Some(unseen)) }
         });
         if let Err(error) = marked.await {
             tracing::info!("{error}");

@@ -27,6 +27,9 @@ const TURN: u64 = 16;
 /// The tokens around a picture.
 const MARKS: u64 = 2;
 
+/// What stands before the summary of the older part of a chat.
+const SUMMARY_HEAD: &str = "This conversation goes on from a longer one. What was said before, in short:";
+
 /// Why there is nothing to show of a picture.
 #[derive(Debug, Error)]
 enum PictureError {
@@ -87,19 +90,24 @@ impl Conversation {
     }
 
     /// The messages of a chat up to and including `last`, behind its instructions. Those of all chats, `standing`, come
-    /// first, then those of its project: what one chat is told may say more.
+    /// first, then those of its project: what one chat is told may say more. A summary of what was said before comes
+    /// last: templates want all instructions in one place.
     pub(crate) fn of(store: &Store, last: MessageId, standing: &str) -> Result<Self, ChatsError> {
         let chat = store.chat_of(last)?;
         let settings = store.chat_settings(chat)?;
         let standing = if settings.without_standing { "" } else { standing };
         let project = store.project_instructions(chat)?;
-        let instructions = [standing, &project, &settings.system_prompt];
-        let instructions: Vec<&str> =
-            instructions.into_iter().filter(|prompt| !prompt.trim().is_empty()).collect();
+        let (summaries, said): (Vec<Message>, Vec<Message>) =
+            store.path_to(last)?.into_iter().partition(Message::is_summary);
+        let summaries = summaries.into_iter().map(|summary| format!("{SUMMARY_HEAD}\n\n{}", summary.text));
+        let instructions: Vec<String> = [standing.to_owned(), project, settings.system_prompt]
+            .into_iter()
+            .chain(summaries)
+            .filter(|prompt| !prompt.trim().is_empty())
+            .collect();
         let instructions = Some(instructions.join("\n\n")).filter(|prompt| !prompt.is_empty());
         // A reply that never came to an answer would teach the model to say nothing.
-        let said = store
-            .path_to(last)?
+        let said = said
             .into_iter()
             .filter(|message| message.role != Role::Assistant || !message.text.is_empty())
             .map(|Message { role, text, pictures, .. }| Said {

@@ -7,7 +7,7 @@ use foretoken_chats::{Store, title_from};
 use foretoken_host::{Prompt, ReplyProgress};
 use foretoken_protocol::{
     AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason,
-    GenerationSettings, MessagePicture, MessageStatus, Part, Priority, Sampling,
+    GenerationSettings, MessagePicture, MessageStatus, Part, Priority, Sampling, Thinking,
 };
 use tokio::time::sleep;
 
@@ -132,7 +132,7 @@ fn prompt(messages: Vec<ChatMessage>) -> Prompt {
         sampling: Sampling::default(),
         drafting: Drafting::Auto,
         max_tokens: TITLE_TOKENS,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: Vec::new(),
     };
     Prompt { priority: Priority::Background, ..Prompt::new(messages, settings) }

@@ -1,11 +1,19 @@
 //! What a screen must look like at any size, light and dark: nothing is cut off or out of reach, and everything can be
 //! read. The pictures are for people.
 
-use std::fs;
+use std::{env, fs};
 
 use serde_json::json;
 
 use crate::support::window::Window;
+
+/// Has every screen looked at in both themes and at every size, which takes minutes more.
+const EVERY_LOOK: &str = "FORETOKEN_EVERY_LOOK";
+
+/// Whether every look was asked for.
+pub(crate) fn every_look() -> bool {
+    env::var_os(EVERY_LOOK).is_some()
+}
 
 /// A window's width and height.
 pub(crate) type Size = (u32, u32);
@@ -48,23 +56,30 @@ pub(crate) struct VisualCheck<'a> {
 }
 
 impl<'a> VisualCheck<'a> {
-    /// Looks at every screen at the first of these sizes in both themes, and at each other in one of them. In the dark,
-    /// axe looks at the first alone: beside the colours it finds what it finds in the light.
+    /// Looks at every screen at the first of these sizes in both themes, and at each other in one of them: at one of
+    /// these looks, by its name, unless [`EVERY_LOOK`] is set. The gallery has most screens in all of them. In the dark,
+    /// axe looks at the first size alone: beside the colours it finds what it finds in the light.
     pub(crate) fn new(window: &'a Window<'a>, sizes: &'a [Size]) -> Self {
         load_axe(window);
         Self { window, sizes }
     }
 
-    /// Looks at the screen at every size. Afterwards the window is as large as it was.
+    /// Looks at the screen. Afterwards the window is light and as large as it was.
     pub(crate) fn check(&self, screen: &str) {
         let before = self.window.script("return [innerWidth, innerHeight]", json!([]));
         let (width, height): Size = serde_json::from_value(before).expect("the page has a size");
-        for theme in [Theme::Dark, Theme::Light] {
-            theme.put_on(self.window);
-            for (i, size) in theme.sizes(self.sizes).enumerate() {
-                self.check_as(screen, size, theme, if axe_looks(theme, i) { faults } else { outside });
+        let looks = [Theme::Dark, Theme::Light].into_iter().flat_map(|theme| {
+            theme.sizes(self.sizes).enumerate().map(move |(place, size)| (theme, place, size))
+        });
+        let looks: Vec<_> = looks.collect();
+        let its_turn = screen.bytes().map(usize::from).sum::<usize>() % looks.len();
+        for (turn, (theme, place, size)) in looks.into_iter().enumerate() {
+            if turn == its_turn || every_look() {
+                theme.put_on(self.window);
+                self.check_as(screen, size, theme, if axe_looks(theme, place) { faults } else { outside });
             }
         }
+        Theme::Light.put_on(self.window);
         self.window.resize(width, height);
     }
 

@@ -22,7 +22,6 @@ pub(crate) mod keys {
     pub(crate) const CONTROL: char = '\u{e009}';
     pub(crate) const ALT: char = '\u{e00a}';
     pub(crate) const ESCAPE: char = '\u{e00c}';
-    pub(crate) const SPACE: char = ' ';
     pub(crate) const ARROW_UP: char = '\u{e013}';
     pub(crate) const ARROW_LEFT: char = '\u{e012}';
     pub(crate) const ARROW_RIGHT: char = '\u{e014}';

@@ -16,7 +16,7 @@ use crate::support::sandbox::Sandbox;
 use crate::support::webdriver::{WebDriver, keys};
 
 /// How long anything may take; machines that test are slow at times.
-const TIMEOUT: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(150);
 /// What is to be clicked among things with the same name.
 const MARKED: &str = "[data-marked]";
 /// The page is asked again after a tenth of the time that was waited so far, but within these bounds: each question

@@ -24,7 +24,7 @@ use foretoken_engine::session::{Prepared, Progress, ReplyRequest, Session};
 use foretoken_pictures::{PIXELS_FILE, Pixels, PixelsFile};
 use foretoken_protocol::{
     ChatMessage, Content, ContentPart, ConversionSettings, Drafting, ErrorReport, FloatFormat,
-    GenerationSettings, KvPrecision, PictureInput, Sampling, VisionFormat, WeightFormat,
+    GenerationSettings, KvPrecision, PictureInput, Sampling, Thinking, VisionFormat, WeightFormat,
 };
 use foretoken_tests::fixtures::{demo_model, edit_json, fixture};
 use foretoken_tests::goldens::Goldens;
@@ -478,7 +478,7 @@ fn greedily(max_tokens: u32) -> GenerationSettings {
         sampling: Sampling { temperature: 0.0, ..Sampling::default() },
         drafting: Drafting::Fixed { depth: 2 },
         max_tokens,
-        thinking: true,
+        thinking: Thinking::Normal,
         stop: Vec::new(),
     }
 }

@@ -109,6 +109,7 @@ impl Engine {
             context_length: CONTEXT,
             defaults: Sampling { temperature: 0.6, ..Sampling::default() },
             thinking: true,
+            thinking_effort: false,
             tools: true,
             json_calls,
             pictures: Box::default(),
@@ -239,7 +240,7 @@ fn main() {
             Request::Generate { id, input, settings, logprobs, .. } => {
                 let last = question(&input);
                 let mut script = Script::in_question(&last).of_round(round(&input));
-                if !settings.thinking {
+                if !settings.thinking.is_on() {
                     script.think.clear();
                 }
                 if script.count_cancelled {

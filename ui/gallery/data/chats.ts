@@ -56,7 +56,7 @@ export const STATS: ReplyStats = replyStats({
     { drafted: 84, accepted: 65 },
     { drafted: 31, accepted: 20 },
   ],
-  thinking: { emitted: 96, steps: 44, drafted: 70, accepted: 52, seconds: 1.7 },
+  thinking: { emitted: 96, steps: 44, drafted: 70, accepted: 52, seconds: 1.7, cut: false },
   depth: {
     steps_per_entry: 8,
     depths: [1, 1.4, 1.6, 2, 1.8, 1.5, 2.1, 1.9, 1.7, 2.2, 2, 1.4, 1.6, 1.9, 2, 1.8, 1.7, 1.6, 2, 1.9],

@@ -45,6 +45,7 @@ export const LOADED: ModelInfo = {
   context_length: 32_768,
   defaults: RECOMMENDED,
   thinking: true,
+  thinking_effort: false,
   tools: true,
   json_calls: false,
   pictures: { state: "available", least_pixels: 65_536, most_pixels: 16_777_216, tower_bytes: 0.9e9 },

@@ -1,4 +1,6 @@
+import { sentencesOf } from "../../src/aloud/sentences";
 import {
+  type BranchMessage,
   DEFAULT_PREFERENCES,
   type ErrorReport,
   FIRST_TEMPORARY,
@@ -7,6 +9,7 @@ import {
 } from "../../src/bridge/bindings";
 import { withFiles } from "../../src/chat/attachments";
 import { withPassages } from "../../src/chat/longFiles";
+import { compareVersions } from "../../src/chat/sideBySide";
 import { findHere } from "../../src/find/actions";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
@@ -46,6 +49,23 @@ import { LIVE, Stream } from "../data/streaming";
 import { click, pass, type } from "../page";
 import { silence } from "../shell";
 import type { State } from "../state";
+
+/** A chat that has no room for another question. */
+const FULL_CHAT = opened(SOURDOUGH, [
+  question(31, null, STARTER_QUESTION),
+  reply(32, 31, STARTER_REPLY, { stats: { ...STATS, prompt_tokens: 32_700 } }),
+]);
+
+/** What the model has written of the older part of a chat. */
+const SUMMARY: BranchMessage = {
+  message: {
+    ...question(30, null, "").message,
+    role: "system",
+    text: "You bake **sourdough with rye** and have a starter that is three weeks old. It doubles in six hours at 24 °C; below 20 °C it takes a night.\n\n- Flour: rye 1150, from the mill in the next village\n- Agreed: feed it 1 : 2 : 2, and keep 40 g\n- Open: why the crust tears on one side",
+    model: "Qwen3.6 27B",
+  },
+  versions: [29, 30],
+};
 
 /** A model whose conversion left out its head and its vision tower answers. */
 const STRIPPED = {
@@ -416,7 +436,7 @@ export const CHAT: State[] = [
           generation: {
             ...GENERATION,
             sampling: { ...RECOMMENDED, temperature: 1.1, min_p: 0.05 },
-            thinking: false,
+            thinking: { mode: "tokens", tokens: 2048 },
           },
           preset: null,
         },
@@ -432,6 +452,36 @@ export const CHAT: State[] = [
         reply(32, 31, STARTER_REPLY, { stats: { ...STATS, prompt_tokens: 30_823 } }),
       ]),
     },
+  },
+  {
+    name: "full",
+    snapshot: { open: FULL_CHAT },
+  },
+  {
+    name: "summarising",
+    snapshot: { open: FULL_CHAT },
+    act: () => setView({ summaries: { [SOURDOUGH.id]: { done: 1, of: 3 } } }),
+  },
+  {
+    name: "summary",
+    snapshot: {
+      open: opened({ ...SOURDOUGH, origin: { chat: 2, message: 90 } }, [
+        SUMMARY,
+        question(31, 30, STARTER_QUESTION),
+        reply(32, 31, STARTER_REPLY, { stats: { ...STATS, thinking: { ...STATS.thinking, cut: true } } }),
+      ]),
+    },
+  },
+  {
+    name: "summary-edited",
+    snapshot: {
+      open: opened({ ...SOURDOUGH, origin: { chat: 2, message: 90 } }, [
+        SUMMARY,
+        question(31, 30, STARTER_QUESTION),
+        reply(32, 31, STARTER_REPLY),
+      ]),
+    },
+    act: () => click("edit-summary"),
   },
   {
     name: "prompts",
@@ -451,6 +501,43 @@ export const CHAT: State[] = [
       },
     },
     act: () => click("edit"),
+  },
+  {
+    name: "side-by-side",
+    snapshot: {
+      open: opened(SOURDOUGH, [
+        question(31, null, STARTER_QUESTION),
+        { ...reply(32, 31, STARTER_REPLY), versions: [30, 32, 34] },
+      ]),
+    },
+    answers: {
+      attach: (id) =>
+        reply(id, 31, STARTER_REPLY.slice(0, 640), {
+          model: "Qwen3.5 4B",
+          stats: { ...STATS, tokens_per_second: 96, plain: null },
+        }).message,
+    },
+    act: () => compareVersions(32),
+  },
+  {
+    name: "ask-two",
+    snapshot: { open: { ...SOURDOUGH_CHAT, draft: { text: "And with rye?", files: [], pictures: [] } } },
+    act: () => click("ask-two"),
+  },
+  {
+    name: "reading-aloud",
+    snapshot: { open: SOURDOUGH_CHAT },
+    act: () => {
+      const sentences = sentencesOf(STARTER_REPLY);
+      setView({ hasVoice: true, reading: { message: 32, sentences, at: 1, paused: false } });
+    },
+  },
+  {
+    name: "chat-window",
+    alone: true,
+    answers: {
+      openChat: () => ({ ...SOURDOUGH_CHAT, draft: { text: "And with rye?", files: [], pictures: [] } }),
+    },
   },
   streaming("waiting-messages", async (stream) => {
     await stream.write(STARTER_REPLY.slice(0, 640), 300);

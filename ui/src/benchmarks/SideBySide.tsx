@@ -11,8 +11,10 @@ import { setBenchmarks, useBenchmarks } from "./store";
 /** Why nothing can be compared now; null if it can. */
 export function useCompareReason(): string | null {
   const comparing = useBenchmarks((state) => state.sideBySide.stage === "running");
-  return useStore(({ engine, settings, live }) =>
-    compareReason(engine, settings.drafting, Object.keys(live).length > 0, comparing),
+  return useStore(({ alone, engine, settings, live }) =>
+    alone !== null
+      ? "This is done in the main window."
+      : compareReason(engine, settings.drafting, Object.keys(live).length > 0, comparing),
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Benchmark, BenchmarkFormat, ComparisonProgress, ComparisonSource } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
+import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { loadLibrary } from "../models/actions";
 import { setView, useStore } from "../state/store";
 import { setBenchmarks, useBenchmarks } from "./store";
@@ -64,6 +65,13 @@ export async function compare(source: ComparisonSource, question: string): Promi
   };
   setBenchmarks({ sideBySide: { stage: "running", question, progress: null, stopping: false } });
   try {
+    // It goes by what was changed before.
+    await Promise.all([chatQueue.settled(), settingsQueue.settled()]);
+    const { sideBySide } = state();
+    if (sideBySide.stage === "running" && sideBySide.stopping) {
+      setBenchmarks({ sideBySide: { stage: "none" } });
+      return;
+    }
     const comparison = await shell.compare(source, onProgress);
     setBenchmarks({
       sideBySide: comparison === null ? { stage: "none" } : { stage: "done", comparison },

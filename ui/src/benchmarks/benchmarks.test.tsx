@@ -615,6 +615,7 @@ describe("side by side", () => {
         context_length: 1,
         defaults: comparison().sampling,
         thinking: false,
+        thinking_effort: false,
         tools: false,
         json_calls: false,
         pictures: { state: "unavailable", reason: "This model reads text alone." },

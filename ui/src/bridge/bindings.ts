@@ -22,7 +22,9 @@ export const commands = {
 	fitQuick: (height: number | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("fit_quick", { height })),
 	/**  Goes on with a chat in the main window. */
 	goOnInWindow: (chat: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("go_on_in_window", { chat })),
-	/**  Makes the menu bar agree with the page, where there is one. */
+	/**  Opens a chat in a window of its own, or brings the one that shows it to the front. */
+	openChatWindow: (chat: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("open_chat_window", { chat })),
+	/**  Makes the menu bar, where there is one, agree with the page of the window that one looks at. */
 	setMenuState: (state: MenuState) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_menu_state", { state })),
 	/**  Opens an address of the web or of mail in the program that the person uses for it. Show the address first. */
 	openLink: (address: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("open_link", { address })),
@@ -68,8 +70,15 @@ export const commands = {
 	/**  Copies what leads to a message, itself included, into a chat of its own, and opens that. */
 	branchChat: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { navigation, message })),
 	/**
-	 *  Puts another text in the place of that of a reply, as a further version, and shows that. Nothing is edited while a
-	 *  reply is written in its chat.
+	 *  Has the model summarise the older part of a chat, which stays as it is, and begins a new one with the summary and
+	 *  the latest messages. Returns that one; `None` where it was stopped before. Says on `progress` how far it is.
+	 */
+	summariseChat: (chat: number, progress: Channel<SummaryProgress>) => typedError<number | null, ErrorReport>(__TAURI_INVOKE("summarise_chat", { chat, progress })),
+	/**  Stops the summary of a chat, if one is being written. */
+	stopSummary: (chat: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_summary", { chat })),
+	/**
+	 *  Puts another text in the place of that of a reply or a summary, as a further version, and shows that. Nothing is
+	 *  edited while a reply is written in its chat.
 	 */
 	editReply: (navigation: number, message: number, text: string) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("edit_reply", { navigation, message, text })),
 	/**  Up to `limit` chats of the list that come after `after`, or its first ones. With a tag, only those that have it. */
@@ -88,8 +97,11 @@ export const commands = {
 	deleteChat: (chat: number) => typedError<number, ErrorReport>(__TAURI_INVOKE("delete_chat", { chat })),
 	/**  Brings back what was deleted, and returns its chat. */
 	undoDeletion: (deletion: number) => typedError<number, ErrorReport>(__TAURI_INVOKE("undo_deletion", { deletion })),
-	/**  Keeps what is typed and not sent in a chat, or in the one that is not begun yet. */
-	setDraftText: (chat: number | null, text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_text", { chat, text })),
+	/**
+	 *  Keeps what is typed and not sent in a chat, or in the one that is not begun yet. `typed` of it is what the field
+	 *  holds; before that stands what waits to be sent.
+	 */
+	setDraftText: (chat: number | null, text: string, typed: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_text", { chat, text, typed })),
 	/**  Keeps the files that are to go with what is typed. */
 	setDraftFiles: (chat: number | null, files: Attachment[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_files", { chat, files })),
 	/**
@@ -220,8 +232,8 @@ export const commands = {
 	/**  The tokens of each text as the loaded model reads it. */
 	countTokens: (texts: string[]) => typedError<number[], ErrorReport>(__TAURI_INVOKE("count_tokens", { texts })),
 	/**
-	 *  For a page that opens a chat whose reply is being written: returns the message as it stands, and sends what
-	 *  follows on `events`, in place of the channel before. A reply that has ended sends nothing more.
+	 *  For a page that shows a chat whose reply is being written: returns the message as it stands, and sends what follows
+	 *  on `events`, in place of the channel before of its window. A reply that has ended sends nothing more.
 	 */
 	attach: (message: number, events: Channel<ReplyEvent>) => typedError<Message, ErrorReport>(__TAURI_INVOKE("attach", { message, events })),
 	/**  Which text of a reply came from drafts. While the reply is being written, that of its last second may be missing. */
@@ -360,13 +372,15 @@ export const commands = {
 };
 
 /* Constants */
-export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"quick_question","name":"Quick question","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"new_temporary_chat","name":"New temporary chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"also":null,"available":"always"},{"id":"new_project","name":"New project","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"move_chat","name":"Move this chat to a project…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"in_chat"},{"id":"find","name":"Find","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"also":null,"available":"always"},{"id":"find_next","name":"Next match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"also":null,"available":"while_finding"},{"id":"find_previous","name":"Previous match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"also":null,"available":"while_finding"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_html","name":"Export this chat as HTML…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"in_chat"},{"id":"print","name":"Print this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"unload","name":"Give the model’s memory back","toggle":null,"menu":"Chat","mac":null,"elsewhere":null,"also":null,"available":"with_model_in_memory"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"check_for_updates","name":"Check for updates…","toggle":null,"menu":"Foretoken","mac":null,"elsewhere":null,"also":null,"available":"with_updates"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
+export const ACTIONS = [{"id":"new_chat","name":"New chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"n"},"also":null,"available":"always"},{"id":"quick_question","name":"Quick question","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"new_temporary_chat","name":"New temporary chat","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"n"},"also":null,"available":"always"},{"id":"open_window","name":"Open this chat in a new window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"n"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"n"},"also":null,"available":"in_chat"},{"id":"new_project","name":"New project","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"move_chat","name":"Move this chat to a project…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"in_chat"},{"id":"find","name":"Find","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"f"},"also":null,"available":"always"},{"id":"find_chats","name":"Find in all chats","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"f"},"also":null,"available":"always"},{"id":"find_next","name":"Next match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"g"},"also":null,"available":"while_finding"},{"id":"find_previous","name":"Previous match in this chat","toggle":null,"menu":"Edit","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"g"},"also":null,"available":"while_finding"},{"id":"palette","name":"Go to…","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"k"},"also":null,"available":"always"},{"id":"focus_composer","name":"Write a message","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"l"},"also":null,"available":"always"},{"id":"edit_last","name":"Edit your last message","toggle":null,"menu":null,"mac":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":false,"control":false,"alt":false,"shift":false,"key":"ArrowUp"},"also":null,"available":"with_question"},{"id":"stop","name":"Stop the reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"."},"also":{"command":false,"control":false,"alt":false,"shift":false,"key":"Escape"},"available":"while_writing"},{"id":"statistics","name":"Statistics of the last reply","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"i"},"also":null,"available":"with_statistics"},{"id":"compare_versions","name":"Compare versions side by side","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"d"},"also":null,"available":"with_versions"},{"id":"read_aloud","name":"Read a reply aloud, or stop","toggle":{"show":"Read aloud","hide":"Stop reading aloud"},"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"r"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"r"},"also":null,"available":"with_voice"},{"id":"reveal_drafts","name":"Show or hide guesses in the text","toggle":{"show":"Show guesses in the text","hide":"Hide guesses in the text"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"d"},"also":null,"available":"always"},{"id":"next_chat","name":"Next chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowDown"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageDown"},"also":null,"available":"with_next_chat"},{"id":"previous_chat","name":"Previous chat","toggle":null,"menu":"Chat","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"ArrowUp"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"PageUp"},"also":null,"available":"with_previous_chat"},{"id":"export_chat","name":"Export this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":true,"key":"e"},"also":null,"available":"in_chat"},{"id":"export_html","name":"Export this chat as HTML…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"in_chat"},{"id":"print","name":"Print this chat…","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"p"},"also":null,"available":"in_chat"},{"id":"export_chats","name":"Export all chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"import_chats","name":"Import chats…","toggle":null,"menu":"File","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"toggle_sidebar","name":"Show or hide the sidebar","toggle":{"show":"Show the sidebar","hide":"Hide the sidebar"},"menu":"View","mac":{"command":true,"control":true,"alt":false,"shift":false,"key":"s"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"b"},"also":null,"available":"always"},{"id":"toggle_inspector","name":"Show or hide the panel","toggle":{"show":"Show the panel","hide":"Hide the panel"},"menu":"View","mac":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"elsewhere":{"command":true,"control":false,"alt":true,"shift":false,"key":"i"},"also":null,"available":"always"},{"id":"zoom_in","name":"Larger","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"+"},"also":{"command":true,"control":false,"alt":false,"shift":false,"key":"="},"available":"always"},{"id":"zoom_out","name":"Smaller","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"-"},"also":null,"available":"always"},{"id":"actual_size","name":"Actual size","toggle":null,"menu":"View","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"0"},"also":null,"available":"always"},{"id":"models","name":"Models","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"unload","name":"Give the model’s memory back","toggle":null,"menu":"Chat","mac":null,"elsewhere":null,"also":null,"available":"with_model_in_memory"},{"id":"benchmarks","name":"Benchmarks","toggle":null,"menu":"View","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"check_for_updates","name":"Check for updates…","toggle":null,"menu":"Foretoken","mac":null,"elsewhere":null,"also":null,"available":"with_updates"},{"id":"settings","name":"Settings…","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":","},"also":null,"available":"always"},{"id":"shortcuts","name":"Keyboard shortcuts","toggle":null,"menu":"Help","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"/"},"also":null,"available":"always"},{"id":"diagnostics","name":"Diagnostics","toggle":null,"menu":"Help","mac":null,"elsewhere":null,"also":null,"available":"always"},{"id":"close_window","name":"Close the window","toggle":null,"menu":"File","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"w"},"also":null,"available":"always"},{"id":"quit","name":"Quit Foretoken","toggle":null,"menu":"Foretoken","mac":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"elsewhere":{"command":true,"control":false,"alt":false,"shift":false,"key":"q"},"also":null,"available":"always"}] as const;
 
 export const ATTACHMENT_BYTES = 8388608 as const;
 
 export const ATTACHMENT_FILES = 64 as const;
 
-export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":true,"stop":[]} as const;
+export const BRIEF_THINKING = 1024 as const;
+
+export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"top_k":0,"min_p":0.0,"xtc_probability":0.0,"xtc_threshold":0.1,"repetition_penalty":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"acceptance":"coupled","seed":null},"drafting":{"mode":"auto"},"max_tokens":32768,"thinking":{"mode":"normal"},"stop":[]} as const;
 
 export const DEFAULT_LOCAL_API = {"on":false,"port":3673,"needs_token":true,"network":false,"may_load":false,"rows":4,"sampling":"app","aliases":[{"name":"claude-*","model":null},{"name":"gpt-*","model":null},{"name":"chatgpt-*","model":null},{"name":"o1*","model":null},{"name":"o3*","model":null},{"name":"o4*","model":null}],"origins":[]} as const;
 
@@ -417,7 +431,7 @@ export type Action = {
 };
 
 /**  Names an action. */
-export type ActionId = "new_chat" | "quick_question" | "new_temporary_chat" | "new_project" | "move_chat" | "export_chat" | "export_html" | "print" | "export_chats" | "import_chats" | "close_window" | "quit" | "find" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "unload" | "benchmarks" | "settings" | "check_for_updates" | "diagnostics" | "shortcuts";
+export type ActionId = "new_chat" | "quick_question" | "new_temporary_chat" | "open_window" | "new_project" | "move_chat" | "export_chat" | "export_html" | "print" | "export_chats" | "import_chats" | "close_window" | "quit" | "find" | "find_chats" | "find_next" | "find_previous" | "edit_last" | "toggle_sidebar" | "toggle_inspector" | "zoom_in" | "zoom_out" | "actual_size" | "focus_composer" | "stop" | "statistics" | "compare_versions" | "read_aloud" | "reveal_drafts" | "next_chat" | "previous_chat" | "palette" | "models" | "unload" | "benchmarks" | "settings" | "check_for_updates" | "diagnostics" | "shortcuts";
 
 /**  What became of files that were to be added to a project. */
 export type AddedFiles = {
@@ -615,6 +629,16 @@ updates: UpdateState } |
 reveal: boolean } | 
 /**  The app is about to end: hand over what was typed last, and say so. */
 { type: "closing" } | 
+/**  Another window has changed what a chat shows, or how its replies are written. */
+{ type: "chat_changed"; 
+/**  The chat. */
+chat: number } | 
+/**  Something was typed in another window and not sent. */
+{ type: "draft_text"; 
+/**  The chat. */
+chat: number; 
+/**  All of it. */
+text: string } | 
 /**  A notification about a chat was clicked. */
 { type: "open_chat"; 
 /**  The chat. */
@@ -680,6 +704,10 @@ export type Availability =
 "with_question" | 
 /**  While the open chat shows a reply with numbers. */
 "with_statistics" | 
+/**  While the open chat shows a reply that has other versions. */
+"with_versions" | 
+/**  While there is a reply to read, and a voice of this machine that can. */
+"with_voice" | 
 /**  While a chat is listed after the open one. */
 "with_next_chat" | 
 /**  While a chat is listed before the open one. */
@@ -1355,7 +1383,7 @@ export type GenerationChange = {
 	/**  See [`GenerationSettings::max_tokens`]. */
 	max_tokens: number | null,
 	/**  See [`GenerationSettings::thinking`]. */
-	thinking: boolean | null,
+	thinking: Thinking | null,
 	/**  See [`GenerationSettings::stop`]. */
 	stop: string[] | null,
 };
@@ -1368,8 +1396,8 @@ export type GenerationSettings = {
 	drafting: Drafting,
 	/**  The reply ends after this many tokens. */
 	max_tokens: number,
-	/**  Whether the model may think before it answers, where its template knows the switch. */
-	thinking: boolean,
+	/**  How much the model may think before it answers. */
+	thinking: Thinking,
 	/**  Texts that end the reply where they would appear; they are not part of it. */
 	stop: string[],
 };
@@ -1911,6 +1939,8 @@ export type ModelInfo = {
 	defaults: Sampling,
 	/**  Whether the chat template has a thinking switch. */
 	thinking: boolean,
+	/**  Whether the chat template can be told how much to think. */
+	thinking_effort: boolean,
 	/**  Whether the chat template takes tools, and writes calls in a form that is known here. */
 	tools: boolean,
 	/**  Whether it writes the arguments of calls as JSON, and not each between tags. */
@@ -2044,6 +2074,8 @@ export type PartStats = {
 	 *  continued after this part keeps the time.
 	 */
 	seconds: number,
+	/**  Whether it was cut where its budget was used up. */
+	cut: boolean,
 };
 
 /**  A part of a document that fits a question. */
@@ -2705,6 +2737,14 @@ export type Stored = {
 	library: string,
 };
 
+/**  How far the summary of the older part of a chat is. */
+export type SummaryProgress = {
+	/**  Pieces of it that are summarised. Each is as long as one prompt may be. */
+	done: number,
+	/**  All pieces. */
+	of: number,
+};
+
 /**  What the system has around the page of a window, which changes while the app runs. */
 export type Surroundings = {
 	/**  The accent colour that the person chose for the whole system, `#rrggbb`; `None` where each program has its own. */
@@ -2760,6 +2800,29 @@ export type TextSpeed = {
 	/**  With what look-up finds, as far as it pays; `None` where that was not measured. */
 	lookup: AutoSpeed | null,
 };
+
+/**
+ *  How much the model may think before it answers. It matters to models whose template has a thinking switch.
+ * 
+ *  A budget is the most that a model may think: what it thinks by itself can be cut, and not made longer. So `Long` asks
+ *  for something only where the template knows of an effort, and is `Normal` elsewhere.
+ */
+export type Thinking = 
+/**  Not at all: the template switches it off. */
+{ mode: "off" } | 
+/**
+ *  A low effort where the template knows of that; elsewhere at most [`BRIEF_THINKING`] tokens, and a quarter of
+ *  what the reply has room for.
+ */
+{ mode: "brief" } | 
+/**  As much as it does by itself. */
+{ mode: "normal" } | 
+/**  A high effort where the template knows of that; elsewhere as much as it does by itself. */
+{ mode: "long" } | 
+/**  At most so many tokens. */
+{ mode: "tokens"; 
+/**  Behind so many the thinking is ended, and the answer begins. */
+tokens: number };
 
 /**  What a token added to a reply, and when. */
 export type TimedToken = {

@@ -37,6 +37,7 @@ import {
   type Sent,
   type SettingsPage,
   type Snapshot,
+  type SummaryProgress,
   type UnsentEdit,
 } from "./bindings";
 
@@ -132,6 +133,7 @@ export const shell = {
   compareWithOriginal: (path: string, original: string) =>
     answered(commands.compareWithOriginal(path, original)),
   goOnInWindow: (chat: number) => answered(commands.goOnInWindow(chat)),
+  openChatWindow: (chat: number) => answered(commands.openChatWindow(chat)),
   unloadModel: () => answered(commands.unloadModel()),
   handedOver: () => answered(commands.handedOver()),
   setMenuState: (state: MenuState) => answered(commands.setMenuState(state)),
@@ -181,6 +183,9 @@ export const shell = {
   openChat: (navigation: number, chat: number) => answered(commands.openChat(navigation, chat)),
   showMessage: (navigation: number, message: number) => answered(commands.showMessage(navigation, message)),
   branchChat: (navigation: number, message: number) => answered(commands.branchChat(navigation, message)),
+  summarise: (chat: number, onProgress: (progress: SummaryProgress) => void) =>
+    answered(commands.summariseChat(chat, new Channel(onProgress))),
+  stopSummary: (chat: number) => answered(commands.stopSummary(chat)),
   editReply: (navigation: number, message: number, text: string) =>
     answered(commands.editReply(navigation, message, text)),
   chatPage: (tag: string | null, after: ChatCursor | null, limit: number) =>
@@ -193,7 +198,8 @@ export const shell = {
   deleteMessage: (message: number) => answered(commands.deleteMessage(message)),
   deleteChat: (chat: number) => answered(commands.deleteChat(chat)),
   undoDeletion: (deletion: number) => answered(commands.undoDeletion(deletion)),
-  setDraftText: (chat: number | null, text: string) => answered(commands.setDraftText(chat, text)),
+  setDraftText: (chat: number | null, text: string, typed: string) =>
+    answered(commands.setDraftText(chat, text, typed)),
   setEdit: (message: number, edit: Omit<UnsentEdit, "message"> | null) =>
     answered(commands.setEdit(message, edit?.text ?? null, edit?.pictures ?? null)),
   setDraftFiles: (chat: number | null, files: Attachment[]) => answered(commands.setDraftFiles(chat, files)),

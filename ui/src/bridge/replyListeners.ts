@@ -40,6 +40,17 @@ export function sentListener(begun: (sent: Sent) => void): ReplyListener<Sent> {
   });
 }
 
+/** Reads a reply of a chat, whether it is shown or not, and follows it if it is being written. */
+export const readReply = (chat: number, id: number): Promise<Message> =>
+  new Promise((resolve, reject) => {
+    const read = replyListener((message: Message) => {
+      dispatch({ kind: "attached", chat, message });
+      resolve(message);
+      return id;
+    });
+    shell.attach(id, read).catch(reject);
+  });
+
 /** Follows replies of an opened chat that were begun before this page was there to see it. */
 export function attachReplies(
   { chat: { id: chat }, messages }: OpenedChat,

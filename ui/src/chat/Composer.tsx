@@ -5,6 +5,7 @@ import { ErrorNote } from "../frame/ErrorNote";
 import { SignedNote } from "../frame/SignedNote";
 import { getModels } from "../models/actions";
 import { openModel } from "../models/choose";
+import { otherModels } from "../models/models";
 import { ActionButton } from "../primitives/ActionButton";
 import { count } from "../primitives/format";
 import { GrowingField } from "../primitives/GrowingField";
@@ -34,6 +35,8 @@ import { filesOf } from "./pasted";
 import { blindness, hasPictures, modelThatSees } from "./pictures";
 import { enqueue, goesFirst, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
+import { SummariseButton, SummaryNote } from "./Summarise";
+import { askTwoModels } from "./sideBySide";
 import { useFileTokens } from "./useTokens";
 import { awaitedFiles, draftKey, isTemporary } from "./view";
 import { WaitingMessages } from "./WaitingMessages";
@@ -115,6 +118,7 @@ export function Composer() {
       )}
       <TemporaryNote />
       <ModelNote />
+      <SummaryNote />
       <ContextNote />
       <PicturesNote attached={pictures} />
       {chat !== null && <WaitingMessages chat={chat} />}
@@ -150,6 +154,7 @@ export function Composer() {
           <MtpControl />
           <RepliesControl />
           <span className="spring" />
+          {!streaming && reason === null && <AskTwoButton />}
           {streaming ? (
             <button
               type="button"
@@ -194,6 +199,27 @@ function AttachButton() {
   return (
     <MenuButton label="Attach files or pictures" testId="attach" entries={entries} side="top" align="start">
       <Icon name="plus" />
+    </MenuButton>
+  );
+}
+
+/** Lets a second model answer what is sent, where there is another one. */
+function AskTwoButton() {
+  const reason = useReason("open");
+  const models = useStore((state) => state.models);
+  const library = useStore((state) => state.library);
+  const selected = useStore((state) => state.selectedModel);
+  const others = otherModels(models, library, selected);
+  if (others.length === 0) return null;
+  const entries = others.map(({ name, path }) => ({
+    name,
+    reason: null,
+    onSelect: () => askTwoModels(path),
+  }));
+  const group: MenuEntry = { name: "Answer after it, and beside it", reason, onSelect: () => {}, entries };
+  return (
+    <MenuButton label="Ask two models" testId="ask-two" entries={[group]} side="top">
+      <Icon name="columns" />
     </MenuButton>
   );
 }
@@ -283,11 +309,12 @@ function ModelNote() {
   );
 }
 
-/** Says when the chat will soon be longer than the model can read. */
+/** Says when the chat will soon be longer than the model can read, and what can be done. */
 function ContextNote() {
   const messages = useStore((state) => state.messages);
+  const summarising = useStore(({ chat, summaries }) => chat !== null && summaries[chat] !== undefined);
   const use = contextUse(messages, useModel(), useGeneration());
-  if (!use?.nearly) return null;
+  if (!use?.nearly || summarising) return null;
   return (
     <SignedNote
       kind="full"
@@ -296,11 +323,14 @@ function ContextNote() {
       message={roomLabel(use)}
       hint={`${count(use.used)} of ${count(use.of)} tokens are used. ${contextLabel(use)}`}
       actions={
-        use.full && (
-          <button type="button" className="button primary" onClick={newChat}>
-            New chat
-          </button>
-        )
+        <>
+          <SummariseButton primary={use.full} />
+          {use.full && (
+            <button type="button" className="button" onClick={newChat}>
+              New chat
+            </button>
+          )}
+        </>
       }
     />
   );

@@ -10,7 +10,9 @@ import { shownProject } from "../state/server";
 import { setView, useStore } from "../state/store";
 import { Question } from "./Question";
 import { Reply } from "./Reply";
+import { Summary } from "./Summary";
 import { useStickToBottom } from "./useStickToBottom";
+import { isSummary } from "./view";
 
 /** Messages that are drawn above and below those in view. */
 const NEARBY = 6;
@@ -133,12 +135,15 @@ interface TurnProps {
 }
 
 function Turn({ message, last, highlighted }: TurnProps) {
-  if (!message || message.role === "system") return null;
-  return (
-    <div className={highlighted ? "turn lit" : "turn"}>
-      {message.role === "user" ? <Question message={message} /> : <Reply message={message} last={last} />}
-    </div>
-  );
+  if (!message) return null;
+  const drawn = isSummary(message) ? (
+    <Summary message={message} />
+  ) : message.role === "user" ? (
+    <Question message={message} />
+  ) : message.role === "assistant" ? (
+    <Reply message={message} last={last} />
+  ) : null;
+  return drawn && <div className={highlighted ? "turn lit" : "turn"}>{drawn}</div>;
 }
 
 /** How high a message will be, roughly, until it is drawn. */

@@ -1,9 +1,10 @@
+import { readReply, stopReading } from "../aloud/actions";
 import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message } from "../bridge/bindings";
 import { deleteMessage } from "../chatList/deleting";
 import { attempt } from "../frame/errors";
-import { choices } from "../models/models";
+import { otherModels } from "../models/models";
 import { keysLabel } from "../palette/table";
 import { withoutMarks } from "../paper/plain";
 import { copy } from "../primitives/clipboard";
@@ -13,6 +14,7 @@ import { toggleRevealDrafts } from "../reveal/actions";
 import { setView, useReason, useStore, useWritingReason } from "../state/store";
 import { answerAgainWith } from "./actions";
 import { branchChat } from "./navigation";
+import { compareVersions } from "./sideBySide";
 
 /** What lets another model answer a question once more, or the question of a reply; nothing where there is no other. */
 function useAnswerAgain({ id, role }: Message): MenuEntry[] {
@@ -24,8 +26,7 @@ function useAnswerAgain({ id, role }: Message): MenuEntry[] {
   const models = useStore((state) => state.models);
   const library = useStore((state) => state.library);
   const selected = useStore((state) => state.selectedModel);
-  const all = choices(models, library).flatMap(([, group]) => group);
-  const others = all.filter(({ path }) => path !== selected);
+  const others = otherModels(models, library, selected);
   if (reply === undefined || others.length === 0) return [];
   const entries = others.map(({ name, path }) => ({
     name,
@@ -53,7 +54,26 @@ export function MessageMenu({ message }: { message: Message }) {
     onSelect: toggleRevealDrafts,
   };
   const again = useAnswerAgain(message);
+  const several = useStore(({ versions }) => role === "assistant" && (versions[id]?.length ?? 0) > 1);
+  const versions = several
+    ? [
+        {
+          name: "Compare side by side",
+          keys: keysLabel("compare_versions"),
+          reason: null,
+          onSelect: () => compareVersions(id),
+        },
+      ]
+    : [];
   const edit = { name: "Edit", reason: writing, onSelect: () => setView({ editing: id }) };
+  const hasVoice = useStore((state) => state.hasVoice);
+  const isRead = useStore(({ reading }) => reading?.message === id);
+  const aloud = {
+    name: isRead ? "Stop reading aloud" : "Read aloud",
+    keys: keysLabel("read_aloud"),
+    reason: null,
+    onSelect: () => (isRead ? stopReading() : readReply(id, text)),
+  };
   const copyPlain = {
     name: "Copy as plain text",
     reason: text === "" ? "There is no text to copy." : null,
@@ -65,7 +85,9 @@ export function MessageMenu({ message }: { message: Message }) {
       testId="message-more"
       entries={[
         ...(role === "user" ? [compare] : text === "" ? [copyPlain, reveal] : [edit, copyPlain, reveal]),
+        ...(role === "assistant" && text !== "" && hasVoice ? [aloud] : []),
         ...again,
+        ...versions,
         { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(id) },
         { name: "Delete from here on", reason: writing, onSelect: () => deleteMessage(id) },
       ]}

@@ -3,11 +3,12 @@ import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
-import { setView, useGeneration, useModel, useStore } from "../state/store";
+import { setView, useGeneration, useStore } from "../state/store";
 import { addPreset, changePreset, choosePreset, deletePreset } from "./presets";
 import { useRepliesLabel } from "./repliesLabel";
 import { SamplingForm } from "./SamplingForm";
 import { changeChatSettings, changeSettings } from "./settings";
+import { ThinkingChoice } from "./ThinkingChoice";
 
 /** How replies are written in the open chat: the one place for all of it. */
 export function RepliesControl() {
@@ -31,35 +32,13 @@ export function RepliesControl() {
       <Part title="Choice of words" term="sampling">
         <SamplingForm generation={generation} change={changeSettings} />
       </Part>
-      <ThinkingSwitch />
+      <Part title="Thinking">
+        <ThinkingChoice thinking={generation.thinking} testId="thinking-control" change={changeSettings} />
+      </Part>
       <SystemPrompt />
       <Scope />
       <KeepPreset />
     </PopoverButton>
-  );
-}
-
-/** Whether the model may think before it answers. */
-function ThinkingSwitch() {
-  const { thinking } = useGeneration();
-  const model = useModel();
-  const reason =
-    model !== null && !model.thinking ? "This model’s chat template has no thinking switch." : null;
-  return (
-    <section className="popover-part">
-      <ActionButton
-        role="switch"
-        className="switch-row"
-        data-testid="thinking-control"
-        aria-checked={thinking && reason === null}
-        reason={reason}
-        onClick={() => changeSettings({ thinking: !thinking })}
-      >
-        <span>Think before answering</span>
-        <span className="switch" aria-hidden="true" />
-      </ActionButton>
-      {reason !== null && <p className="popover-note">{reason}</p>}
-    </section>
   );
 }
 

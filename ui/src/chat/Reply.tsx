@@ -15,6 +15,7 @@ import { LiveLine } from "./LiveLine";
 import { MessageMenu } from "./MessageMenu";
 import { ReplyForm } from "./ReplyForm";
 import { Sources } from "./Sources";
+import { SummariseButton } from "./Summarise";
 import { Thinking } from "./Thinking";
 import { Versions } from "./Versions";
 import { isChanged, isMeasured } from "./view";
@@ -45,6 +46,7 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
           unfinished={!streaming && answer === ""}
           since={live?.thinkingSince ?? null}
           seconds={live?.thoughtSeconds ?? message.stats?.thinking.seconds ?? null}
+          cut={message.stats?.thinking.cut ?? false}
         />
       )}
       {editing ? (
@@ -131,9 +133,11 @@ function NextSteps({ message, kept, last, broken = false }: NextStepsProps) {
   const unfinished =
     status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");
   // What the model can read has no room for one word more; the note above the message says what to do then.
+  const long = broken && message.error?.code === "prompt_too_long";
   const goesOn = last && (unfinished || message.edited) && kept && !full;
   return (
     <>
+      {long && <SummariseButton primary />}
       {goesOn && (
         <ActionButton
           className={broken || cut ? "button primary" : "quiet-button"}
@@ -145,7 +149,7 @@ function NextSteps({ message, kept, last, broken = false }: NextStepsProps) {
         </ActionButton>
       )}
       <ActionButton
-        className={!broken ? "quiet-button" : goesOn || full ? "button" : "button primary"}
+        className={!broken ? "quiet-button" : goesOn || full || long ? "button" : "button primary"}
         data-testid="retry"
         reason={reason}
         onClick={() => retry(message.id)}

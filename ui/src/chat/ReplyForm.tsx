@@ -6,14 +6,16 @@ import { useStore, useWritingReason } from "../state/store";
 import { editReply, leaveEdit } from "./actions";
 import { setEdit } from "./drafts";
 import { focusComposer } from "./focus";
+import { isSummary } from "./view";
 
-/** The text of a reply, to be changed. A reply has paragraphs, so Enter begins a line here. */
+/** The text of a reply or a summary, to be changed. A reply has paragraphs, so Enter begins a line here. */
 export function ReplyForm({ message }: { message: Message }) {
   const text = useStore((state) => state.edits[message.id]?.text ?? message.text);
   const writing = useWritingReason();
+  const name = isSummary(message) ? "summary" : "reply";
   const reason =
     writing ??
-    (!/\S/.test(text) ? "The reply would be empty." : null) ??
+    (!/\S/.test(text) ? `The ${name} would be empty.` : null) ??
     (text === message.text ? "Nothing is changed yet." : null);
   const save = () => {
     if (reason === null) editReply(message.id, text);
@@ -40,7 +42,7 @@ export function ReplyForm({ message }: { message: Message }) {
         autoFocus
         text={text}
         onText={(text) => setEdit(message, { text })}
-        aria-label="The reply"
+        aria-label={`The ${name}`}
         data-testid="edit-reply-text"
         data-escape
         onFocus={(event) => event.target.setSelectionRange(text.length, text.length)}

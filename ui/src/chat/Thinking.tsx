@@ -20,10 +20,12 @@ interface Props {
   since: number | null;
   /** How long it took; null or 0 where that is not known. */
   seconds: number | null;
+  /** It was ended where it had reached its limit. */
+  cut: boolean;
 }
 
 /** What the model thought before it answered, folded away. */
-export function Thinking({ message, text, runs, running, unfinished, since, seconds }: Props) {
+export function Thinking({ message, text, runs, running, unfinished, since, seconds, cut }: Props) {
   const [open, setOpen] = useState(false);
   const found = useStore(
     (state) => openFind(state)?.current.thought === true && state.find?.current.message === message,
@@ -44,7 +46,7 @@ export function Thinking({ message, text, runs, running, unfinished, since, seco
         onClick={() => setOpen(!open)}
       >
         <Icon name="right" />
-        {running ? <Running since={since} /> : unfinished ? "Thinking, not finished" : thought(seconds)}
+        {running ? <Running since={since} /> : unfinished ? "Thinking, not finished" : thought(seconds, cut)}
       </button>
       {running && (
         <button
@@ -66,9 +68,11 @@ export function Thinking({ message, text, runs, running, unfinished, since, seco
   );
 }
 
-function thought(seconds: number | null): string {
-  if (!seconds) return "Thought before answering";
-  return seconds < 1 ? "Thought for less than a second" : `Thought for ${Math.round(seconds)} s`;
+function thought(seconds: number | null, cut: boolean): string {
+  const words = !seconds
+    ? "Thought before answering"
+    : `Thought for ${seconds < 1 ? "less than a second" : `${Math.round(seconds)} s`}`;
+  return cut ? `${words}, up to its limit` : words;
 }
 
 function Running({ since }: { since: number | null }) {

@@ -23,27 +23,27 @@ function currentLocation(): ChatLocation {
   return { navigation: navigation.current, chat };
 }
 
-/** Begins a reply from where the person is. Returns its chat; null if none was begun. */
+/** Begins a reply from where the person is. Returns what was sent; null if none was begun. */
 async function ask(
   start: (listener: ReplyListener<Sent>) => Promise<void>,
   begun: (sent: Sent) => void = () => {},
   from = currentLocation(),
-): Promise<number | null> {
+): Promise<Sent | null> {
   setView({ actionError: null });
-  let chat: number | null = null;
+  let answer: Sent | null = null;
   try {
     // It goes by what was changed before.
     await Promise.all([chatQueue.settled(), settingsQueue.settled()]);
     await start(
       sentListener((sent) => {
-        chat = sent.chat;
+        answer = sent;
         const stays = isStillThere(state(), from, sent);
         dispatch({ kind: "sent", from, sent });
         if (stays) begun(sent);
         else showSent(sent);
       }),
     );
-    return chat;
+    return answer;
   } catch (error) {
     showError(error, from.chat);
     return null;
@@ -56,7 +56,7 @@ function showSent({ chat }: Sent): void {
 }
 
 /** Begins a reply unless another is just being begun. */
-async function begin(...asked: Parameters<typeof ask>): Promise<number | null> {
+async function begin(...asked: Parameters<typeof ask>): Promise<Sent | null> {
   if (state().sending) return null;
   setView({ sending: true });
   try {
@@ -66,13 +66,16 @@ async function begin(...asked: Parameters<typeof ask>): Promise<number | null> {
   }
 }
 
-/** Sends `text` with files, of long ones what fits it, and pictures. All are given up only once the shell has them. */
+/**
+ * Sends `text` with files, of long ones what fits it, and pictures. All are given up only once the shell has them.
+ * Returns what it has; null if that did not work.
+ */
 export async function send(
   text: string,
   files: Attachment[] = [],
   pictures: MessagePicture[] = [],
   long: LongFiles = NO_LONG_FILES,
-): Promise<void> {
+): Promise<Sent | null> {
   const { chat, chatSettings: settings, navigation, tag, newIn: project } = state();
   const to: Destination =
     chat === null ? { new: { navigation: navigation.current, settings, project } } : { chat };
@@ -84,17 +87,18 @@ export async function send(
         changeChatSettings(state().chatSettings, sent.chat);
     },
   );
-  if (begun === null) return;
+  if (begun === null) return null;
   if (chat === null && state().note?.unbegun === navigation.current) setView({ note: null });
   dropDraft(chat, text);
   // A file that came meanwhile goes with the next message, and a long one with each: another part of it may fit that.
   const sent = files.filter((file) => !long.files.includes(file));
   if (sent.length > 0) setFiles(chat, (attached) => attached.filter((file) => !sent.includes(file)));
   if (pictures.length > 0) setPictures(chat, (shown) => withoutSent(shown, pictures));
-  if (chat !== null) return;
-  moveDraft(begun);
+  if (chat !== null) return begun;
+  moveDraft(begun.chat);
   // It was begun among the chats with a tag.
-  if (tag !== null) chatQueue.run(() => shell.tagChat(begun, [tag])).catch(showError);
+  if (tag !== null) chatQueue.run(() => shell.tagChat(begun.chat, [tag])).catch(showError);
+  return begun;
 }
 
 /** A question with its files, of long ones what fits it, and with what those of its project say to it. */
@@ -169,19 +173,23 @@ export function leaveEdit(message: number): void {
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
 
-/** Lets another model answer once more, and loads the one before again when it has. */
-export async function answerAgainWith(message: number, path: string): Promise<void> {
+/** Lets another model answer once more, and loads the one before again when it has. `begun`: it is being written. */
+export async function answerAgainWith(
+  message: number,
+  path: string,
+  begun?: (sent: Sent) => void,
+): Promise<void> {
   const before = state().selectedModel;
   const from = currentLocation();
   if (!(await openModel(path))) return;
-  const chat = await begin((replies) => shell.retry(message, replies), undefined, from);
-  if (chat !== null) await quietIn(chat);
+  const sent = await begin((replies) => shell.retry(message, replies), begun, from);
+  if (sent !== null) await quietIn(sent.chat);
   // Whoever has chosen another one meanwhile keeps that.
   if (before !== "" && state().selectedModel === path) await openModel(before);
 }
 
 /** Waits until no reply is written in a chat. */
-const quietIn = (chat: number): Promise<void> =>
+export const quietIn = (chat: number): Promise<void> =>
   new Promise((resolve) => {
     const isQuiet = () => Object.values(state().live).every((live) => live.chat !== chat);
     if (isQuiet()) return resolve();

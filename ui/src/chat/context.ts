@@ -1,5 +1,6 @@
 import type { GenerationSettings, Message, ModelInfo } from "../bridge/bindings";
 import { count } from "../primitives/format";
+import { isSummary } from "./view";
 
 /** From this share on the context is nearly full. */
 const NEARLY = 0.8;
@@ -16,9 +17,14 @@ interface ContextUse {
   full: boolean;
 }
 
-/** The place of the last reply that has counted what it read and wrote; -1 where there is none. */
-export const lastCounted = (messages: Message[]): number =>
-  messages.findLastIndex(({ stats }) => stats !== null);
+/**
+ * The place of the last reply that has counted what it read and wrote; -1 where there is none. Those that were written
+ * before a summary have read what it stands for.
+ */
+export function lastCounted(messages: Message[]): number {
+  const since = messages.find(isSummary)?.created_at ?? 0;
+  return messages.findLastIndex(({ stats, created_at }) => stats !== null && created_at >= since);
+}
 
 /** The use as the last reply counted it; null before the first one, and without a model. */
 export function contextUse(
@@ -35,11 +41,12 @@ export function contextUse(
 /** What comes of a context that fills, and when. */
 export function contextLabel({ used, of, reply, nearly, full }: ContextUse): string {
   if (full)
-    return "The context is full: the model cannot answer in this chat any more. Branch from an earlier message, or begin a new chat.";
+    return "The context is full: the model cannot answer in this chat any more. Go on in a new one behind a summary of the older part, or branch from an earlier message.";
   // Far from the end that is no news: replies are seldom as long as they may be.
   if (nearly && used + reply > of)
-    return "The next reply may end where the context does. Nothing is dropped; after that, branch from an earlier message or begin a new chat.";
-  if (nearly) return "The context is nearly full. Nothing is dropped: when it is full, the chat ends.";
+    return "The next reply may end where the context does. Nothing is dropped; the chat can go on in a new one, behind a summary of its older part.";
+  if (nearly)
+    return "The context is nearly full. Nothing is dropped: when it is full, the chat can go on in a new one, behind a summary of its older part.";
   return "Nothing is dropped until it is full.";
 }
 

@@ -36,6 +36,30 @@ export function mergeDraft(chat: number | null, { text, files, pictures: shown }
   if (!(key in pictures)) setView({ pictures: { ...pictures, [key]: shown } });
 }
 
+/** Shows what was typed in a chat in another window. What is typed here and not kept yet is newer. */
+export function followText(chat: number, text: string): void {
+  const { drafts } = useStore.getState();
+  const key = draftKey(chat);
+  if (unsaved.has(`draft ${key}`) || drafts[key] === text) return;
+  setView({ drafts: { ...drafts, [key]: text } });
+  // What waits here is to be kept with it.
+  if (queuedIn(chat).length > 0) keepText(chat);
+}
+
+/** Shows what was attached in a chat in another window; without it, the shell is asked for that once it is needed. */
+export function followAttached(chat: number, draft: Pick<Draft, "files" | "pictures"> | null): void {
+  // What is kept holds what waits here too.
+  if (queuedIn(chat).length > 0) return;
+  const key = draftKey(chat);
+  const { [key]: _files, ...attached } = useStore.getState().attached;
+  const { [key]: _pictures, ...pictures } = useStore.getState().pictures;
+  const kept = draft && { attached: { [key]: draft.files }, pictures: { [key]: draft.pictures } };
+  setView({
+    attached: { ...attached, ...kept?.attached },
+    pictures: { ...pictures, ...kept?.pictures },
+  });
+}
+
 /** Takes what was typed and attached since a new chat was begun along into it, unless the person has gone elsewhere. */
 export function moveDraft(chat: number): void {
   const { chat: open, drafts, attached, pictures, pendingFiles } = useStore.getState();
@@ -84,7 +108,7 @@ function keepPictures(chat: number | null): void {
 function keepText(chat: number | null): void {
   const own = useStore.getState().drafts[draftKey(chat)] ?? "";
   const texts = [...queuedIn(chat).map(({ text }) => text), own].filter((text) => text !== "");
-  saveLater(`draft ${draftKey(chat)}`, () => shell.setDraftText(chat, texts.join("\n\n")));
+  saveLater(`draft ${draftKey(chat)}`, () => shell.setDraftText(chat, texts.join("\n\n"), own));
 }
 
 /** Changes which messages of a chat wait. */

@@ -2,10 +2,10 @@ import type { OpenedChat } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { attachReplies } from "../bridge/replyListeners";
 import { chatQueue } from "../bridge/serialQueue";
-import { noteError, showError } from "../frame/errors";
+import { attempt, noteError, showError } from "../frame/errors";
 import { knownChat } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
-import { mergeDraft, mergeEdits, saveDrafts } from "./drafts";
+import { followAttached, mergeDraft, mergeEdits, saveDrafts } from "./drafts";
 import { isTemporary } from "./view";
 
 const state = () => useStore.getState();
@@ -66,8 +66,11 @@ export async function keepChat(chat: number): Promise<void> {
   if (await showChat((navigation) => shell.keepChat(navigation, chat))) setView({ note: null });
 }
 
-/** Leaves the open chat for a new one. */
-export const newChat = () => beginChat(null);
+/** Leaves the open chat for a new one, in the main window. */
+export async function newChat(): Promise<void> {
+  if (state().alone !== null) return void attempt(() => shell.act("new_chat"));
+  await beginChat(null);
+}
 
 /** Leaves the open chat for a new one in a project: until it begins, the page of the project is what is seen. */
 export const openProject = (project: number) => beginChat(project);
@@ -107,7 +110,10 @@ export function showChat(
 export const readAgain = (chat: number) =>
   showChat((navigation) => shell.openChat(navigation, chat), startHiddenNavigation());
 
+/** Opens a chat in the main window. */
 export async function openChat(chat: number): Promise<void> {
+  const { alone } = state();
+  if (alone !== null && alone !== chat) return void attempt(() => shell.goOnInWindow(chat));
   setView({ screen: "chat", drawer: false });
   const { chat: current, navigation } = state();
   // One that is marked as unseen is told to the shell, which takes the mark away.
@@ -128,6 +134,32 @@ export async function showMessage(message: number, query: string): Promise<void>
 export const showVersion = (message: number) =>
   showChat((navigation) => shell.showMessage(navigation, message));
 
-/** Goes on from a message in a chat of its own. */
-export const branchChat = (message: number) =>
-  showChat((navigation) => shell.branchChat(navigation, message));
+/** Goes on from a message in a chat of its own; where a window shows one chat alone, in a window of its own. */
+export function branchChat(message: number): Promise<boolean> {
+  if (state().alone === null) return showChat((navigation) => shell.branchChat(navigation, message));
+  return attempt(async () => openWindow((await shell.branchChat(0, message)).chat.id));
+}
+
+/** Opens a chat in a window of its own. */
+export async function openWindow(chat: number | null): Promise<void> {
+  if (chat === null) return;
+  // What is typed here is to be seen there.
+  await saveDrafts();
+  await attempt(() => shell.openChatWindow(chat));
+}
+
+/** Shows what another window has changed about a chat. */
+export async function followChat(chat: number): Promise<void> {
+  if (state().chat !== chat) return followAttached(chat, null);
+  try {
+    // What is changed here is newer.
+    await Promise.all([chatQueue.settled(), saveDrafts()]);
+    const opened = await shell.readChat(chat);
+    followAttached(chat, opened.draft);
+    dispatch({ kind: "followed", opened });
+    if (state().chat === chat) attachReplies(opened, showError);
+  } catch (error) {
+    // It may be gone, which is told by itself.
+    console.warn(reportOf(error));
+  }
+}

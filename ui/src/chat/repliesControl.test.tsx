@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Preset } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { Note } from "../frame/Note";
+import { modelInfo } from "../models/samples";
 import { DEFAULT_CHAT_SETTINGS } from "../state/server";
 import { dispatch, useStore } from "../state/store";
 import { RepliesControl } from "./RepliesControl";
@@ -75,6 +76,58 @@ describe("a preset that was updated from a chat", () => {
   });
 });
 
+describe("how much the model may think", () => {
+  const ready = (more: Parameters<typeof modelInfo>[1]) =>
+    useStore.setState({
+      engine: { state: "ready", model: modelInfo("/owl", more), device: "cpu", in_memory: true },
+    });
+  const chosen = () => useStore.getState().chatSettings.generation?.thinking;
+  const note = () => screen.getByTestId("thinking-control").nextElementSibling?.textContent;
+
+  it("is chosen for the chat, by keys too", async () => {
+    ready({});
+    const user = open();
+    expect(screen.getByTestId("thinking-control-normal").getAttribute("aria-checked")).toBe("true");
+    await user.click(screen.getByTestId("thinking-control-brief"));
+    expect(chosen()).toEqual({ mode: "brief" });
+    expect(note()).toContain("after 1,024 tokens");
+    await user.keyboard("{ArrowLeft}");
+    expect(chosen()).toEqual({ mode: "off" });
+    expect(document.activeElement).toBe(screen.getByTestId("thinking-control-off"));
+  });
+
+  it("may be a number of tokens", async () => {
+    ready({});
+    const user = open();
+    await user.click(screen.getByTestId("thinking-control-tokens"));
+    const field = screen.getByTestId("thinking-control-limit");
+    await user.clear(field);
+    await user.type(field, "300");
+    expect(chosen()).toEqual({ mode: "tokens", tokens: 300 });
+  });
+
+  it("is more than usual only for models that can be asked for it", async () => {
+    ready({});
+    const user = open();
+    const long = () => screen.getByTestId("thinking-control-long");
+    await user.click(long());
+    expect(chosen()).toEqual({ mode: "normal" });
+    expect(long().title).toContain("cannot be asked for more");
+    act(() => ready({ thinking_effort: true }));
+    await user.click(long());
+    expect(chosen()).toEqual({ mode: "long" });
+    expect(note()).toBe("It is asked to think much.");
+  });
+
+  it("cannot be chosen for a model without a switch", async () => {
+    ready({ thinking: false });
+    const user = open();
+    await user.click(screen.getByTestId("thinking-control-off"));
+    expect(chosen()).toEqual({ mode: "normal" });
+    expect(note()).toContain("no thinking switch");
+  });
+});
+
 describe("the name of how replies are written", () => {
   const { settings } = initial;
   const label = (
@@ -89,12 +142,14 @@ describe("the name of how replies are written", () => {
     expect(label({ sampling: { ...settings.sampling, seed: 7, top_k: 3 } })).toBe("Standard");
     expect(label({}, {}, warm)).toBe("Greedy");
     expect(label({ sampling: warm })).toBe("Sampled");
-    expect(label({ thinking: false })).toBe("No thinking");
-    expect(label({ thinking: false }, {}, warm)).toBe("Greedy · no thinking");
-    expect(label({ thinking: false, max_tokens: 9 }, { system_prompt: "Be brief." })).toBe("3 changes");
+    const thinking = { mode: "off" } as const;
+    expect(label({ thinking })).toBe("No thinking");
+    expect(label({ thinking: { mode: "tokens", tokens: 4096 } })).toBe("Thinking to 4,096");
+    expect(label({ thinking }, {}, warm)).toBe("Greedy · no thinking");
+    expect(label({ thinking, max_tokens: 9 }, { system_prompt: "Be brief." })).toBe("3 changes");
   });
 
   it("is that of a preset", () => {
-    expect(label({ thinking: false }, { preset: OWL.id })).toBe("Owl");
+    expect(label({ thinking: { mode: "off" } }, { preset: OWL.id })).toBe("Owl");
   });
 });

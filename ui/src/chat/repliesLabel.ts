@@ -2,6 +2,7 @@ import type { ChatSettings, GenerationSettings, Preset, Sampling } from "../brid
 import { DEFAULT_GENERATION } from "../bridge/bindings";
 import { isGreedy, sentence } from "../primitives/format";
 import { useGeneration, useModel, useStore } from "../state/store";
+import { thinkingLabel } from "./thinking";
 
 /** More changes than can be named in a chip. */
 const MANY = 3;
@@ -26,10 +27,10 @@ export function repliesLabel(
   const own = defaults !== null && drawsAlike(sampling, defaults);
   const changes = [
     !own && (isGreedy(sampling) ? "Greedy" : "Sampled"),
-    !thinking && "no thinking",
+    thinkingLabel(thinking),
     max_tokens !== DEFAULT_GENERATION.max_tokens && "other length",
     system_prompt.trim() !== "" && "system prompt",
-  ].filter((change) => change !== false);
+  ].filter((change) => change !== false && change !== null);
   if (changes.length >= MANY) return `${changes.length} changes`;
   const words = changes.join(" · ");
   return words === "" ? "Standard" : sentence(words);

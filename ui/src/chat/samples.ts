@@ -77,7 +77,7 @@ export const replyStats = (more: Partial<ReplyStats> = {}): ReplyStats => ({
   forced: 0,
   refused_drafts: 0,
   exact: "bitwise",
-  thinking: { emitted: 0, steps: 0, drafted: 0, accepted: 0, seconds: 0 },
+  thinking: { emitted: 0, steps: 0, drafted: 0, accepted: 0, seconds: 0, cut: false },
   depth: { steps_per_entry: 7, depths: [1, 1, 1.4, 1.2] },
   passes: [1, 0, 2, 1],
   sampling: useStore.getInitialState().settings.sampling,

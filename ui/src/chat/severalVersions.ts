@@ -9,6 +9,10 @@ export const severalVersions = ({
 }: Pick<ServerState, "messages" | "versions">): Message[] =>
   messages.filter(({ id }) => (versions[id]?.length ?? 0) > 1);
 
+/** The replies that are shown and have other versions. */
+export const repliesWithVersions = (state: Pick<ServerState, "messages" | "versions">): Message[] =>
+  severalVersions(state).filter(({ role }) => role === "assistant");
+
 /** How many versions there are, and of what. */
 export function versionsLabel(several: Message[], versions: ServerState["versions"]): string {
   const [first] = several;

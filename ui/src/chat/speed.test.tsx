@@ -97,7 +97,7 @@ describe("the numbers of a reply", () => {
   });
 
   it("tell the speed of thinking and answer apart, unless others were written beside them", () => {
-    const thinking = { emitted: 342, steps: 200, drafted: 200, accepted: 142, seconds: 4 };
+    const thinking = { emitted: 342, steps: 200, drafted: 200, accepted: 142, seconds: 4, cut: false };
     const words = (more: Parameters<typeof replyStats>[0]) =>
       folds({ thinking, ...more }, ["speed"])
         .replace(/<[^>]+>/g, " ")
@@ -119,7 +119,7 @@ describe("the numbers of a reply", () => {
   });
 
   it("tell thinking and answer apart where there are both", () => {
-    const thinking = { emitted: 500, steps: 250, drafted: 300, accepted: 250, seconds: 4 };
+    const thinking = { emitted: 500, steps: 250, drafted: 300, accepted: 250, seconds: 4, cut: false };
     const table = /<table.*<\/table>/.exec(folds({ thinking }))?.[0] ?? "";
     const rows = table.split("<tr>").map((row) =>
       row

@@ -4,6 +4,7 @@ import {
   FIRST_TEMPORARY,
   type Message,
   type MessagePicture,
+  type SummaryProgress,
   type UnsentEdit,
 } from "../bridge/bindings";
 import type { ServerState } from "../state/server";
@@ -57,6 +58,8 @@ export interface ChatView {
   held: Record<number, string>;
   /** Files that are to go with them and are not read yet. */
   pendingFiles: PendingFiles[];
+  /** How far the summaries are that are being written, by chat. */
+  summaries: Record<number, SummaryProgress>;
   /** A message is on its way to the shell. */
   sending: boolean;
   /** Why the last action on the open chat failed. */
@@ -69,6 +72,8 @@ export interface ChatView {
   edits: Record<number, Edit | null>;
   /** The message that pictures are being added to. */
   addingTo: number | null;
+  /** The versions of a reply that stand side by side. */
+  compared: { left: number; right: number } | null;
   /** The message that came into view last because somebody asked for it, and whether it is shown for a moment. */
   jump: { message: number; highlighted: boolean } | null;
 }
@@ -85,12 +90,14 @@ export const CHAT_VIEW: ChatView = {
   queued: {},
   held: {},
   pendingFiles: [],
+  summaries: {},
   sending: false,
   actionError: null,
   unbegun: null,
   editing: null,
   edits: {},
   addingTo: null,
+  compared: null,
   jump: null,
 };
 
@@ -107,6 +114,15 @@ export const isTemporary = (chat: number | null): chat is number => chat !== nul
 /** Names the draft of a chat. */
 export const draftKey = (chat: number | null): string => (chat === null ? "new" : String(chat));
 
+/** All versions of the reply of which two stand side by side; null where none do, or its chat is left. */
+export const comparedVersions = ({
+  compared,
+  versions,
+}: Pick<ChatView, "compared"> & Pick<ServerState, "versions">): number[] | null =>
+  (compared &&
+    Object.values(versions).find((all) => all.includes(compared.left) && all.includes(compared.right))) ??
+  null;
+
 /** The reply that the panel tells of while it tells of one; null where there is none that has ended. */
 export function inspected({
   inspector,
@@ -119,6 +135,13 @@ export function inspected({
   const chosen = messages.find((message) => message.id === inspectedReply && isMeasured(message));
   return chosen ?? messages.findLast(isMeasured) ?? null;
 }
+
+/** Whether a message is what a model has written of the older part of a chat. */
+export const isSummary = ({ role, model }: Pick<Message, "role" | "model">): boolean =>
+  role === "system" && model !== null;
+
+/** What a summary is called. */
+export const SUMMARY_NAME = "Summary of what was said before";
 
 /** Whether a message is a reply that has numbers. */
 export const isMeasured = ({ stats }: Message): boolean => stats !== null && stats.emitted > 0;

@@ -1,10 +1,11 @@
 import type { ChatSummary } from "../bridge/bindings";
-import { keepChat } from "../chat/navigation";
+import { keepChat, openWindow } from "../chat/navigation";
 import { isTemporary } from "../chat/view";
+import { keysLabel } from "../palette/table";
 import { printChat } from "../paper/actions";
 import type { MenuEntry } from "../primitives/MenuButton";
 import { chooseProject, moveChat } from "../projects/actions";
-import { setView } from "../state/store";
+import { setView, useStore } from "../state/store";
 import { pinChat } from "./actions";
 import { deleteChat } from "./deleting";
 import { exportChats } from "./files";
@@ -26,10 +27,20 @@ const temporaryEntries = ({ id }: ChatSummary): MenuEntry[] => [
   ...exportEntries(id),
 ];
 
-const storedEntries = ({ id, pinned, title, project }: ChatSummary): MenuEntry[] => [
-  { name: pinned ? "Unpin" : "Pin", reason: null, onSelect: () => pinChat(id, !pinned) },
-  // Its name is written in the list.
+const listEntries = (id: number): MenuEntry[] => [
+  {
+    name: "Open in a new window",
+    keys: keysLabel("open_window"),
+    reason: null,
+    onSelect: () => openWindow(id),
+  },
   { name: "Rename", reason: null, onSelect: () => setView({ renaming: id, sidebar: true }) },
+];
+
+const storedEntries = ({ id, pinned, title, project }: ChatSummary): MenuEntry[] => [
+  // A window of its own has no list, in which its name is written.
+  ...(useStore.getState().alone === null ? listEntries(id) : []),
+  { name: pinned ? "Unpin" : "Pin", reason: null, onSelect: () => pinChat(id, !pinned) },
   { name: "Tags…", reason: null, onSelect: () => setView({ tagging: id }) },
   { name: "Move to a project…", reason: null, onSelect: () => chooseProject(id) },
   ...(project === null

@@ -354,7 +354,7 @@ describe("a message", () => {
   });
 
   it("can be answered at once only while the model thinks", () => {
-    const thinking = (running: boolean) => (
+    const thinking = (running: boolean, cut = false) => (
       <Thinking
         message={2}
         text="Hm"
@@ -363,10 +363,12 @@ describe("a message", () => {
         unfinished={false}
         since={null}
         seconds={1}
+        cut={cut}
       />
     );
     expect(words(thinking(true))).toBe("Thinking… Answer now");
     expect(words(thinking(false))).toBe("Thought for 1 s");
+    expect(words(thinking(false, true))).toBe("Thought for 1 s, up to its limit");
   });
 
   it("that was deleted can be brought back", () => {

@@ -1,5 +1,6 @@
 import type { Message } from "../bridge/bindings";
 import { splitFiles } from "../chat/attachments";
+import { isSummary } from "../chat/view";
 import { hiddenUnits } from "../reveal/hidden";
 import { matchesIn, mayHold, parseQuery, type Query } from "./query";
 import type { Find, Match } from "./view";
@@ -29,7 +30,8 @@ export function matchesOf(messages: Message[], query: string): Match[] {
 
 function countIn(message: Message, query: string, parsed: Query): { thought: number; text: number } {
   // The store finds a reply when it has ended.
-  if (message.status.state === "streaming" || message.role === "system") return { thought: 0, text: 0 };
+  const isHidden = message.role === "system" && !isSummary(message);
+  if (message.status.state === "streaming" || isHidden) return { thought: 0, text: 0 };
   const known = counted.get(message);
   if (known?.query === query) return known;
   const { text, thinking } = message;

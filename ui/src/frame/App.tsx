@@ -1,8 +1,11 @@
 import { type ComponentType, useEffect } from "react";
+import { ReadingBar } from "../aloud/ReadingBar";
 import { BenchmarksScreen } from "../benchmarks/BenchmarksScreen";
+import { shell } from "../bridge/bridge";
 import { Composer } from "../chat/Composer";
 import { Conversation } from "../chat/Conversation";
 import { Inspector, InspectorToggle } from "../chat/Inspector";
+import { VersionsScreen } from "../chat/VersionsScreen";
 import { titleOf } from "../chatList/ChatRow";
 import { chatEntries } from "../chatList/chatMenu";
 import { ExportSheet } from "../chatList/ExportSheet";
@@ -23,12 +26,13 @@ import { addFiles, openProject as goToProject } from "../projects/actions";
 import { ProjectSheets } from "../projects/ProjectSheets";
 import { projectEntries } from "../projects/projectMenu";
 import { openProject } from "../state/server";
-import { useStore } from "../state/store";
+import { setView, useStore } from "../state/store";
 import { UpdateSheet } from "../updates/UpdateSheet";
 import { Announcer } from "./Announcer";
 import { DropTarget } from "./DropTarget";
 import { closeDrawer } from "./drawer";
 import { EngineBanner } from "./EngineBanner";
+import { showError } from "./errors";
 import { Note } from "./Note";
 import { Sidebar } from "./Sidebar";
 import { TitleStart } from "./TitleStart";
@@ -40,6 +44,7 @@ import { type Screen, sidebarShown } from "./view";
 /** What fills the window beside the sidebar, and what it is called. The chat has its own name. */
 const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> = {
   chat: { name: null, Content: ChatScreen },
+  versions: { name: null, Content: VersionsScreen },
   models: { name: "Models", Content: ModelsScreen },
   benchmarks: { name: "Benchmarks", Content: BenchmarksScreen },
 };
@@ -48,7 +53,8 @@ const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> =
 export function App({ run }: { run: Run }) {
   const sidebar = useStore(sidebarShown);
   const over = useStore((state) => state.narrow && state.drawer);
-  const screen = useStore((state) => state.screen);
+  const alone = useStore((state) => state.alone !== null);
+  const screen = useScreen();
   const { name, Content } = SCREENS[screen];
   const title = useStore((state) => name ?? state.about?.title ?? openProject(state)?.name);
   useShortcuts(run);
@@ -61,7 +67,7 @@ export function App({ run }: { run: Run }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever goes to another screen wants to see it
   useEffect(closeDrawer, [screen]);
   return (
-    <div className={useFrameClass()}>
+    <div className={useFrameClass()} data-testid={alone ? "chat-window" : "main-window"}>
       {sidebar && <Sidebar />}
       {over && <BesideDrawer />}
       <div className="stage">
@@ -71,15 +77,28 @@ export function App({ run }: { run: Run }) {
       <TagsSheet />
       <ProjectSheets />
       <ExportSheet />
-      <UpdateSheet />
+      {!alone && <UpdateSheet />}
       <Palette run={run} />
       <Shortcuts />
       <LinkAddress />
       <DropTarget />
       <Announcer />
-      <JobAnnouncer />
+      {!alone && <JobAnnouncer />}
     </div>
   );
+}
+
+/** What is shown. A window for one chat alone leads to all other screens in the main window. */
+function useScreen(): Screen {
+  const screen = useStore((state) => state.screen);
+  const alone = useStore((state) => state.alone !== null);
+  const elsewhere = alone && (screen === "models" || screen === "benchmarks") ? screen : null;
+  useEffect(() => {
+    if (elsewhere === null) return;
+    setView({ screen: "chat" });
+    shell.act(elsewhere).catch(showError);
+  }, [elsewhere]);
+  return elsewhere === null ? screen : "chat";
 }
 
 /** The page beside the sidebar that lies over it: a click there puts the sidebar away and does nothing else. */
@@ -171,6 +190,7 @@ function ChatScreen() {
           <div className="chat-place">
             <Conversation />
             <EngineBanner />
+            <ReadingBar />
             <Composer />
           </div>
         )}

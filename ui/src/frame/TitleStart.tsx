@@ -9,7 +9,8 @@ import { sidebarShown } from "./view";
 export function TitleStart() {
   const shown = useStore(sidebarShown);
   const narrow = useStore((state) => state.narrow);
-  if (shown && !narrow) return null;
+  const alone = useStore((state) => state.alone !== null);
+  if (alone || (shown && !narrow)) return null;
   return (
     // Its place is kept while the sidebar lies over it, so that the title stays where it is.
     <span className="title-start" data-tauri-drag-region>

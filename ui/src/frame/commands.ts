@@ -1,9 +1,12 @@
+import { toggleReading } from "../aloud/actions";
 import { openBenchmarks } from "../benchmarks/actions";
+import type { ActionId } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { editLast, stop, toggleInspector, toggleStats } from "../chat/actions";
 import { focusComposer } from "../chat/focus";
-import { newChat, newTemporaryChat } from "../chat/navigation";
+import { newChat, newTemporaryChat, openWindow } from "../chat/navigation";
 import { takeBack } from "../chat/queue";
+import { compareHere } from "../chat/sideBySide";
 import { focusSearch, goToChat, searchChats } from "../chatList/actions";
 import { chooseImport, exportChats } from "../chatList/files";
 import { findHere, goToMatch, openFind } from "../find/actions";
@@ -25,6 +28,7 @@ export const COMMANDS: Commands = {
   new_chat: () => newChat(),
   quick_question: () => shell.quickQuestion().catch(showError),
   new_temporary_chat: () => newTemporaryChat(),
+  open_window: () => openWindow(state().chat),
   new_project: () => createProject(),
   move_chat: () => chooseProject(),
   find: () => {
@@ -47,6 +51,8 @@ export const COMMANDS: Commands = {
   edit_last: () => takeBack() || editLast(),
   stop: () => stop(),
   statistics: () => toggleStats(),
+  compare_versions: () => compareHere(),
+  read_aloud: () => toggleReading(),
   reveal_drafts: () => toggleRevealDrafts(),
   next_chat: () => goToChat(1),
   previous_chat: () => goToChat(-1),
@@ -69,4 +75,21 @@ export const COMMANDS: Commands = {
   diagnostics: () => openSettings("diagnostics"),
   close_window: () => shell.closeWindow().catch(showError),
   quit: () => shell.quit().catch(showError),
+};
+
+/** What is done in the main window, wherever it is asked for. */
+const IN_MAIN: ActionId[] = [
+  "new_temporary_chat",
+  "find_chats",
+  "export_chats",
+  "import_chats",
+  "models",
+  "benchmarks",
+  "check_for_updates",
+];
+
+/** What every action does in a window that shows one chat alone. */
+export const ALONE_COMMANDS: Commands = {
+  ...COMMANDS,
+  ...Object.fromEntries(IN_MAIN.map((id) => [id, () => shell.act(id).catch(showError)])),
 };

@@ -1,3 +1,4 @@
+import { stopReading } from "../aloud/actions";
 import { closeInspector } from "../chat/actions";
 import { searchChats } from "../chatList/actions";
 import { closeFind, openFind } from "../find/actions";
@@ -30,6 +31,8 @@ const CLOSABLE: readonly Closable[] = [
   { isOpen: ({ screen }) => screen !== "chat", close: () => setView({ screen: "chat" }) },
   // Matches in the chat.
   { isOpen: (state) => openFind(state) !== null, close: closeFind },
+  // What is read aloud.
+  { isOpen: ({ reading }) => reading !== null, close: stopReading },
   // The search of all chats.
   { isOpen: (state) => state.query !== "" && sidebarShown(state), close: leaveSearch },
   // The panel.

@@ -1,9 +1,10 @@
-import type { AppEvent } from "../bridge/bindings";
+import { followVoices } from "../aloud/actions";
+import type { AppEvent, Snapshot } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { attachDropped } from "../chat/attaching";
-import { saveDrafts } from "../chat/drafts";
-import { openChat } from "../chat/navigation";
+import { followText, saveDrafts } from "../chat/drafts";
+import { followChat, openChat, readAgain } from "../chat/navigation";
 import { followQueue } from "../chat/queue";
 import { importChats } from "../chatList/files";
 import { addModels, loadLibrary } from "../models/actions";
@@ -12,6 +13,7 @@ import { addDropped } from "../projects/actions";
 import { syncDefaults, syncPreferences } from "../settings/actions";
 import { shownProject } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
+import { showError } from "./errors";
 import { applySnapshot } from "./snapshot";
 
 /** Takes over a change that the shell tells; `run` does what is chosen in the menu bar. */
@@ -26,12 +28,26 @@ function onAppEvent(event: AppEvent, run: Run): void {
     default:
       dispatch({ kind: "app", event });
       if (event.type === "dropped") onDropped(event.folders, event.files);
-      else if (event.type === "chat_gone" && useStore.getState().note?.about === event.chat)
-        setView({ note: null });
+      else if (event.type === "chat_gone") onGone(event.chat);
+      else if (event.type === "chats_trouble") leaveAlone();
+      else if (event.type === "chat_changed") followChat(event.chat);
+      else if (event.type === "draft_text") followText(event.chat, event.text);
       else if (event.type === "action") run(event.action);
       else if (event.type === "open_chat") openChat(event.chat);
       else if (event.type === "closing") handOver();
   }
+}
+
+/** What was said of a chat that is gone goes with it, and so does its window. */
+function onGone(chat: number): void {
+  const { note, alone } = useStore.getState();
+  if (note?.about === chat) setView({ note: null });
+  if (alone === chat) leaveAlone();
+}
+
+/** Closes a window that shows a chat alone. */
+function leaveAlone(): void {
+  if (useStore.getState().alone !== null) shell.closeWindow().catch(showError);
 }
 
 /** Lets the shell keep what was typed and chosen last, before the app ends. */
@@ -43,6 +59,11 @@ const handOver = () =>
  * the project that is shown.
  */
 function onDropped(folders: string[], files: string[]): void {
+  // Where one chat is shown, it is meant.
+  if (useStore.getState().alone !== null) {
+    if (files.length > 0) attachDropped(files);
+    return;
+  }
   const [chats, others] = [files.filter(isJson), files.filter((path) => !isJson(path))];
   if (chats.length > 0) importChats(chats);
   if (folders.length > 0) addModels(folders);
@@ -58,9 +79,21 @@ function onDropped(folders: string[], files: string[]): void {
 const isJson = (path: string): boolean => path.toLowerCase().endsWith(".json");
 
 /** Shows what the shell knows and follows its changes. `run` does what is chosen in the menu bar. */
-export async function start(run: Run): Promise<void> {
+export const start = (run: Run): Promise<void> => open(run, async (snapshot) => applySnapshot(snapshot));
+
+/** The same in a window that shows one chat alone. */
+export function startAlone(chat: number, run: Run): Promise<void> {
+  setView({ alone: chat });
+  return open(run, async (snapshot) => {
+    dispatch({ kind: "snapshot", snapshot: { ...snapshot, open: null } });
+    await readAgain(chat);
+  });
+}
+
+/** Shows with `show` what the shell knows, and follows its changes. */
+async function open(run: Run, show: (snapshot: Snapshot) => Promise<void>): Promise<void> {
   try {
-    applySnapshot(await shell.watch((event) => onAppEvent(event, run)));
+    await show(await shell.watch((event) => onAppEvent(event, run)));
   } catch (error) {
     dispatch({
       kind: "app",
@@ -69,6 +102,7 @@ export async function start(run: Run): Promise<void> {
   }
   setView({ opened: true });
   followQueue();
+  followVoices();
   window.addEventListener("pagehide", saveDrafts);
   window.addEventListener("blur", saveDrafts);
   loadLibrary();

@@ -1,5 +1,5 @@
 /** What fills the window beside the sidebar. */
-export type Screen = "chat" | "models" | "benchmarks";
+export type Screen = "chat" | "versions" | "models" | "benchmarks";
 
 /** What was done, in a sentence. */
 export interface NoteContent {
@@ -18,6 +18,8 @@ export interface NoteContent {
 export interface FrameView {
   /** Whether the first snapshot has come. */
   opened: boolean;
+  /** The chat that this window shows alone; null in the main window. */
+  alone: number | null;
   /** Whether the sidebar has its place in a window that is wide enough for it. */
   sidebar: boolean;
   /** Whether the window is too narrow for the sidebar beside the page. */
@@ -34,6 +36,7 @@ export interface FrameView {
 /** As the window opens. */
 export const FRAME_VIEW: FrameView = {
   opened: false,
+  alone: null,
   sidebar: true,
   narrow: false,
   drawer: false,
@@ -44,7 +47,9 @@ export const FRAME_VIEW: FrameView = {
 
 /** Whether the sidebar is seen, in its place or over the page. */
 export const sidebarShown = ({
+  alone,
   sidebar,
   narrow,
   drawer,
-}: Pick<FrameView, "sidebar" | "narrow" | "drawer">) => (narrow ? drawer : sidebar);
+}: Pick<FrameView, "alone" | "sidebar" | "narrow" | "drawer">) =>
+  alone === null && (narrow ? drawer : sidebar);

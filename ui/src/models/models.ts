@@ -48,6 +48,16 @@ export function choices(entries: ModelEntry[], library: LibrarySnapshot | null):
   return others.length > 0 ? [...groups, ["Other models", others]] : groups;
 }
 
+/** The models that can answer beside the one that is chosen. */
+export const otherModels = (
+  entries: ModelEntry[],
+  library: LibrarySnapshot | null,
+  selected: string,
+): Choice[] =>
+  choices(entries, library)
+    .flatMap(([, group]) => group)
+    .filter(({ path, local }) => path !== selected && (local === null || local.state.state === "ready"));
+
 const VERDICTS = ["fits_well", "tight", undefined, "too_big"];
 
 /** The one to take first, then what runs best, in the given order where it runs alike. */

@@ -78,6 +78,7 @@ export const modelInfo = (path: string, more: Partial<ModelInfo> = {}): ModelInf
   context_length: 1,
   defaults: useStore.getInitialState().settings.sampling,
   thinking: true,
+  thinking_effort: false,
   tools: false,
   json_calls: false,
   pictures: { state: "unavailable", reason: "This model reads text alone." },

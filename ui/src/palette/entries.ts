@@ -1,11 +1,17 @@
-import type { Action } from "../bridge/bindings";
+import type { Action, ModelInfo } from "../bridge/bindings";
 import { openChat } from "../chat/navigation";
+import { changeSettings } from "../chat/settings";
+import { askTwoModels } from "../chat/sideBySide";
+import { summarise } from "../chat/summarise";
+import { MODES, thinkingOf, thinkingReason } from "../chat/thinking";
+import { draftKey } from "../chat/view";
 import { openModel, selectModel } from "../models/choose";
-import { choices } from "../models/models";
+import { otherModels } from "../models/models";
 import { openProject } from "../projects/actions";
 import { insertPrompt } from "../prompts/actions";
 import { openSettings } from "../settings/actions";
 import { PAGES } from "../settings/pages";
+import { modelName, streamingReply } from "../state/server";
 import { reason, type State } from "../state/store";
 import { ranked } from "./ranked";
 import { actionsNow, keysLabel, type Run } from "./table";
@@ -15,6 +21,12 @@ interface Offer
   extends Pick<State, "chats" | "chat" | "projects" | "models" | "library" | "selectedModel" | "prompts"> {
   /** Whether another model can be opened now. */
   canOpen: boolean;
+  /** The model that is ready to answer. */
+  model: ModelInfo | null;
+  /** The chat whose older part can be summarised now. */
+  summarised: number | null;
+  /** What the model is called that answers, where a message is typed that it and another one can answer now. */
+  asks: string | null;
 }
 
 export const offer = (state: State): Offer => ({
@@ -26,7 +38,19 @@ export const offer = (state: State): Offer => ({
   selectedModel: state.selectedModel,
   prompts: state.prompts,
   canOpen: reason(state, "open") === null,
+  model: state.engine.state === "ready" ? state.engine.model : null,
+  summarised:
+    state.screen === "chat" && streamingReply(state) === null && state.messages.length > 1
+      ? state.chat
+      : null,
+  asks: canAskTwo(state) ? modelName(state) : null,
 });
+
+const canAskTwo = (state: State): boolean =>
+  state.screen === "chat" &&
+  /\S/.test(state.drafts[draftKey(state.chat)] ?? "") &&
+  reason(state, "ask") === null &&
+  streamingReply(state) === null;
 
 /** The commands that can be given now. */
 export const commandsOf = (state: State): Action[] => actionsNow(state).filter(({ id }) => id !== "palette");
@@ -63,6 +87,7 @@ export function entries(
   const others = [
     ...projectEntries(offer),
     ...commandEntries(commands, run),
+    ...replyEntries(offer),
     ...promptEntries(offer),
     ...modelEntries(offer),
     ...settingsEntries(),
@@ -105,6 +130,25 @@ const projectEntries = ({ projects }: Offer): Entry[] =>
     keys: null,
     choose: () => void openProject(id),
   }));
+/** How replies are written in the open chat, and what becomes of its older part. */
+function replyEntries({ model, summarised }: Offer): Entry[] {
+  const command = (key: string, name: string, choose: () => void): Entry => ({
+    key,
+    group: "Commands",
+    name,
+    keys: null,
+    choose,
+  });
+  const modes = MODES.filter(({ mode }) => thinkingReason(mode, model) === null);
+  return [
+    ...modes.map(({ mode, name }) =>
+      command(`thinking ${mode}`, `Thinking: ${name}`, () => changeSettings({ thinking: thinkingOf(mode) })),
+    ),
+    ...(summarised === null
+      ? []
+      : [command("summarise", "Summarise the older part of this chat", () => void summarise(summarised))]),
+  ];
+}
 
 const promptEntries = ({ prompts }: Offer): Entry[] =>
   prompts.map((prompt, at) => ({
@@ -115,18 +159,29 @@ const promptEntries = ({ prompts }: Offer): Entry[] =>
     choose: () => insertPrompt(prompt),
   }));
 
-function modelEntries({ models, library, selectedModel, canOpen }: Offer): Entry[] {
+function modelEntries({ models, library, selectedModel, canOpen, asks }: Offer): Entry[] {
   if (!canOpen) return [];
-  return choices(models, library)
-    .flatMap(([, group]) => group)
-    .filter(({ path, local }) => path !== selectedModel && (local === null || local.state.state === "ready"))
-    .map(({ path, name }) => ({
+  const others = otherModels(models, library, selectedModel);
+  const uses = others.map(
+    ({ path, name }): Entry => ({
       key: `model ${path}`,
       group: "Models",
       name: `Use ${name}`,
       keys: null,
       choose: () => void (models.some((entry) => entry.path === path) ? selectModel(path) : openModel(path)),
-    }));
+    }),
+  );
+  if (asks === null) return uses;
+  const pairs = others.map(
+    ({ path, name }): Entry => ({
+      key: `two ${path}`,
+      group: "Models",
+      name: `Ask two models: ${asks} and ${name}`,
+      keys: null,
+      choose: () => void askTwoModels(path),
+    }),
+  );
+  return [...uses, ...pairs];
 }
 
 const settingsEntries = (): Entry[] =>

@@ -157,6 +157,22 @@ describe("the palette", () => {
     expect(names("no such thing")).toEqual([]);
   });
 
+  it("offers how much to think, and a summary where there is something to summarise", () => {
+    expect(names("thinking")).toEqual([
+      "Thinking: Off",
+      "Thinking: Brief",
+      "Thinking: Normal",
+      "Thinking: Long",
+      "Thinking: Limit",
+    ]);
+    const summarise = "Summarise the older part of this chat";
+    expect(names("summarise")).toEqual([]);
+    const status = { state: "finished", reason: "stop" };
+    const messages = [{ status }, { status }] as typeof state.messages;
+    const offered = entries(offer({ ...now, messages }), [], "summarise", [], () => false);
+    expect(offered.map(({ name }) => name)).toEqual([summarise]);
+  });
+
   const hit = (chat: number, title: string) => ({ chat, title });
 
   it("offers chats that only the shell knows, each once and in its rank", () => {

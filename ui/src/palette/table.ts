@@ -1,4 +1,5 @@
 import { ACTIONS, type Action, type ActionId, type Availability, type MenuState } from "../bridge/bindings";
+import { repliesWithVersions } from "../chat/severalVersions";
 import { sidebarShown } from "../frame/view";
 import { chatFromHere, streamingReply } from "../state/server";
 import { type State, useStore } from "../state/store";
@@ -26,15 +27,19 @@ const AVAILABLE: Record<Availability, (state: State) => boolean> = {
   always: () => true,
   in_chat: ({ chat }) => chat !== null,
   while_finding: ({ screen, find, chat }) => screen === "chat" && find !== null && find.chat === chat,
-  while_writing: (state) => state.screen === "chat" && streamingReply(state) !== null,
+  while_writing: (state) =>
+    (state.screen === "chat" || state.screen === "versions") && streamingReply(state) !== null,
   with_question: (state) =>
     state.screen === "chat" &&
     streamingReply(state) === null &&
     state.messages.some(({ role }) => role === "user"),
   with_statistics: ({ screen, messages }) =>
     screen === "chat" && messages.some(({ stats }) => stats !== null),
-  with_next_chat: (state) => chatFromHere(state, 1) !== undefined,
-  with_previous_chat: (state) => chatFromHere(state, -1) !== undefined,
+  with_versions: (state) => state.screen === "chat" && repliesWithVersions(state).length > 0,
+  with_voice: ({ screen, hasVoice, messages }) =>
+    screen === "chat" && hasVoice && messages.some(({ role, text }) => role === "assistant" && text !== ""),
+  with_next_chat: (state) => state.alone === null && chatFromHere(state, 1) !== undefined,
+  with_previous_chat: (state) => state.alone === null && chatFromHere(state, -1) !== undefined,
   with_model_in_memory: ({ engine }) => engine.state === "ready" && engine.in_memory,
   with_updates: ({ updates }) => updates.state !== "off",
 };
@@ -42,12 +47,14 @@ const AVAILABLE: Record<Availability, (state: State) => boolean> = {
 /** Whether what an action would show or hide is shown. */
 const SHOWN: Partial<Record<ActionId, (state: State) => boolean>> = {
   reveal_drafts: ({ revealDrafts }) => revealDrafts,
+  read_aloud: ({ reading }) => reading !== null,
   toggle_sidebar: sidebarShown,
   toggle_inspector: ({ screen, inspector }) => screen === "chat" && inspector,
 };
 
 export const isAvailable = (action: Action, now: State = state()): boolean =>
-  AVAILABLE[action.available](now);
+  // A window that shows one chat alone has no sidebar.
+  !(action.id === "toggle_sidebar" && now.alone !== null) && AVAILABLE[action.available](now);
 
 const isShown = (action: Action, now: State): boolean => SHOWN[action.id]?.(now) ?? false;
 

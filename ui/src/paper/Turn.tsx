@@ -1,5 +1,6 @@
 import type { Message } from "../bridge/bindings";
 import { splitFiles } from "../chat/attachments";
+import { isSummary, SUMMARY_NAME } from "../chat/view";
 import { Markdown } from "../markdown/Markdown";
 
 interface Props {
@@ -12,10 +13,10 @@ interface Props {
 
 /** A message as it stands on paper. */
 export function Turn({ message, views, thinking }: Props) {
-  const { role, model, pictures } = message;
+  const { role, pictures } = message;
   return (
     <section className="turn">
-      <p className="speaker">{role === "user" ? "You" : (model ?? "Reply")}</p>
+      <p className="speaker">{speaker(message)}</p>
       {pictures.map(({ hash, name }, index) => {
         const view = views.get(hash);
         return (
@@ -28,6 +29,11 @@ export function Turn({ message, views, thinking }: Props) {
       {role === "user" ? <Question text={message.text} /> : <Reply message={message} thinking={thinking} />}
     </section>
   );
+}
+
+function speaker(message: Message): string {
+  if (isSummary(message)) return SUMMARY_NAME;
+  return message.role === "user" ? "You" : (message.model ?? "Reply");
 }
 
 function Question({ text: written }: { text: string }) {

@@ -3,6 +3,7 @@ import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import type { Message, OpenedChat } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
+import { isSummary } from "../chat/view";
 import { formulasReady } from "../markdown/Formula";
 import { portable } from "./portable";
 import { Turn } from "./Turn";
@@ -15,7 +16,9 @@ interface Choice {
 
 /** The branch of a chat that is shown, whole, as it is printed and written into a file. */
 export async function paperOf(chat: OpenedChat, choice: Choice): Promise<HTMLElement> {
-  const messages = chat.messages.map(({ message }) => message).filter(({ role }) => role !== "system");
+  const messages = chat.messages
+    .map(({ message }) => message)
+    .filter((message) => message.role !== "system" || isSummary(message));
   const views = choice.pictures ? await viewsOf(messages) : new Map<string, string>();
   await formulasReady();
   const paper = document.createElement("article");

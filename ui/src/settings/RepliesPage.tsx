@@ -1,11 +1,12 @@
 import { DRAFTING_CHOICES } from "../chat/MtpControl";
 import { SamplingForm } from "../chat/SamplingForm";
+import { ThinkingChoice } from "../chat/ThinkingChoice";
 import { draftingName } from "../primitives/format";
 import { Segments } from "../primitives/Segments";
 import { useStore } from "../state/store";
 import { changeDefaults } from "./actions";
 import { Page } from "./Page";
-import { Group, Row, SwitchRow } from "./Row";
+import { Group, Row } from "./Row";
 import { StandingInstructions } from "./StandingInstructions";
 
 const DEPTHS = DRAFTING_CHOICES.map(({ name, drafting }) => ({ name, value: drafting }));
@@ -29,13 +30,11 @@ export function RepliesPage() {
             onChoose={(drafting) => changeDefaults({ drafting })}
           />
         </Row>
-        <SwitchRow
-          name="Thinking"
-          words="Whether a model that can may think before it answers"
-          on={settings.thinking}
-          testId="default-thinking"
-          onChange={(thinking) => changeDefaults({ thinking })}
-        />
+      </Group>
+      <Group name="Thinking" words="How much a model that can may think before it answers.">
+        <div className="settings-sampling">
+          <ThinkingChoice thinking={settings.thinking} testId="default-thinking" change={changeDefaults} />
+        </div>
       </Group>
       <Group
         name="What every chat should know"

@@ -221,6 +221,7 @@ export type Change =
   | { kind: "new"; navigation: number; project?: number | null }
   | { kind: "project chats"; project: number; chats: ProjectChat[] }
   | { kind: "changed"; opened: OpenedChat }
+  | { kind: "followed"; opened: OpenedChat }
   | { kind: "chat settings"; settings: ChatSettings }
   | { kind: "sent"; from: ChatLocation; sent: Sent }
   | { kind: "attached"; chat: number; message: Message }
@@ -294,10 +295,12 @@ export function reduce(state: ServerState, change: Change): ServerState {
     case "project chats":
       return { ...state, projectChats: { ...state.projectChats, [change.project]: change.chats } };
     case "changed":
-      // Its settings are changed on this page alone.
+      // What was done here changes no settings, and those may be on their way.
       return change.opened.chat.id === state.chat
         ? withOpenChat(state, { ...change.opened, settings: state.chatSettings })
         : state;
+    case "followed":
+      return change.opened.chat.id === state.chat ? withOpenChat(state, change.opened) : state;
     case "chat settings":
       return { ...state, chatSettings: change.settings };
     case "sent":
@@ -370,6 +373,8 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
     case "action":
     case "closing":
     case "quick_shown":
+    case "chat_changed":
+    case "draft_text":
     case "open_chat":
       return state;
   }

@@ -1,4 +1,5 @@
 import { create } from "zustand";
+import { ALOUD_VIEW, type AloudView } from "../aloud/view";
 import type { GenerationSettings, ModelInfo } from "../bridge/bindings";
 import { CHAT_VIEW, type ChatView } from "../chat/view";
 import { CHAT_LIST_VIEW, type ChatListView } from "../chatList/view";
@@ -26,6 +27,7 @@ type View = FrameView &
   ChatView &
   ChatListView &
   FindView &
+  AloudView &
   ModelsView &
   SettingsView &
   PaletteView &
@@ -42,6 +44,7 @@ export const useStore = create<State>(() => ({
   ...CHAT_VIEW,
   ...CHAT_LIST_VIEW,
   ...FIND_VIEW,
+  ...ALOUD_VIEW,
   ...MODELS_VIEW,
   ...SETTINGS_VIEW,
   ...PALETTE_VIEW,

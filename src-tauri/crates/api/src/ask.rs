@@ -1,7 +1,7 @@
 //! What a program asks the model for, whatever dialect it speaks.
 
 use foretoken_calls::Tools;
-use foretoken_protocol::{AcceptanceRule, Constraint, Drafting, GenerationSettings, Input};
+use foretoken_protocol::{AcceptanceRule, Constraint, Drafting, GenerationSettings, Input, Thinking};
 
 use crate::pictures::Pictures;
 use crate::redacted::redacted;
@@ -91,7 +91,7 @@ impl AskedSettings {
             sampling,
             drafting: self.drafting.unwrap_or(drafting),
             max_tokens: self.max_tokens.unwrap_or(max_tokens),
-            thinking: self.thinking.unwrap_or(thinking),
+            thinking: self.thinking.map_or(thinking, Thinking::from),
             stop: self.stop.clone(),
         }
     }

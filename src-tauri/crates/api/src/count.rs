@@ -84,7 +84,7 @@ async fn count(
         Some(entered)
     };
     let model = models::loaded(api).await?;
-    let thinking = thinking.unwrap_or_else(|| api.models.settings(&model).thinking);
+    let thinking = thinking.unwrap_or_else(|| api.models.settings(&model).thinking.is_on());
     let pictures_read = format!("{:?}", model.pictures);
     let key = api.counted.key((asked, &model.path, pictures_read, thinking));
     if let Some(tokens) = api.counted.get(key) {

@@ -434,7 +434,7 @@ async fn unreadable(api: &Api, model: &Found, ask: &Ask) -> Option<ApiError> {
     }
     let input = ask.pictures.left_out_of(&ask.input);
     let _place = api.counts.acquire().await;
-    let thinking = ask.settings.thinking.unwrap_or_else(|| api.models.settings(&info).thinking);
+    let thinking = ask.settings.thinking.unwrap_or_else(|| api.models.settings(&info).thinking.is_on());
     let error = match api.engine.count_input(input, thinking).await {
         Ok(tokens) if tokens < info.context_length => return None,
         Ok(tokens) => ApiError::PromptTooLong { tokens, most: info.context_length },
@@ -480,7 +480,7 @@ pub(crate) fn refusal(error: &ErrorReport, size: Option<(u32, u32)>) -> ApiError
 mod tests {
     use foretoken_calls::Tools;
     use foretoken_host::{Begun, Timeouts};
-    use foretoken_protocol::{ChatMessage, DraftModelInfo, GenerationSettings, KvPrecision};
+    use foretoken_protocol::{ChatMessage, DraftModelInfo, GenerationSettings, KvPrecision, Thinking};
 
     use super::*;
 
@@ -495,6 +495,7 @@ mod tests {
             context_length: 64,
             defaults: Sampling::default(),
             thinking: false,
+            thinking_effort: false,
             tools: false,
             json_calls: false,
             pictures: Box::default(),
@@ -511,7 +512,7 @@ mod tests {
             sampling: Sampling::default(),
             drafting: Drafting::Auto,
             max_tokens: 1,
-            thinking: false,
+            thinking: Thinking::Off,
             stop: Vec::new(),
         }
     }

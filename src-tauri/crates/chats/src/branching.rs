@@ -14,7 +14,7 @@ use crate::{ChatsError, Store, edits, list, pictures};
 
 impl Store {
     /// Writes `text` in place of that of a message: it becomes a further version, which is shown, and nothing follows
-    /// it yet.
+    /// it yet. Behind a summary the chat goes on as it does: what is shown there is copied.
     ///
     /// The message itself stays. The version has its pictures. That of a reply is marked as edited; it keeps the model
     /// and the thinking, but neither numbers nor drafts nor settings, which are of a text that it no longer has.
@@ -49,13 +49,16 @@ impl Store {
                 pictures: pictures.unwrap_or(&edited.pictures),
                 // Nobody has changed it, and a reply that is continued goes on behind it as LM Studio's does.
                 thinking: &edited.thinking,
-                edited: edited.role == Role::Assistant,
+                edited: edited.role == Role::Assistant || edited.is_summary(),
                 status,
                 model: edited.model.as_deref(),
                 settings: None,
             };
             edits::remove(db, id)?;
-            replies::add(db, chat, parent, new)
+            let behind = if edited.is_summary() { shown_behind(db, chat, id)? } else { Vec::new() };
+            let version = replies::add(db, chat, parent, new)?;
+            copy_behind(db, &behind, chat, version.id)?;
+            Ok(version)
         })
     }
 
@@ -63,16 +66,7 @@ impl Store {
     /// in the same project.
     pub fn branch_into_new_chat(&mut self, last: MessageId) -> Result<ChatSummary, ChatsError> {
         self.write(|db| {
-            let TreePosition { chat, .. } = TreePosition::of(db, last)?;
-            let copy =
-                "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, without_standing,
-                                          without_project, generation, preset, project, origin_chat, origin_message)
-                        SELECT title, named, :now, :now, system_prompt, without_standing, without_project, generation,
-                               preset, project, id, :last
-                        FROM chat WHERE id = :chat RETURNING id";
-            let values = named_params! {":now": now(), ":last": last, ":chat": chat};
-            let new: ChatId = db.query_row(copy, values, |row| row.get(0))?;
-            db.execute("INSERT INTO chat_tag SELECT ?1, name FROM chat_tag WHERE chat = ?2", (new, chat))?;
+            let new = begin_branch(db, last)?;
             let mut parent = None;
             for id in all(db, &path("id"), [last], |row| row.get::<_, MessageId>(0))? {
                 parent = Some(copy_message(db, id, new, parent)?);
@@ -81,6 +75,71 @@ impl Store {
             list::summary(db, new)
         })
     }
+
+    /// Begins a chat with a summary that `model` has written of another one up to `last`, and copies of the messages
+    /// `kept` of that one behind it, oldest first. It has the same settings and tags.
+    pub fn go_on_with_summary(
+        &mut self,
+        last: MessageId,
+        summary: &str,
+        model: &str,
+        kept: &[MessageId],
+    ) -> Result<ChatSummary, ChatsError> {
+        self.write(|db| {
+            let new = begin_branch(db, last)?;
+            let summary = NewMessage {
+                role: Role::System,
+                text: summary,
+                pictures: &[],
+                thinking: "",
+                edited: false,
+                status: MessageStatus::Finished { reason: FinishReason::Stop },
+                model: Some(model),
+                settings: None,
+            };
+            let summary = replies::add(db, new, None, summary)?;
+            copy_behind(db, kept, new, summary.id)?;
+            list::summary(db, new)
+        })
+    }
+}
+
+/// Begins a chat that comes from a message of another one, with the settings and tags of that, in its project, and
+/// without messages.
+fn begin_branch(db: &Connection, last: MessageId) -> Result<ChatId, Fault> {
+    let TreePosition { chat, .. } = TreePosition::of(db, last)?;
+    let copy = "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, without_standing,
+                                  without_project, generation, preset, project, origin_chat, origin_message)
+                SELECT title, named, :now, :now, system_prompt, without_standing, without_project, generation, preset,
+                       project, id, :last
+                FROM chat WHERE id = :chat RETURNING id";
+    let values = named_params! {":now": now(), ":last": last, ":chat": chat};
+    let new: ChatId = db.query_row(copy, values, |row| row.get(0))?;
+    db.execute("INSERT INTO chat_tag SELECT ?1, name FROM chat_tag WHERE chat = ?2", (new, chat))?;
+    Ok(new)
+}
+
+/// The messages that are shown behind one, oldest first; none where that one is not shown.
+fn shown_behind(db: &Connection, chat: ChatId, id: MessageId) -> rusqlite::Result<Vec<MessageId>> {
+    let shown: Option<MessageId> =
+        db.query_row("SELECT active_leaf FROM chat WHERE id = ?1", [chat], |row| row.get(0))?;
+    let branch = all(db, &path("id"), [shown], |row| row.get::<_, MessageId>(0))?;
+    let at = branch.iter().position(|&shown| shown == id);
+    Ok(at.map_or_else(Vec::new, |at| branch[at + 1..].to_vec()))
+}
+
+/// Copies messages one behind the other, the first behind `parent`, and shows them.
+fn copy_behind(
+    db: &Connection,
+    messages: &[MessageId],
+    chat: ChatId,
+    parent: MessageId,
+) -> Result<(), Fault> {
+    let mut last = parent;
+    for &id in messages {
+        last = copy_message(db, id, chat, Some(last))?;
+    }
+    Ok(set_active_leaf(db, chat, Some(last))?)
 }
 
 /// Copies a message after `parent`. What is still being written there is not written on here.

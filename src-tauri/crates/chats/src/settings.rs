@@ -246,3 +246,24 @@ fn to_json(generation: Option<&GenerationSettings>) -> rusqlite::Result<Option<S
 fn must_be_one(id: PresetId, changed: usize) -> Result<(), Fault> {
     if changed == 1 { Ok(()) } else { Err(ChatsError::UnknownPreset { id }.into()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use foretoken_protocol::Thinking;
+
+    use super::*;
+    use crate::testing::{settings, store};
+
+    #[test]
+    fn a_chat_of_an_older_version_thinks_as_it_did() {
+        let (_folder, mut store) = store();
+        let chat = store.create_chat("Owls").unwrap().id;
+        let own = ChatSettings { generation: Some(settings()), ..ChatSettings::default() };
+        for (switch, thinking) in [("true", Thinking::Normal), ("false", Thinking::Off)] {
+            store.set_chat_settings(chat, &own).unwrap();
+            let as_it_was = "UPDATE chat SET generation = json_set(generation, '$.thinking', json(?1))";
+            assert_eq!(store.db.execute(as_it_was, [switch]).unwrap(), 1);
+            assert_eq!(store.chat_settings(chat).unwrap().generation.unwrap().thinking, thinking);
+        }
+    }
+}

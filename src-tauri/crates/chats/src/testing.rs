@@ -1,6 +1,6 @@
 //! What the tests of several modules need.
 
-use foretoken_protocol::GenerationSettings;
+use foretoken_protocol::{GenerationSettings, Thinking};
 use tempfile::TempDir;
 
 use crate::Store;
@@ -17,7 +17,7 @@ pub(crate) fn settings() -> GenerationSettings {
         sampling: Default::default(),
         drafting: Default::default(),
         max_tokens: 64,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: vec![],
     }
 }

@@ -7,7 +7,7 @@ use foretoken_chats::{ChatsError, SeenPicture, Store};
 use foretoken_protocol::{
     Attachment, BranchMessage, ChatSettings, DraftRun, Drafting, ErrorReport, ExportedPictures, FinishReason,
     GenerationSettings, ImportReport, Message, MessageStatus, PictureDetail, PositionStats, Provenance,
-    ReplyStats, Role, Sampling, SearchScope, UnsentEdit,
+    ReplyStats, Role, Sampling, SearchScope, Thinking, UnsentEdit,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -62,7 +62,7 @@ fn settings(temperature: f32, seed: Option<u64>) -> GenerationSettings {
         sampling: Sampling { temperature, seed, ..Default::default() },
         drafting: Drafting::Fixed { depth: 2 },
         max_tokens: 64,
-        thinking: true,
+        thinking: Thinking::Tokens { tokens: 70 },
         stop: vec!["\n".into()],
     }
 }
@@ -95,6 +95,7 @@ enum Step {
     Answer { after: Index, text: String, thinking: String, speed: f64, end: u8 },
     Show(Index),
     Branch(Index),
+    Summarise(Index, String),
     Edit(Index, String),
     Delete(Index),
 }
@@ -113,6 +114,7 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(after, text, thinking, speed, end)| Step::Answer { after, text, thinking, speed, end }),
         1 => any::<Index>().prop_map(Step::Show),
         2 => any::<Index>().prop_map(Step::Branch),
+        1 => (any::<Index>(), text()).prop_map(|(last, text)| Step::Summarise(last, text)),
         2 => (any::<Index>(), text()).prop_map(|(index, text)| Step::Edit(index, text)),
         1 => any::<Index>().prop_map(Step::Delete),
     ]
@@ -192,6 +194,10 @@ fn make(store: &mut Store, steps: &[Step]) {
             Step::Branch(index) => {
                 let Some(id) = pick(index) else { continue };
                 chat = store.branch_into_new_chat(id).unwrap().id;
+            }
+            Step::Summarise(last, text) => {
+                let Some(id) = pick(last) else { continue };
+                chat = store.go_on_with_summary(id, text, "demo", &[id]).unwrap().id;
             }
             Step::Edit(index, text) => {
                 let Some(id) = pick(index) else { continue };
@@ -407,6 +413,11 @@ fn a_branch_is_exported_as_markdown() {
     store.export_markdown(replies[1], false, WITHOUT_METADATA, &path).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.ends_with("## demo\n\nTwo.\n") && !text.contains("One and one"), "{text}");
+    let short = store.go_on_with_summary(replies[1], "A sum.", "demo", &[]).unwrap().id;
+    let summary = store.messages(short).unwrap()[0].id;
+    store.export_markdown(summary, false, WITHOUT_METADATA, &path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.ends_with("## Summary of what was said before\n\nA sum.\n"), "{text}");
 }
 
 /// A node of a ChatGPT conversation.

@@ -6,7 +6,7 @@ use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     Attachment, ChatId, ChatPage, ChatSettings, ChatSummary, Draft, ErrorReport, GenerationSettings,
     MessageId, MessageStatus, Provenance, SearchFilter, SearchResults, SearchScope, Searched, SnippetPart,
-    UnseenReply,
+    Thinking, UnseenReply,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -22,7 +22,7 @@ fn settings() -> GenerationSettings {
         sampling: Default::default(),
         drafting: Default::default(),
         max_tokens: 64,
-        thinking: true,
+        thinking: Thinking::Normal,
         stop: vec!["END".into()],
     }
 }

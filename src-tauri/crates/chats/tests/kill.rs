@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use foretoken_chats::Store;
-use foretoken_protocol::{FinishReason, GenerationSettings, MessageId, MessageStatus, Provenance};
+use foretoken_protocol::{FinishReason, GenerationSettings, MessageId, MessageStatus, Provenance, Thinking};
 
 /// Names the database to the writing process.
 const DATABASE: &str = "FORETOKEN_CHATS_TEST_DATABASE";
@@ -67,7 +67,7 @@ fn settings() -> GenerationSettings {
         sampling: Default::default(),
         drafting: Default::default(),
         max_tokens: 64,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: vec![],
     }
 }

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use foretoken_chats::Store;
-use foretoken_protocol::{FinishReason, GenerationSettings, MessageStatus, Provenance, SearchScope};
+use foretoken_protocol::{
+    FinishReason, GenerationSettings, MessageStatus, Provenance, SearchScope, Thinking,
+};
 use serde_json::json;
 
 const CHATS: usize = 10_000;
@@ -67,7 +69,7 @@ fn settings() -> GenerationSettings {
         sampling: Default::default(),
         drafting: Default::default(),
         max_tokens: 64,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: vec![],
     }
 }

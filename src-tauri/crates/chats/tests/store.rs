@@ -7,7 +7,7 @@ use std::time::Duration;
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     Drafting, ErrorReport, FinishReason, GenerationSettings, Message, MessageStatus, PositionStats,
-    Provenance, ReplyStats, Role, Sampling,
+    Provenance, ReplyStats, Role, Sampling, Thinking,
 };
 use tempfile::TempDir;
 
@@ -34,7 +34,7 @@ fn settings() -> GenerationSettings {
         },
         drafting: Drafting::Fixed { depth: 3 },
         max_tokens: 512,
-        thinking: true,
+        thinking: Thinking::Normal,
         stop: vec!["\n\n".to_owned()],
     }
 }

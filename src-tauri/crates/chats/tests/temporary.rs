@@ -2,7 +2,7 @@
 
 use foretoken_chats::{Store, is_temporary};
 use foretoken_protocol::{
-    FinishReason, GenerationSettings, MessageStatus, OpenedChat, Provenance, SearchScope,
+    FinishReason, GenerationSettings, MessageStatus, OpenedChat, Provenance, SearchScope, Thinking,
 };
 
 fn settings() -> GenerationSettings {
@@ -10,7 +10,7 @@ fn settings() -> GenerationSettings {
         sampling: Default::default(),
         drafting: Default::default(),
         max_tokens: 64,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: vec![],
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
     ChatId, DeletionId, DraftRun, ErrorReport, FinishReason, GenerationSettings, Message, MessageId,
-    MessageStatus, Provenance, Role, SearchScope,
+    MessageStatus, Provenance, Role, SearchScope, Thinking,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -25,7 +25,7 @@ fn settings() -> GenerationSettings {
         sampling: Default::default(),
         drafting: Default::default(),
         max_tokens: 64,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: vec![],
     }
 }
@@ -320,6 +320,40 @@ fn a_branch_becomes_a_chat_with_the_same_settings() {
     assert_eq!(store.open_chat(chat).unwrap(), before);
     store.delete_chat(chat).unwrap();
     assert_eq!(store.chat(copy.id).unwrap().origin, None);
+}
+
+#[test]
+fn a_chat_goes_on_in_a_new_one_behind_a_summary_that_can_be_changed() {
+    let (_folder, mut store) = store();
+    let Family { chat, follow_up, answer, .. } = family(&mut store);
+    store.show_branch(answer).unwrap();
+    store.set_tags(chat, &["a".into()]).unwrap();
+    let before = store.open_chat(chat).unwrap();
+    let texts = |messages: &[Message]| messages.iter().map(|one| one.text.clone()).collect::<Vec<_>>();
+
+    let new = store.go_on_with_summary(answer, "In short.", "demo", &[follow_up, answer]).unwrap();
+    let origin = new.origin.clone().unwrap();
+    assert_eq!((origin.chat, origin.message, new.tags), (chat, Some(answer), vec!["a".to_owned()]));
+    assert_eq!(store.open_chat(chat).unwrap(), before);
+    let shown = store.messages(new.id).unwrap();
+    assert_eq!(texts(&shown), ["In short.", "follow-up", "answer"]);
+    assert!(shown[0].is_summary() && !shown[0].edited, "{:?}", shown[0]);
+    let source = store.message(answer).unwrap();
+    assert_eq!(shown[2], Message { id: shown[2].id, parent: Some(shown[1].id), ..source });
+    assert_eq!(store.search("short", &SearchScope::default(), 9).unwrap().places, 1);
+
+    let edited = store.edit_message(shown[0].id, "In other words.").unwrap();
+    assert!(edited.is_summary() && edited.edited, "{edited:?}");
+    assert_eq!(store.versions(edited.id).unwrap(), [shown[0].id, edited.id]);
+    assert_eq!(texts(&store.messages(new.id).unwrap()), ["In other words.", "follow-up", "answer"]);
+    store.show_branch(shown[0].id).unwrap();
+    assert_eq!(store.messages(new.id).unwrap(), shown, "the one before is as it was");
+
+    let alone = store.go_on_with_summary(answer, "Alone.", "demo", &[]).unwrap();
+    assert_eq!(texts(&store.messages(alone.id).unwrap()), ["Alone."]);
+    let chats = store.chats().unwrap().len();
+    assert_eq!(code(store.go_on_with_summary(answer, "x", "demo", &[999]).unwrap_err()), "unknown_message");
+    assert_eq!(store.chats().unwrap().len(), chats, "all of it or nothing");
 }
 
 /// What a person may do to a tree; an index chooses among the messages that there are.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use foretoken_chats::{ChatsError, Store, import};
-use foretoken_protocol::{ErrorReport, GenerationSettings, MessageId, Provenance, SearchScope};
+use foretoken_protocol::{ErrorReport, GenerationSettings, MessageId, Provenance, SearchScope, Thinking};
 use rusqlite::Connection;
 use serde_json::json;
 use tempfile::TempDir;
@@ -52,7 +52,7 @@ fn begin_reply(store: &mut Store) -> MessageId {
         sampling: Default::default(),
         drafting: Default::default(),
         max_tokens: 64,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: vec![],
     };
     let chat = store.create_chat("being answered").unwrap().id;

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use foretoken_protocol::{
     ChatMessage, DraftFigures, DraftVocabularyFigures, Drafting, GenerationSettings, KvPrecision, MtpState,
-    PositionStats, Sampling,
+    PositionStats, Sampling, Thinking,
 };
 
 use crate::checkpoint::DraftVocabulary;
@@ -176,7 +176,7 @@ impl Answer {
 }
 
 fn settings(sampling: Sampling, drafting: Drafting) -> GenerationSettings {
-    GenerationSettings { sampling, drafting, max_tokens: TOKENS, thinking: false, stop: Vec::new() }
+    GenerationSettings { sampling, drafting, max_tokens: TOKENS, thinking: Thinking::Off, stop: Vec::new() }
 }
 
 /// All tokens of the vocabulary, the most frequent first. Those that end replies, and those that stand for what is no

@@ -173,6 +173,7 @@ pub fn model_info(
         context_length: config.max_position_embeddings,
         defaults: sampling_defaults(dir)?,
         thinking,
+        thinking_effort: false,
         tools: false,
         json_calls: false,
         pictures: Box::new(picture_input(layout)),

@@ -1,5 +1,6 @@
 //! The engine as a process: requests on standard input, events on standard output, one JSON object a line.
 
+mod effort;
 mod next_turn;
 mod prompts;
 
@@ -22,6 +23,7 @@ use foretoken_protocol::{
 use rustix::process::{Signal, getpid, kill_process};
 use thiserror::Error;
 
+use self::effort::Effort;
 use self::next_turn::Turn;
 use self::prompts::{Asked, Made, Prepared as PreparedPrompt, Preparing, Ticket, not_prepared};
 use crate::constrain::Compiled;
@@ -337,11 +339,11 @@ impl Server {
     fn generate(&mut self, request: Request) -> Result<(), ServeError> {
         let Request::Generate {
             id,
-            input,
+            mut input,
             settings,
             logprobs,
             stop_scope,
-            constraint,
+            mut constraint,
             priority,
             prediction,
             remember,
@@ -366,13 +368,16 @@ impl Server {
             Input::Chat(_) => Calls::Any,
             Input::Text { .. } | Input::Ids { .. } => Calls::None,
         };
-        let turn = Turn::of(&input, priority, settings.thinking, remember);
+        let effort =
+            Effort::ask(&mut input, &settings, session.info.thinking_effort, session.info.context_length);
+        let turn = Turn::of(&input, priority, settings.thinking.is_on(), remember);
         let asked = Asked { id, settings, logprobs, stop_scope, calls, priority, remember, at, turn };
         let found = self.found.clone();
         let send = move |ticket, prompt| _ = found.send(InboxMessage::Prepared(ticket, prompt));
         let (prompter, compiler) = (session.prompter().clone(), session.compiler().clone());
         let make = move |thinking| {
             let prompt = prompter.input(&input, thinking)?;
+            constraint.thinking_budget = constraint.thinking_budget.or_else(|| effort.budget(&prompt));
             let tools = match &input {
                 Input::Chat(chat) => Tools::new(chat.tools.clone()).map_err(TextError::from)?,
                 Input::Text { .. } | Input::Ids { .. } => Tools::default(),

@@ -86,6 +86,7 @@ impl Prepared {
         // A reply must be able to end, and its lines too.
         let xtc_exempt = [stop_ids.clone(), tokenizer.encode("\n")?].concat();
         let mut info = model_info(dir, &config, &layout, template.has_thinking_switch())?;
+        info.thinking_effort = template.has_thinking_effort();
         info.tools = template.takes_tools();
         info.json_calls = template.call_form() == Some(CallForm::Json);
         info.fingerprint = format!("{:08x}", metadata.fingerprint()?);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use foretoken_protocol::{
     ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
-    Part, Sampling,
+    Part, Sampling, Thinking,
 };
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
@@ -47,7 +47,8 @@ fn endless_prompt() -> Prompt {
 
 fn asked(question: &str, sampling: Sampling, max_tokens: u32) -> Prompt {
     let drafting = Drafting::Auto;
-    let settings = GenerationSettings { sampling, drafting, max_tokens, thinking: false, stop: Vec::new() };
+    let settings =
+        GenerationSettings { sampling, drafting, max_tokens, thinking: Thinking::Off, stop: Vec::new() };
     Prompt::new(vec![ChatMessage::user(question)], settings)
 }
 

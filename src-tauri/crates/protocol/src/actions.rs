@@ -11,6 +11,7 @@ pub enum ActionId {
     NewChat,
     QuickQuestion,
     NewTemporaryChat,
+    OpenWindow,
     NewProject,
     MoveChat,
     ExportChat,
@@ -33,6 +34,8 @@ pub enum ActionId {
     FocusComposer,
     Stop,
     Statistics,
+    CompareVersions,
+    ReadAloud,
     RevealDrafts,
     NextChat,
     PreviousChat,
@@ -62,6 +65,10 @@ pub enum Availability {
     WithQuestion,
     /// While the open chat shows a reply with numbers.
     WithStatistics,
+    /// While the open chat shows a reply that has other versions.
+    WithVersions,
+    /// While there is a reply to read, and a voice of this machine that can.
+    WithVoice,
     /// While a chat is listed after the open one.
     WithNextChat,
     /// While a chat is listed before the open one.

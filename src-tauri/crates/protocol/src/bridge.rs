@@ -57,7 +57,7 @@ pub struct Message {
     pub pictures: Vec<MessagePicture>,
     /// The model's thinking, empty where there was none.
     pub thinking: String,
-    /// Whether it is a reply whose text the person has changed.
+    /// Whether it is a reply or a summary whose text the person has changed.
     #[serde(default)]
     pub edited: bool,
     /// How far it has come.
@@ -70,6 +70,14 @@ pub struct Message {
     pub model: Option<String>,
     /// When it was begun, milliseconds since 1970.
     pub created_at: u64,
+}
+
+impl Message {
+    /// Whether it is what a model has written of the older part of a chat, in place of which it stands: instructions
+    /// that are a model's.
+    pub fn is_summary(&self) -> bool {
+        self.role == Role::System && self.model.is_some()
+    }
 }
 
 /// A model the picker offers.
@@ -295,6 +303,18 @@ pub enum AppEvent {
     },
     /// The app is about to end: hand over what was typed last, and say so.
     Closing,
+    /// Another window has changed what a chat shows, or how its replies are written.
+    ChatChanged {
+        /// The chat.
+        chat: ChatId,
+    },
+    /// Something was typed in another window and not sent.
+    DraftText {
+        /// The chat.
+        chat: ChatId,
+        /// All of it.
+        text: String,
+    },
     /// A notification about a chat was clicked.
     OpenChat {
         /// The chat.

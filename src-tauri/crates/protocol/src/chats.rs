@@ -189,6 +189,15 @@ pub struct OpenedChat {
     pub messages: Vec<BranchMessage>,
 }
 
+/// How far the summary of the older part of a chat is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct SummaryProgress {
+    /// Pieces of it that are summarised. Each is as long as one prompt may be.
+    pub done: u32,
+    /// All pieces.
+    pub of: u32,
+}
+
 /// A piece of a snippet. The pieces in order are its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct SnippetPart {

@@ -45,7 +45,7 @@ pub use chats::{
     ChatSummary, ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, ExportReport, Exported,
     ExportedPictures, FoundChat, FoundMessage, ImportReport, Imported, OpenedChat, Passage, PastedFile,
     PictureSize, Preset, PresetId, Prompt, SearchCounts, SearchFilter, SearchResults, SearchScope, Searched,
-    SnippetPart, Tag, TagPlaces, UnseenReply, UnsentEdit,
+    SnippetPart, SummaryProgress, Tag, TagPlaces, UnseenReply, UnsentEdit,
 };
 pub use constraint::{CallRule, Constraint, Format};
 pub use conversion::{
@@ -79,8 +79,9 @@ pub use quality::{
     QualityOffer,
 };
 pub use settings::{
-    AcceptanceRule, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, KvPrecision,
-    MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Priority, Sampling, StopScope,
+    AcceptanceRule, BRIEF_THINKING, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings,
+    KvPrecision, MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_K, MAX_XTC_THRESHOLD, Priority,
+    Sampling, StopScope, Thinking,
 };
 pub use stats::{
     Counters, DepthTrace, Exactness, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed,

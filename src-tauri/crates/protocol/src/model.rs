@@ -48,6 +48,9 @@ pub struct ModelInfo {
     pub defaults: Sampling,
     /// Whether the chat template has a thinking switch.
     pub thinking: bool,
+    /// Whether the chat template can be told how much to think.
+    #[serde(default)]
+    pub thinking_effort: bool,
     /// Whether the chat template takes tools, and writes calls in a form that is known here.
     #[serde(default)]
     pub tools: bool,

@@ -3,7 +3,8 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use specta::Type;
 
 /// The deepest chain of drafts that can be asked for.
@@ -168,6 +169,101 @@ pub enum StopScope {
     Answer,
 }
 
+/// How much the model may think before it answers. It matters to models whose template has a thinking switch.
+///
+/// A budget is the most that a model may think: what it thinks by itself can be cut, and not made longer. So `Long` asks
+/// for something only where the template knows of an effort, and is `Normal` elsewhere.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Type)]
+#[serde(tag = "mode", rename_all = "snake_case")]
+pub enum Thinking {
+    /// Not at all: the template switches it off.
+    Off,
+    /// A low effort where the template knows of that; elsewhere at most [`BRIEF_THINKING`] tokens, and a quarter of
+    /// what the reply has room for.
+    Brief,
+    /// As much as it does by itself.
+    #[default]
+    Normal,
+    /// A high effort where the template knows of that; elsewhere as much as it does by itself.
+    Long,
+    /// At most so many tokens.
+    Tokens {
+        /// Behind so many the thinking is ended, and the answer begins.
+        tokens: u32,
+    },
+}
+
+/// The most tokens of [`Thinking::Brief`].
+pub const BRIEF_THINKING: u32 = 1024;
+
+impl Thinking {
+    /// Whether the model may think at all.
+    pub fn is_on(self) -> bool {
+        self != Self::Off
+    }
+
+    /// The effort that a template is asked for which knows of that, in OpenAI's words.
+    pub fn effort(self) -> Option<&'static str> {
+        match self {
+            Self::Brief => Some("low"),
+            Self::Long => Some("high"),
+            Self::Off | Self::Normal | Self::Tokens { .. } => None,
+        }
+    }
+
+    /// The most tokens of thinking in a reply that has room for `room` tokens. `knows_effort`: whether the template has
+    /// been asked for an [`effort`](Self::effort).
+    pub fn budget(self, knows_effort: bool, room: u32) -> Option<u32> {
+        match self {
+            Self::Brief if !knows_effort => Some(BRIEF_THINKING.min(room / 4)),
+            Self::Tokens { tokens } => Some(tokens),
+            Self::Off | Self::Brief | Self::Normal | Self::Long => None,
+        }
+    }
+}
+
+impl From<bool> for Thinking {
+    /// As a switch has it.
+    fn from(on: bool) -> Self {
+        if on { Self::Normal } else { Self::Off }
+    }
+}
+
+impl<'de> Deserialize<'de> for Thinking {
+    /// Older versions kept a switch.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Mode {
+            Off,
+            Brief,
+            Normal,
+            Long,
+            Tokens,
+        }
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Switch(bool),
+            Choice {
+                mode: Mode,
+                #[serde(default)]
+                tokens: Option<u32>,
+            },
+        }
+        Ok(match Written::deserialize(deserializer)? {
+            Written::Switch(on) => on.into(),
+            Written::Choice { mode: Mode::Off, .. } => Self::Off,
+            Written::Choice { mode: Mode::Brief, .. } => Self::Brief,
+            Written::Choice { mode: Mode::Normal, .. } => Self::Normal,
+            Written::Choice { mode: Mode::Long, .. } => Self::Long,
+            Written::Choice { mode: Mode::Tokens, tokens } => {
+                Self::Tokens { tokens: tokens.ok_or_else(|| D::Error::missing_field("tokens"))? }
+            }
+        })
+    }
+}
+
 /// Everything that shapes one reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
 pub struct GenerationSettings {
@@ -177,8 +273,8 @@ pub struct GenerationSettings {
     pub drafting: Drafting,
     /// The reply ends after this many tokens.
     pub max_tokens: u32,
-    /// Whether the model may think before it answers, where its template knows the switch.
-    pub thinking: bool,
+    /// How much the model may think before it answers.
+    pub thinking: Thinking,
     /// Texts that end the reply where they would appear; they are not part of it.
     pub stop: Vec<String>,
 }
@@ -193,7 +289,7 @@ pub struct GenerationChange {
     /// See [`GenerationSettings::max_tokens`].
     pub max_tokens: Option<u32>,
     /// See [`GenerationSettings::thinking`].
-    pub thinking: Option<bool>,
+    pub thinking: Option<Thinking>,
     /// See [`GenerationSettings::stop`].
     pub stop: Option<Vec<String>>,
 }
@@ -222,6 +318,48 @@ impl From<GenerationSettings> for GenerationChange {
             max_tokens: Some(max_tokens),
             thinking: Some(thinking),
             stop: Some(stop),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_switch_of_older_versions_keeps_its_meaning() {
+        for (written, thinking) in [
+            (json!(true), Thinking::Normal),
+            (json!(false), Thinking::Off),
+            (json!({"mode": "off"}), Thinking::Off),
+            (json!({"mode": "brief"}), Thinking::Brief),
+            (json!({"mode": "normal"}), Thinking::Normal),
+            (json!({"mode": "long"}), Thinking::Long),
+            (json!({"mode": "tokens", "tokens": 70}), Thinking::Tokens { tokens: 70 }),
+        ] {
+            assert_eq!(from_value::<Thinking>(written.clone()).unwrap(), thinking);
+            assert!(written.is_boolean() || json!(thinking) == written, "{written}");
+        }
+        for wrong in [json!({"mode": "tokens"}), json!({"mode": "huge"}), json!("off"), json!(7)] {
+            assert!(from_value::<Thinking>(wrong.clone()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_budget_leaves_room_for_the_answer_and_is_needed_only_where_no_effort_is_known() {
+        for (thinking, knows_effort, room, budget) in [
+            (Thinking::Brief, false, 32_768, Some(1024)),
+            (Thinking::Brief, false, 400, Some(100)),
+            (Thinking::Brief, true, 400, None),
+            (Thinking::Normal, false, 400, None),
+            (Thinking::Long, false, 400, None),
+            (Thinking::Long, true, 400, None),
+            (Thinking::Tokens { tokens: 9 }, true, 4, Some(9)),
+            (Thinking::Off, false, 400, None),
+        ] {
+            assert_eq!(thinking.budget(knows_effort, room), budget, "{thinking:?} {knows_effort} {room}");
         }
     }
 }

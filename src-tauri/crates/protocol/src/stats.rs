@@ -112,6 +112,8 @@ pub struct PartStats {
     /// From the first token to the end of the last of these passes, waiting for others included. A reply that is
     /// continued after this part keeps the time.
     pub seconds: f64,
+    /// Whether it was cut where its budget was used up.
+    pub cut: bool,
 }
 
 /// How many drafts the passes of a reply verified, from its first pass to its last.

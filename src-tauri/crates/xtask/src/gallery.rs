@@ -17,7 +17,7 @@ pub(crate) fn draw(workspace: &Workspace, keep: bool, only: Option<&str>) -> Res
         "-E",
         TEST,
     ]);
-    nextest.env("FORETOKEN_GALLERY_ALL", "1");
+    nextest.env("FORETOKEN_EVERY_LOOK", "1");
     if keep {
         nextest.env("FORETOKEN_GALLERY_KEEP", "1");
     }

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless, kill};
 use foretoken_protocol::{
     AppEvent, Beginning, Destination, DraftRun, Drafting, EngineState, FinishReason, GenerationSettings,
-    Message, MessageStatus, ReplyEvent, Sampling,
+    Message, MessageStatus, ReplyEvent, Sampling, Thinking,
 };
 use tokio::time::timeout;
 
 use crate::app::App;
+use crate::conversations::replies::Page;
 use crate::log::Log;
 use crate::testing::{Running, TIMEOUT, next, page, places, rest, running, some_text, write};
 
@@ -275,6 +276,32 @@ async fn a_page_that_opens_later_gets_the_rest() {
     assert_eq!(app.conversations.attach(reply, page().0).await.unwrap(), message);
 }
 
+#[tokio::test]
+async fn every_window_that_shows_a_chat_is_told_of_its_reply_and_hears_all_of_it() {
+    let Running { app, .. } = &running().await;
+    write(app, 4096, endless()).await;
+    let (window, mut changes) = page();
+    app.events.subscribe("chat-1", window);
+    let (channel, mut first) = page();
+    let sent =
+        app.conversations.ask(app.conversations.open_chat(), ENDLESS_QUESTION.into(), channel).await.unwrap();
+    let told = AppEvent::ChatChanged { chat: sent.chat };
+    while timeout(TIMEOUT, changes.recv()).await.unwrap() != Some(told.clone()) {}
+    let begun = some_text(&mut first).await;
+    let reply = sent.messages[1].message.id;
+    let (events, mut second) = page();
+    let of_window = Page { window: "chat-1".into(), events };
+    let standing = app.conversations.attach(reply, of_window).await.unwrap();
+    let more = some_text(&mut second).await;
+    app.conversations.stop(reply);
+    let (added, message) = rest(&mut second).await;
+    assert!(message.text.starts_with(&format!("{}{more}{added}", standing.text)));
+    let (text, heard) = rest(&mut first).await;
+    assert_eq!(heard, message);
+    assert!(message.text.starts_with(&format!("{begun}{text}")), "nothing is left out");
+    assert!(text.len() > more.len(), "the first window goes on hearing it");
+}
+
 /// A full disk may keep the end of a reply from being stored.
 #[tokio::test]
 async fn a_reply_whose_end_was_not_stored_has_ended_for_a_page_that_opens_later() {
@@ -406,7 +433,7 @@ async fn a_reply_that_thinks_answers_when_it_is_told_to() {
     // With drafts, one step could write all of it, and take no time after its first token.
     let (drafting, usual) = (Drafting::Off, app.settings.current().generation);
     app.settings
-        .set_generation(GenerationSettings { thinking: true, max_tokens: 3, drafting, ..usual })
+        .set_generation(GenerationSettings { thinking: Thinking::Normal, max_tokens: 3, drafting, ..usual })
         .await
         .unwrap();
     let (channel, mut events) = page();

@@ -166,6 +166,34 @@ async fn what_is_deleted_while_it_is_asked_is_not_written_on() {
 }
 
 #[tokio::test]
+async fn a_chat_in_a_window_of_its_own_is_seen_and_leaves_the_main_window_where_it_is() {
+    let Running { app, .. } = &running().await;
+    let ask = async |to: Destination| {
+        let (channel, mut events) = page();
+        let sent = app.conversations.ask(to, QUESTION.into(), channel).await.unwrap();
+        rest(&mut events).await;
+        sent
+    };
+    let one = ask(app.conversations.open_chat().into()).await;
+    app.conversations.begin_chat(1);
+    let main = app.conversations.open_chat();
+    let opened = app.conversations.show_chat(None::<u32>, one.chat).await.unwrap();
+    assert_eq!(opened.messages.len(), 2);
+    assert_eq!(app.conversations.open_chat(), main);
+
+    let unseen = async || {
+        let chat = one.chat;
+        app.conversations.store.call(move |store| store.chat(chat)).await.unwrap().unseen
+    };
+    app.conversations.enter_window(one.chat);
+    ask(Destination::Chat(one.chat)).await;
+    assert_eq!(unseen().await, None, "somebody has it before them");
+    app.conversations.leave_window(one.chat);
+    ask(Destination::Chat(one.chat)).await;
+    assert_eq!(unseen().await, Some(UnseenReply::Written));
+}
+
+#[tokio::test]
 async fn whoever_has_gone_on_is_not_led_back() {
     let Running { app, .. } = &running().await;
     let ask = async |to: Destination| {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use foretoken_protocol::{Drafting, GenerationSettings, MessageStatus, PictureFormat, Provenance, Sampling};
+use foretoken_protocol::{
+    Drafting, GenerationSettings, MessageStatus, PictureFormat, Provenance, Sampling, Thinking,
+};
 
 use foretoken_host::testing::{demo_model, engine_program};
 
@@ -20,7 +22,7 @@ fn replies_without_an_answer_are_left_out_of_the_conversation() {
         sampling: Sampling::default(),
         drafting: Drafting::Off,
         max_tokens: 1,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: Vec::new(),
     };
     let chat = store.create_chat("A chat").unwrap().id;

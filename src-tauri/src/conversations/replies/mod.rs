@@ -1,6 +1,7 @@
 //! Replies in the making, several at a time: each is written by a task of its own.
 
 mod outbox;
+mod pages;
 mod provenance;
 mod writer;
 
@@ -11,12 +12,14 @@ use std::time::{Duration, Instant};
 
 use foretoken_host::{Generation, Model};
 use foretoken_protocol::{
-    ChatId, Message, MessageId, ModelInfo, PlainSpeed, ReplyEvent, ReplyStats, RequestId, UnseenPictures,
+    ChatId, Message, MessageId, ModelInfo, PartStats, PlainSpeed, ReplyEvent, ReplyStats, RequestId,
+    UnseenPictures,
 };
-use tauri::ipc::Channel;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::conversations::store::ChatStore;
+pub(crate) use pages::Page;
+use pages::Pages;
 use writer::{Attach, Writer};
 
 /// How many ends may wait to be told.
@@ -98,8 +101,8 @@ pub(crate) struct Dependencies {
     pub(crate) name: Box<Name>,
     /// Knows what its speed can be compared with.
     pub(crate) compare: Box<Compare>,
-    /// How long it has thought already, in seconds; not zero where it is continued.
-    pub(crate) thought_seconds: f64,
+    /// What it has thought already, where it is continued.
+    pub(crate) thought: PartStats,
     /// The pictures that it is written without.
     pub(crate) unseen: watch::Receiver<UnseenPictures>,
 }
@@ -113,7 +116,7 @@ impl Replies {
         self: &Arc<Self>,
         chat: ChatId,
         message: Message,
-        page: Channel<ReplyEvent>,
+        page: Page,
         generation: Generation,
         dependencies: Dependencies,
         ended: Ended,
@@ -129,8 +132,8 @@ impl Replies {
         let replies = Arc::clone(self);
         async move {
             let begun = Instant::now();
-            let writer = Writer { message, page, dependencies };
-            let (page, written) = writer.run(generation.progress, attachments).await;
+            let writer = Writer { message, pages: Pages::new(page), dependencies };
+            let (mut pages, written) = writer.run(generation.progress, attachments).await;
             let message = &written.message;
             ended(message.error.is_some()).await;
             replies.lock().remove(&id);
@@ -140,7 +143,7 @@ impl Replies {
                 took: begun.elapsed(),
                 failed: message.error.is_some(),
             });
-            let _ = page.send(ReplyEvent::Ended { message: Box::new(message.clone()) });
+            pages.tell(&ReplyEvent::Ended { message: Box::new(message.clone()) });
             replies.publish_count();
             written
         }
@@ -187,10 +190,10 @@ impl Replies {
         self.lock().values().any(|running| running.chat == chat)
     }
 
-    /// The message as it stands, with what follows sent to `events`; `None` if it has ended.
-    pub(crate) async fn attach(&self, message: MessageId, events: Channel<ReplyEvent>) -> Option<Message> {
+    /// The message as it stands, with what follows sent to `page` too; `None` if it has ended.
+    pub(crate) async fn attach(&self, message: MessageId, page: Page) -> Option<Message> {
         let (answer, standing) = oneshot::channel();
-        self.lock().get(&message)?.pages.send(Attach { events, answer }).ok()?;
+        self.lock().get(&message)?.pages.send(Attach { page, answer }).ok()?;
         standing.await.ok()
     }
 

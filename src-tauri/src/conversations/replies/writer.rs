@@ -8,11 +8,11 @@ use foretoken_protocol::{
     ErrorReport, Event, FinishReason, Message, MessageId, MessageStatus, Part, Provenance, ReplyEvent,
     ReplyStats,
 };
-use tauri::ipc::Channel;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::outbox::{Outbox, Reading};
+use super::pages::{Page, Pages};
 use super::provenance::Traced;
 use super::{Dependencies, Written};
 
@@ -21,10 +21,10 @@ const FRAME: Duration = Duration::from_millis(16);
 /// The store is at most this much behind.
 const SAVE_EVERY: Duration = Duration::from_millis(500);
 
-/// A page that wants the rest of a reply, in place of the page before.
+/// A page that wants the rest of a reply too.
 pub(super) struct Attach {
     /// Where to send what follows.
-    pub(super) events: Channel<ReplyEvent>,
+    pub(super) page: Page,
     /// Takes the message as it stands.
     pub(super) answer: oneshot::Sender<Message>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Attach {
 /// A reply that is being written.
 pub(super) struct Writer {
     pub(super) message: Message,
-    pub(super) page: Channel<ReplyEvent>,
+    pub(super) pages: Pages,
     pub(super) dependencies: Dependencies,
 }
 
@@ -66,12 +66,12 @@ struct Ending {
 }
 
 impl Writer {
-    /// Writes until the reply ends, and returns the page that listened last.
+    /// Writes until the reply ends, and returns the pages that follow it then.
     pub(super) async fn run(
         mut self,
         mut progress: ProgressReceiver,
-        mut pages: mpsc::UnboundedReceiver<Attach>,
-    ) -> (Channel<ReplyEvent>, Written) {
+        mut joining: mpsc::UnboundedReceiver<Attach>,
+    ) -> (Pages, Written) {
         let mut outbox = Outbox::default();
         let mut frame = interval(FRAME);
         frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -121,7 +121,8 @@ impl Writer {
                         let plain = model.as_ref().and_then(|model| (self.dependencies.compare)(model, &stats));
                         let unseen = *self.dependencies.unseen.borrow();
                         let mut stats = ReplyStats { plain, unseen, ..*stats };
-                        stats.thinking.seconds += self.dependencies.thought_seconds;
+                        stats.thinking.seconds += self.dependencies.thought.seconds;
+                        stats.thinking.cut |= self.dependencies.thought.cut;
                         let status = MessageStatus::Finished { reason };
                         break Ending { status, stats: Some(stats), error: None };
                     }
@@ -136,19 +137,20 @@ impl Writer {
                     // Nothing else is said of a reply.
                     ReplyProgress::Event(_) => {}
                 },
-                Some(Attach { events, answer }) = pages.recv() => {
-                    // The message holds what the outbox does.
-                    outbox = Outbox::default();
+                Some(Attach { page, answer }) = joining.recv() => {
+                    // The message holds what the outbox does: the pages before are told first.
+                    while let Some(event) = outbox.next() {
+                        self.pages.tell(&event);
+                    }
                     if let Some(ahead) = waiting {
                         outbox.waiting(ahead);
                     }
-                    self.page = events;
+                    self.pages.join(page);
                     let _ = answer.send(self.message.clone());
                 }
                 _ = frame.tick(), if !outbox.is_empty() => {
                     if let Some(event) = outbox.next() {
-                        // A page that is gone is no reason to stop: the reply goes on into the store.
-                        let _ = self.page.send(event);
+                        self.pages.tell(&event);
                     }
                 }
                 _ = save.tick(), if !unsaved.is_empty() => unsaved = self.save(unsaved).await,
@@ -156,10 +158,10 @@ impl Writer {
         };
         // The last words come as all others did: the page shows where they came from.
         while let Some(event) = outbox.next() {
-            let _ = self.page.send(event);
+            self.pages.tell(&event);
         }
         let message = self.end(ending, unsaved).await;
-        (self.page, Written { message, model })
+        (self.pages, Written { message, model })
     }
 
     /// Notes who writes it, and how: a model that was being loaded when it was asked for may have taken the place of
@@ -169,7 +171,7 @@ impl Writer {
         if self.message.model.as_ref() != Some(&name) {
             self.message.model = Some(name.clone());
             // A page that is gone finds it in the store.
-            let _ = self.page.send(ReplyEvent::Begun { model: name.clone() });
+            self.pages.tell(&ReplyEvent::Begun { model: name.clone() });
         }
         let id = self.message.id;
         let noted = self
@@ -213,7 +215,7 @@ mod tests {
     use std::time::Instant;
 
     use foretoken_host::progress;
-    use foretoken_protocol::{Looked, TokenText, UnseenPictures};
+    use foretoken_protocol::{Looked, PartStats, TokenText, UnseenPictures};
     use tempfile::tempdir;
     use tokio::sync::watch;
     use tokio::time::sleep;
@@ -238,7 +240,7 @@ mod tests {
             chats,
             name: Box::new(|_| String::new()),
             compare: Box::new(|_, _| None),
-            thought_seconds: 0.0,
+            thought: PartStats::default(),
             unseen: watch::channel(unseen).1,
         };
         (message, dependencies)
@@ -253,7 +255,8 @@ mod tests {
         let (engine, progress) = progress::channel();
         let (_pages, attachments) = mpsc::unbounded_channel();
         let begun = Instant::now();
-        let writing = tokio::spawn(Writer { message, page, dependencies }.run(progress, attachments));
+        let pages = Pages::new(page.into());
+        let writing = tokio::spawn(Writer { message, pages, dependencies }.run(progress, attachments));
 
         let mut written = String::new();
         for number in 0..300 {
@@ -290,7 +293,8 @@ mod tests {
         let (page, mut events) = page();
         let (engine, progress) = progress::channel();
         let (_pages, attachments) = mpsc::unbounded_channel();
-        let writing = tokio::spawn(Writer { message, page, dependencies }.run(progress, attachments));
+        let pages = Pages::new(page.into());
+        let writing = tokio::spawn(Writer { message, pages, dependencies }.run(progress, attachments));
         let looked = Looked { done: 3, total: 12 };
         engine.send(ReplyProgress::Event(Event::Reading { id: 1, done: 4, total: 90 }));
         engine.send(ReplyProgress::Event(Event::Looking { id: 1, looked }));

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use foretoken_protocol::{
-    ChatId, Drafting, GenerationSettings, MessageId, Provenance, Sampling, SearchScope,
+    ChatId, Drafting, GenerationSettings, MessageId, Provenance, Sampling, SearchScope, Thinking,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -33,7 +33,7 @@ fn settings() -> GenerationSettings {
         sampling: Sampling::default(),
         drafting: Drafting::Off,
         max_tokens: 1,
-        thinking: false,
+        thinking: Thinking::Off,
         stop: Vec::new(),
     }
 }

@@ -632,6 +632,7 @@ fn ready(weight_bytes: u64) -> EngineState {
             pictures: Box::default(),
             fingerprint: String::new(),
             thinking: false,
+            thinking_effort: false,
             defaults: Sampling::default(),
             kv_precision: KvPrecision::Full,
             draft_model: None,

@@ -15,7 +15,7 @@ use foretoken_host::{Engine, Model, Timeouts, allow_open_files, engine_program};
 use foretoken_models::{APP_FOLDER, Library, LibraryError, Location, ModelState, import_folder};
 use foretoken_protocol::{
     ApiAlias, DEFAULT_MAX_TOKENS, Drafting, EngineState, ErrorReport, GenerationSettings, KvPrecision,
-    MOST_API_ROWS, ModelInfo, PortHolder,
+    MOST_API_ROWS, ModelInfo, PortHolder, Thinking,
 };
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -307,7 +307,7 @@ impl Models for LibraryModels {
             sampling: model.defaults,
             drafting: Drafting::default(),
             max_tokens: DEFAULT_MAX_TOKENS,
-            thinking: true,
+            thinking: Thinking::Normal,
             stop: Vec::new(),
         }
     }

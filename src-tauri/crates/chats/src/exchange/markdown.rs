@@ -52,6 +52,7 @@ impl Branch {
         }
         for message in &self.messages {
             let speaker = match message.role {
+                Role::System if message.is_summary() => "Summary of what was said before",
                 Role::System => "System",
                 Role::User => "You",
                 Role::Assistant => message.model.as_deref().unwrap_or("Assistant"),

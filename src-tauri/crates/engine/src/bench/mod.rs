@@ -48,7 +48,7 @@ pub use tower::Tower;
 /// Drafts of a draft model that are measured.
 const BLOCK_DEPTHS: [usize; 2] = [3, 7];
 /// Passes of each packed width in a run.
-const PASSES_PER_WIDTH: usize = 16;
+const PASSES_PER_WIDTH: usize = 8;
 /// Widths beyond those of the depths, up to that of the longest looked-up chain and of most blocks.
 const WIDE: [usize; 2] = [8, 16];
 

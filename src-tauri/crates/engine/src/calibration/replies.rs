@@ -120,7 +120,7 @@ fn requests(session: &Session, seed: u64, max_tokens: u32) -> Result<Vec<ReplyRe
             sampling,
             drafting: Drafting::default(),
             max_tokens,
-            thinking,
+            thinking: thinking.into(),
             stop: Vec::new(),
         };
         match session.chat_prompt_with_tools(&messages, &tools, thinking) {

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use foretoken_engine::session::Session;
-use foretoken_protocol::{DEFAULT_MAX_TOKENS, GenerationSettings};
+use foretoken_protocol::{DEFAULT_MAX_TOKENS, GenerationSettings, Thinking};
 
 use self::command::Command;
 use self::conversation::Conversation;
@@ -59,7 +59,7 @@ impl Chat {
             sampling: self.sampling.over(session.info.defaults),
             drafting: self.drafting.drafting(),
             max_tokens: self.max_tokens,
-            thinking: self.thinking == Switch::On,
+            thinking: (self.thinking == Switch::On).into(),
             stop: Vec::new(),
         };
         if let Some(problem) = conversation::invalid(&settings) {
@@ -190,7 +190,8 @@ impl<W: Write> Talk<W> {
                 report::sampling(&conversation.settings.sampling)
             }
             Command::Thinking(on) => {
-                conversation.settings.thinking = on.unwrap_or(conversation.settings.thinking);
+                let thinking = &mut conversation.settings.thinking;
+                *thinking = on.map_or(*thinking, Thinking::from);
                 report::thinking(conversation)
             }
             Command::Reveal(on) => {

@@ -89,7 +89,7 @@ impl Generate {
             sampling: self.sampling.over(session.info.defaults),
             drafting: self.drafting.drafting(),
             max_tokens: self.max_tokens,
-            thinking,
+            thinking: thinking.into(),
             stop: self.stop.clone(),
         };
         let out = io::stdout().lock();

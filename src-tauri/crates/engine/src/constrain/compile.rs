@@ -84,13 +84,16 @@ impl Compiler {
         }
         let closing = self.tokenizer.encode(&format!("\n{CLOSE_THINKING}\n\n"));
         let closing = closing.ok().filter(|ids| !ids.is_empty()).ok_or(ConstraintError::ThinkingUnknown)?;
+        // What is gone on with has thought already.
+        let thought = if thinks { prompt.ids.len() - prompt.reply_from } else { 0 };
+        let budget = asked.thinking_budget.map(|budget| (budget as usize).saturating_sub(thought));
         let constraint = Constraint::new(
             answer,
             Rules {
                 thinks,
                 close,
                 closing,
-                budget: asked.thinking_budget.map(|budget| budget as usize),
+                budget,
                 ends: [&self.stop_ids[..], &prompt.stop_ids].concat(),
                 bias: asked.logit_bias.clone(),
                 vocab: self.vocab,

@@ -63,6 +63,20 @@ impl Constraint {
     pub fn bias(&self) -> &[(u32, f32)] {
         &self.rules.bias
     }
+
+    /// Whether its thinking has a budget.
+    pub fn limits_thinking(&self) -> bool {
+        self.rules.thinks && self.rules.budget.is_some()
+    }
+
+    /// Whether the thinking of a reply of these tokens was cut: where its budget is used up, other tokens than the one
+    /// that closes it came before.
+    pub fn has_cut_thinking(&self, tokens: &[u32]) -> bool {
+        let Rules { thinks, close, budget, .. } = *self.rules;
+        let thought =
+            budget.filter(|&budget| thinks && tokens.len() > budget).map(|budget| &tokens[..budget]);
+        thought.is_some_and(|thought| close.is_none_or(|close| !thought.contains(&close)))
+    }
 }
 
 /// Where a reply stands.

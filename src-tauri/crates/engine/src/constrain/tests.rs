@@ -272,10 +272,13 @@ fn a_thinking_budget_closes_the_block_behind_so_many_tokens() {
             assert_eq!(allowed(mask.as_ref()), [*token]);
         }
         assert_eq!(masks[closing.len()], None, "the answer is free");
+        assert!(!constraint.has_cut_thinking(&thinking), "it may still end by itself");
+        assert!(constraint.has_cut_thinking(&[&thinking[..], &closing].concat()));
         // Who ends by itself is not held to it.
         if budget > 0 {
             let own = [&thinking[..budget as usize - 1], &[CLOSE], &[5; 9]].concat();
             assert_eq!(ConstraintState::replayed(constraint.clone(), &own).mask(), None);
+            assert!(!constraint.has_cut_thinking(&own));
         }
         assert_eq!(ConstraintState::new(constraint).mask().is_some(), budget == 0);
     }

@@ -73,7 +73,7 @@ impl Preparing {
         make: impl FnOnce(bool) -> Prepared + Send + 'static,
         send: impl FnOnce(Ticket, Prepared) + Send + 'static,
     ) -> io::Result<()> {
-        let (ticket, thinking) = (self.tickets, asked.settings.thinking);
+        let (ticket, thinking) = (self.tickets, asked.settings.thinking.is_on());
         thread::Builder::new().name("prompt".into()).stack_size(STACK).spawn(move || {
             // Whoever waits for the answer must have one.
             send(
@@ -135,7 +135,7 @@ pub(super) fn not_prepared() -> EngineError {
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::{Drafting, Sampling};
+    use foretoken_protocol::{Drafting, Sampling, Thinking};
 
     use super::*;
 
@@ -144,7 +144,7 @@ mod tests {
             sampling: Sampling::default(),
             drafting: Drafting::Off,
             max_tokens: 1,
-            thinking: false,
+            thinking: Thinking::Off,
             stop: Vec::new(),
         };
         let (stop_scope, calls) = (StopScope::All, Calls::None);

@@ -137,6 +137,8 @@ pub(super) struct Writer {
     /// The chat that it answers, and the end of the prompt, from behind the token that begins messages.
     turn: Option<(ChatKey, Vec<u32>)>,
     drafting: Drafting,
+    /// What limits its thinking.
+    limited: Option<Constraint>,
     exact: ExactSteps,
 }
 
@@ -207,8 +209,9 @@ impl Session {
         if self.scheduler.is_idle() {
             mlx::reset_peak_memory();
         }
-        self.scheduler.submit(id, spec, settings.drafting)?;
         let drafting = settings.drafting;
+        let limited = spec.constraint.as_ref().filter(|constraint| constraint.limits_thinking()).cloned();
+        self.scheduler.submit(id, spec, drafting)?;
         self.writing.insert(
             id,
             Writer {
@@ -217,6 +220,7 @@ impl Session {
                 ids: Vec::new(),
                 turn,
                 drafting,
+                limited,
                 exact: ExactSteps::of(&settings.sampling),
             },
         );
@@ -353,6 +357,7 @@ impl Session {
         let Some(mut writer) = self.writing.remove(&id) else { return };
         progress.extend(rest(id, &mut writer, reason != FinishReason::Stop));
         let mut stats = writer.recorder.finish(self.drafting_note(writer.drafting, &writer.recorder));
+        stats.thinking.cut = writer.limited.is_some_and(|limit| limit.has_cut_thinking(&writer.ids));
         let positions = (stats.prompt_tokens + stats.emitted) as usize;
         stats.exact = Some(writer.exact.promised(&self.invariance, stats.prompt_tokens as usize..positions));
         stats.chat_bytes = Footprint::of(&self.model).row(positions);

@@ -83,6 +83,11 @@ impl ChatTemplate {
         self.asks_for("enable_thinking")
     }
 
+    /// Whether it asks how much the model is to think.
+    pub fn has_thinking_effort(&self) -> bool {
+        self.has_thinking_switch() && self.asks_for("reasoning_effort")
+    }
+
     /// Whether it can leave the thinking of earlier turns in the prompt.
     pub fn can_preserve_thinking(&self) -> bool {
         self.asks_for("preserve_thinking")
@@ -443,5 +448,8 @@ mod tests {
         assert!(template(FAMILY_STYLE).has_thinking_switch());
         assert!(!template("{{ messages[0].content }} {# enable_thinking #}").has_thinking_switch());
         assert!(!template("{% set enable_thinking = true %}{{ enable_thinking }}").has_thinking_switch());
+        assert!(!template(FAMILY_STYLE).has_thinking_effort());
+        assert!(template("{{ enable_thinking }} {{ reasoning_effort }}").has_thinking_effort());
+        assert!(!template("{{ reasoning_effort }}").has_thinking_effort(), "nothing switches it off");
     }
 }

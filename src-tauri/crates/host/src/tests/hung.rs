@@ -91,6 +91,7 @@ fn model() -> ModelInfo {
         pictures: Box::default(),
         fingerprint: String::new(),
         thinking: false,
+        thinking_effort: false,
         weight_bytes: 1,
         kv_precision: KvPrecision::Full,
         draft_model: None,

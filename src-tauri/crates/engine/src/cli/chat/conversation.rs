@@ -52,7 +52,7 @@ impl Conversation {
     }
 
     fn reply(&mut self, observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>) -> Result<Reply, EngineError> {
-        let prompt = self.session.chat_prompt(&self.messages, None, self.settings.thinking)?;
+        let prompt = self.session.chat_prompt(&self.messages, None, self.settings.thinking.is_on())?;
         self.session.reply(ReplyRequest::new(prompt, self.settings.clone()), observe)
     }
 

@@ -73,7 +73,7 @@ pub(super) fn drafting(conversation: &Conversation) -> String {
 }
 
 pub(super) fn thinking(conversation: &Conversation) -> String {
-    match (conversation.session.info.thinking, conversation.settings.thinking) {
+    match (conversation.session.info.thinking, conversation.settings.thinking.is_on()) {
         (false, _) => "This model's template has no switch for thinking.".into(),
         (true, true) => "The model may think before it answers.".into(),
         (true, false) => "The model answers without thinking.".into(),

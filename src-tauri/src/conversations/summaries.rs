@@ -1,0 +1,304 @@
+//! Summaries of the older part of a chat that fills the context. The chat goes on in a new one, which begins with what
+//! the model has written of that part, and has the latest messages word for word; the chat itself stays as it is. The
+//! older part may be longer than a prompt, so it is read in pieces, and each summary takes up the one before.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use foretoken_host::{Generation, Prompt, ReplyProgress, SettingsFor, closed};
+use foretoken_protocol::{
+    ChatId, ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason, GenerationSettings,
+    Message, MessageId, ModelInfo, Part, Priority, RequestId, Role, SummaryProgress, Thinking,
+};
+use tauri::ipc::Channel;
+use tokio::sync::oneshot;
+
+use crate::conversations::Conversations;
+use crate::conversations::filing::{publish_chat, publish_tags};
+
+mod division;
+#[cfg(test)]
+mod tests;
+
+use division::{Room, halves, kept_from, pieces};
+
+/// What the model is asked.
+const REQUEST: &str = "Summarise the conversation for somebody who will go on with it and cannot read it. Keep what was \
+                       asked and decided and why, names, numbers, code that still matters, and open questions. Leave out \
+                       greetings and repetitions. Write in the language of the conversation, and nothing but the summary.";
+
+/// The summaries that are being written.
+#[derive(Debug, Default)]
+pub(super) struct Summaries(Mutex<Stops>);
+
+/// What stops each of them; `None` where it is to stop already.
+type Stops = HashMap<ChatId, Option<oneshot::Sender<()>>>;
+
+/// One of them.
+struct Running {
+    summaries: Arc<Summaries>,
+    chat: ChatId,
+}
+
+impl Summaries {
+    /// Begins one, unless one of this chat is being written. The receiver is told when it is to stop.
+    fn begin(self: &Arc<Self>, chat: ChatId) -> Result<(Running, oneshot::Receiver<()>), ErrorReport> {
+        let (stop, stopped) = oneshot::channel();
+        let mut running = self.lock();
+        if running.contains_key(&chat) {
+            return Err(already_summarising());
+        }
+        running.insert(chat, Some(stop));
+        Ok((Running { summaries: Arc::clone(self), chat }, stopped))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Stops> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.summaries.lock().remove(&self.chat);
+    }
+}
+
+/// A request that is given up where nobody waits for it any more.
+struct Request<'a> {
+    conversations: &'a Conversations,
+    id: RequestId,
+}
+
+impl Drop for Request<'_> {
+    fn drop(&mut self) {
+        self.conversations.engine.cancel(self.id);
+    }
+}
+
+/// A chat that is to go on in a new one.
+struct Plan {
+    /// What is said in each of the older messages, oldest first, and its tokens.
+    older: Vec<(String, u32)>,
+    /// The latest messages, oldest first.
+    kept: Vec<MessageId>,
+    /// The last message of the chat.
+    last: MessageId,
+}
+
+impl Conversations {
+    /// Has the model summarise the older part of a chat, and begins a new one with the summary and the latest messages.
+    /// Returns that one; `None` where it was stopped before. A question that has no answer yet gets one there.
+    pub(crate) async fn summarise(
+        self: &Arc<Self>,
+        chat: ChatId,
+        progress: Channel<SummaryProgress>,
+    ) -> Result<Option<ChatId>, ErrorReport> {
+        self.check_quiet(chat)?;
+        let model = match self.engine.state() {
+            EngineState::Ready { model, .. } => model,
+            EngineState::Failed { error, .. } => return Err(error),
+            EngineState::Starting | EngineState::Loading { .. } => return Err(not_ready()),
+        };
+        let (_running, stopped) = self.summaries.begin(chat)?;
+        let messages = self.store.call_for(chat, move |store| store.messages(chat)).await?;
+        let written = async {
+            let room = Room::of(model.context_length);
+            let plan = self.plan(messages, room).await?;
+            let summary = self.write_summary(plan.older, room, &progress).await?;
+            Ok::<_, ErrorReport>((summary, plan.kept, plan.last))
+        };
+        let (summary, kept, last) = tokio::select! {
+            written = written => written?,
+            Ok(()) = stopped => return Ok(None),
+        };
+        let name = self.models.name(&model.path);
+        self.go_on(summary, name, kept, last).await.map(Some)
+    }
+
+    /// Stops the summary of a chat, if one is being written.
+    pub(crate) fn stop_summary(&self, chat: ChatId) {
+        if let Some(stop) = self.summaries.lock().get_mut(&chat).and_then(Option::take) {
+            // It fails where it has just ended.
+            let _ = stop.send(());
+        }
+    }
+
+    /// Decides what is summarised and what stays.
+    async fn plan(&self, messages: Vec<Message>, room: Room) -> Result<Plan, ErrorReport> {
+        // A reply that never came to an answer says nothing.
+        let said = |message: &Message| message.role != Role::Assistant || !message.text.is_empty();
+        let messages: Vec<Message> = messages.into_iter().filter(said).collect();
+        let Some(last) = messages.last().map(|message| message.id) else { return Err(nothing_older()) };
+        let texts: Vec<String> = messages.iter().map(as_text).collect();
+        let tokens = self.engine.count_tokens(texts.clone()).await?;
+        let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
+        let from = kept_from(&roles, &tokens, room);
+        if messages[..from].iter().all(Message::is_summary) {
+            return Err(nothing_older());
+        }
+        let older = texts.into_iter().zip(tokens).take(from).collect();
+        Ok(Plan { older, kept: messages[from..].iter().map(|message| message.id).collect(), last })
+    }
+
+    /// Has the model write the summary, piece by piece.
+    async fn write_summary(
+        &self,
+        older: Vec<(String, u32)>,
+        room: Room,
+        progress: &Channel<SummaryProgress>,
+    ) -> Result<String, ErrorReport> {
+        if room.piece == 0 {
+            return Err(context_too_short());
+        }
+        let pieces = pieces(self.divided(older, room.piece).await?, room.piece);
+        let mut summary = String::new();
+        for (done, piece) in (0..).zip(&pieces) {
+            // A page that is gone is no reason to stop.
+            let _ = progress.send(SummaryProgress { done, of: pieces.len() as u32 });
+            summary = self.answer(request(&summary, piece, room.summary), room.summary).await?;
+        }
+        Ok(summary)
+    }
+
+    /// Texts with their tokens; those that are longer than a piece in parts that are not.
+    async fn divided(
+        &self,
+        mut parts: Vec<(String, u32)>,
+        most: u32,
+    ) -> Result<Vec<(String, u32)>, ErrorReport> {
+        let is_long = |(text, tokens): &(String, u32)| *tokens > most && text.chars().nth(1).is_some();
+        while let Some(at) = parts.iter().position(is_long) {
+            let halves = halves(&parts[at].0).map(str::to_owned);
+            let counted = self.engine.count_tokens(halves.to_vec()).await?;
+            parts.splice(at..=at, halves.into_iter().zip(counted));
+        }
+        Ok(parts)
+    }
+
+    /// What the model answers, without its thinking.
+    async fn answer(&self, question: String, max_tokens: u32) -> Result<String, ErrorReport> {
+        let models = Arc::clone(&self.models);
+        let settings = SettingsFor::model(move |model: &ModelInfo| GenerationSettings {
+            sampling: models.sampling_of(model),
+            drafting: Drafting::Auto,
+            max_tokens,
+            thinking: Thinking::Off,
+            stop: Vec::new(),
+        });
+        // Nobody goes on with it, so that nothing is read ahead of that.
+        let priority = Priority::Normal;
+        let prompt = Prompt { priority, ..Prompt::new(vec![ChatMessage::user(question)], settings) };
+        let Generation { id, mut progress } = self.engine.generate(prompt);
+        let _request = Request { conversations: self, id };
+        let mut answer = String::new();
+        loop {
+            match progress.recv().await.unwrap_or_else(|| ReplyProgress::Interrupted(closed())) {
+                ReplyProgress::Event(Event::Tokens { tokens, .. }) => {
+                    let said = tokens.iter().filter(|token| token.part == Part::Answer);
+                    answer.extend(said.map(|token| token.text.as_str()));
+                }
+                ReplyProgress::Event(Event::Finished {
+                    reason: FinishReason::Stop | FinishReason::Length,
+                    ..
+                }) => {
+                    let answer = answer.trim();
+                    return if answer.is_empty() { Err(no_summary()) } else { Ok(answer.to_owned()) };
+                }
+                ReplyProgress::Event(Event::Finished { .. }) => return Err(no_summary()),
+                ReplyProgress::Event(Event::Failed { error, .. }) | ReplyProgress::Interrupted(error) => {
+                    return Err(error);
+                }
+                ReplyProgress::Begun(_) | ReplyProgress::Event(_) => {}
+            }
+        }
+    }
+
+    /// Begins the new chat, and the reply to the question that it ends with, if it does.
+    async fn go_on(
+        self: &Arc<Self>,
+        summary: String,
+        model: String,
+        kept: Vec<MessageId>,
+        last: MessageId,
+    ) -> Result<ChatId, ErrorReport> {
+        let _one_at_a_time = self.asking.lock().await;
+        let (answering, events) = (self.answering(), Arc::clone(&self.events));
+        let begun = self.store.call_for(last, move |store| {
+            let new = store.go_on_with_summary(last, &summary, &model, &kept)?.id;
+            publish_chat(store, &events, new)?;
+            publish_tags(store, &events)?;
+            let asked = store.messages(new)?.pop().filter(|message| message.role == Role::User);
+            let begun = asked.map(|question| answering.begin(store, new, question.id, None)).transpose()?;
+            Ok((new, begun))
+        });
+        let (new, begun) = begun.await?;
+        if let Some(begun) = begun {
+            // The page attaches to it when it opens the chat.
+            self.write(begun, Channel::new(|_| Ok(()))).await;
+        }
+        Ok(new)
+    }
+}
+
+/// What is said in a message, as the model reads it that summarises it.
+fn as_text(message: &Message) -> String {
+    let speaker = match message.role {
+        Role::System => "Summary of what was said before",
+        Role::User => "User",
+        Role::Assistant => "Assistant",
+    };
+    let pictures: String =
+        message.pictures.iter().map(|picture| format!("[picture: {}]\n", picture.name)).collect();
+    format!("{speaker}:\n{pictures}{}", message.text)
+}
+
+/// What the model is asked of a piece, behind the summary of those before it.
+fn request(before: &str, piece: &str, most: u32) -> String {
+    // A word takes more than one token in most languages.
+    let words = most / 5 * 3;
+    let before = match before {
+        "" => String::new(),
+        before => format!("Summary of what was said before:\n{before}\n\n"),
+    };
+    format!("A conversation:\n\n{before}{piece}\n\n---\n\n{REQUEST} At most {words} words.")
+}
+
+fn already_summarising() -> ErrorReport {
+    ErrorReport {
+        code: "already_summarising".into(),
+        message: "A summary of this chat is being written already.".into(),
+        hint: "Wait for it, or stop it.".into(),
+    }
+}
+
+fn not_ready() -> ErrorReport {
+    ErrorReport {
+        code: "model_not_ready".into(),
+        message: "The model is still being loaded.".into(),
+        hint: "Try again when it is ready.".into(),
+    }
+}
+
+fn nothing_older() -> ErrorReport {
+    ErrorReport {
+        code: "nothing_to_summarise".into(),
+        message: "This chat is too short for a summary: all of it would stay as it is.".into(),
+        hint: "Go on in it.".into(),
+    }
+}
+
+fn context_too_short() -> ErrorReport {
+    ErrorReport {
+        code: "context_too_short".into(),
+        message: "This model can read too little for a summary.".into(),
+        hint: "Choose a model with a longer context.".into(),
+    }
+}
+
+fn no_summary() -> ErrorReport {
+    ErrorReport {
+        code: "no_summary".into(),
+        message: "The model wrote no summary.".into(),
+        hint: "Try again, or choose another model. The chat is as it was.".into(),
+    }
+}

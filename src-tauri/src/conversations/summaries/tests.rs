@@ -1,0 +1,162 @@
+//! Tests of summaries, with the real engine and the demo model: what becomes of the chat and of the new one, where a
+//! summary is stopped, and where the engine dies.
+
+use foretoken_host::testing::kill;
+use foretoken_protocol::{BranchMessage, ChatOrigin, Destination, MessageStatus, OpenedChat, Provenance};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
+
+use super::*;
+use crate::app::App;
+use crate::conversations::pictures::Conversation;
+use crate::testing::{Running, TIMEOUT, page, rest, running};
+
+/// A chat of so many turns of about 500 tokens; `asked`: without an answer to the last question.
+async fn long_chat(app: &App, turns: usize, asked: bool) -> ChatId {
+    let settings = app.settings.current().generation;
+    let written = app.conversations.store.call(move |store| {
+        let chat = store.create_chat("The sea")?.id;
+        let mut last = None;
+        for turn in 1..=turns {
+            let question = format!("Question {turn}. {}", "Tell me of the sea. ".repeat(40));
+            let question = store.add_user_message(chat, last, &question)?.id;
+            if asked && turn == turns {
+                break;
+            }
+            let reply = store.begin_reply(chat, question, "Demo model", &settings)?.id;
+            let text = format!("Answer {turn}. {}", "The sea is wide and old. ".repeat(40));
+            store.append_to_reply(reply, &text, "", &Provenance::default())?;
+            let status = MessageStatus::Finished { reason: FinishReason::Stop };
+            store.finish_reply(reply, status, None, None)?;
+            last = Some(reply);
+        }
+        Ok(chat)
+    });
+    written.await.unwrap()
+}
+
+async fn opened(app: &App, chat: ChatId) -> OpenedChat {
+    app.conversations.store.call(move |store| store.open_chat(chat)).await.unwrap()
+}
+
+async fn chats(app: &App) -> usize {
+    app.conversations.store.call(|store| store.chats()).await.unwrap().len()
+}
+
+fn texts(messages: &[BranchMessage]) -> Vec<(Role, &str)> {
+    messages.iter().map(|shown| (shown.message.role, shown.message.text.as_str())).collect()
+}
+
+/// Begins a summary, and waits until its first piece is read.
+async fn begun(
+    app: &Arc<App>,
+    chat: ChatId,
+) -> (tokio::task::JoinHandle<Result<Option<ChatId>, ErrorReport>>, UnboundedReceiver<SummaryProgress>) {
+    let (channel, mut told) = page();
+    let conversations = Arc::clone(&app.conversations);
+    let task = tokio::spawn(async move { conversations.summarise(chat, channel).await });
+    timeout(TIMEOUT, told.recv()).await.unwrap().unwrap();
+    (task, told)
+}
+
+#[tokio::test]
+async fn a_chat_that_is_longer_than_the_context_goes_on_behind_a_summary() {
+    let Running { app, .. } = &running().await;
+    let chat = long_chat(app, 16, false).await;
+    let before = opened(app, chat).await;
+    let (channel, mut told) = page();
+    let new = app.conversations.summarise(chat, channel).await.unwrap().unwrap();
+    let told: Vec<SummaryProgress> = std::iter::from_fn(|| told.try_recv().ok()).collect();
+    assert!(told.len() > 1, "{told:?}");
+    let of = told.len() as u32;
+    assert!(
+        told.iter().zip(0..).all(|(progress, done)| *progress == SummaryProgress { done, of }),
+        "{told:?}"
+    );
+    assert_eq!(opened(app, chat).await, before, "the chat is as it was");
+
+    let after = opened(app, new).await;
+    let last = before.messages.last().unwrap().message.id;
+    assert_eq!(after.chat.origin, Some(ChatOrigin { chat, message: Some(last) }));
+    let [summary, kept @ ..] = &after.messages[..] else { panic!("{after:?}") };
+    assert!(summary.message.is_summary() && !summary.message.text.trim().is_empty(), "{summary:?}");
+    assert_eq!(summary.message.model.as_deref(), Some("Demo model"));
+    assert!(kept.len() >= 2 && kept.len() % 2 == 0, "whole turns: {}", kept.len());
+    assert_eq!(texts(kept), texts(&before.messages[before.messages.len() - kept.len()..]));
+
+    // What it says can be changed, and the chat goes on behind it as it did.
+    let words = "They spoke of the sea.";
+    let edited = app.conversations.edit_reply(1, summary.message.id, words.into()).await.unwrap();
+    assert_eq!(edited.messages[0].message.text, words);
+    assert!(edited.messages[0].message.edited && edited.messages[0].versions.len() == 2);
+    assert_eq!(texts(&edited.messages[1..]), texts(kept));
+
+    let (channel, mut events) = page();
+    app.conversations.ask(Destination::Chat(new), "And then?".into(), channel).await.unwrap();
+    let (_, reply) = rest(&mut events).await;
+    assert_eq!(reply.error, None);
+    assert!(reply.stats.as_ref().is_some_and(|stats| stats.prompt_tokens > 500 && stats.emitted > 0));
+    let EngineState::Ready { model, .. } = app.engine.state() else { panic!("a model is ready") };
+    let (store, id) = (&app.conversations.store, reply.parent.unwrap());
+    let conversation = store.call(move |store| Conversation::of(store, id, "Be kind.")).await.unwrap();
+    let read = app.conversations.read_by(&conversation, &model).await.unwrap().messages;
+    let [ChatMessage::System { content }, said @ ..] = &read[..] else { panic!("{read:?}") };
+    assert!(content.starts_with("Be kind.\n\n") && content.ends_with(words), "{content}");
+    assert!(said.iter().all(|message| !matches!(message, ChatMessage::System { .. })));
+    assert_eq!(said.len(), kept.len() + 1);
+}
+
+#[tokio::test]
+async fn a_question_that_had_no_room_is_answered_in_the_new_chat() {
+    let Running { app, .. } = &running().await;
+    let chat = long_chat(app, 12, true).await;
+    let before = opened(app, chat).await;
+    let (channel, _told) = page();
+    let new = app.conversations.summarise(chat, channel).await.unwrap().unwrap();
+    timeout(TIMEOUT, app.conversations.replies.all_ended()).await.unwrap();
+    let after = opened(app, new).await;
+    let [.., question, reply] = &after.messages[..] else { panic!("{after:?}") };
+    assert_eq!(question.message.text, before.messages.last().unwrap().message.text);
+    assert_eq!((reply.message.role, &reply.message.error), (Role::Assistant, &None));
+    assert!(!reply.message.text.is_empty());
+}
+
+#[tokio::test]
+async fn a_summary_that_is_stopped_leaves_nothing() {
+    let Running { app, .. } = &running().await;
+    let chat = long_chat(app, 16, false).await;
+    let before = opened(app, chat).await;
+    let (task, _told) = begun(app, chat).await;
+    let (channel, _) = page();
+    let second = app.conversations.summarise(chat, channel).await.unwrap_err();
+    assert_eq!(second.code, "already_summarising");
+    app.conversations.stop_summary(chat);
+    assert_eq!(timeout(TIMEOUT, task).await.unwrap().unwrap().unwrap(), None);
+    assert_eq!((chats(app).await, opened(app, chat).await), (1, before));
+    // Another one can be begun.
+    let (task, _told) = begun(app, chat).await;
+    app.conversations.stop_summary(chat);
+    assert_eq!(timeout(TIMEOUT, task).await.unwrap().unwrap().unwrap(), None);
+}
+
+#[tokio::test]
+async fn where_the_engine_dies_the_chat_is_as_it_was() {
+    let Running { app, engine, .. } = &running().await;
+    let chat = long_chat(app, 16, false).await;
+    let before = opened(app, chat).await;
+    let (task, _told) = begun(app, chat).await;
+    kill(engine);
+    let error = timeout(TIMEOUT, task).await.unwrap().unwrap().unwrap_err();
+    assert!(!error.message.is_empty(), "{error:?}");
+    assert_eq!((chats(app).await, opened(app, chat).await), (1, before));
+}
+
+#[tokio::test]
+async fn a_short_chat_needs_no_summary() {
+    let Running { app, .. } = &running().await;
+    let chat = long_chat(app, 1, false).await;
+    let (channel, _told) = page();
+    let refused = app.conversations.summarise(chat, channel).await.unwrap_err();
+    assert_eq!(refused.code, "nothing_to_summarise");
+    assert_eq!(chats(app).await, 1);
+}

@@ -1,0 +1,63 @@
+import type { GenerationSettings } from "../bridge/bindings";
+import { NumberField } from "../primitives/NumberField";
+import { radios } from "../primitives/radios";
+import { useModel } from "../state/store";
+import { MODES, noSwitch, thinkingOf, thinkingReason, thinkingWords } from "./thinking";
+
+/** The most tokens that a limit may have. */
+const MOST = 1_000_000;
+
+interface Props {
+  /** What holds now. */
+  thinking: GenerationSettings["thinking"];
+  testId: string;
+  change: (change: Pick<GenerationSettings, "thinking">) => void;
+}
+
+/** How much the model may think before it answers. */
+export function ThinkingChoice({ thinking, testId, change }: Props) {
+  const model = useModel();
+  const check = (index: number) => {
+    const mode = MODES[index]?.mode;
+    if (mode === undefined || mode === thinking.mode || thinkingReason(mode, model) !== null) return;
+    change({ thinking: thinkingOf(mode) });
+  };
+  const at = MODES.findIndex(({ mode }) => mode === thinking.mode);
+  const { group, radio } = radios("Thinking", at, check);
+  return (
+    <>
+      <div className="segments" data-testid={testId} {...group}>
+        {MODES.map(({ mode, name }, index) => {
+          const reason = thinkingReason(mode, model);
+          return (
+            <button
+              {...radio(index)}
+              key={mode}
+              data-testid={`${testId}-${mode}`}
+              aria-disabled={reason !== null || undefined}
+              title={reason ?? undefined}
+              onClick={() => check(index)}
+            >
+              {name}
+            </button>
+          );
+        })}
+      </div>
+      <p className="popover-note">{noSwitch(model) ?? thinkingWords(thinking, model)}</p>
+      {thinking.mode === "tokens" && (
+        <div className="fields">
+          <NumberField
+            label="Longest thinking"
+            words="In tokens"
+            value={thinking.tokens}
+            min={1}
+            max={MOST}
+            whole
+            testId={`${testId}-limit`}
+            onChange={(tokens) => tokens !== null && change({ thinking: { mode: "tokens", tokens } })}
+          />
+        </div>
+      )}
+    </>
+  );
+}

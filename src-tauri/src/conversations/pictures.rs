@@ -90,16 +90,16 @@ impl Conversation {
     }
 
     /// The messages of a chat up to and including `last`, behind its instructions. Those of all chats, `standing`, come
-    /// first, then those of its project: what one chat is told may say more. A summary of what was said before comes
-    /// last: templates want all instructions in one place.
+    /// first, then those of its project: what one chat is told may say more. A summary of what was said before comes last:
+    /// templates want all instructions in one place.
     pub(crate) fn of(store: &Store, last: MessageId, standing: &str) -> Result<Self, ChatsError> {
         let chat = store.chat_of(last)?;
         let settings = store.chat_settings(chat)?;
         let standing = if settings.without_standing { "" } else { standing };
-        let project = store.project_instructions(chat)?;
         let (summaries, said): (Vec<Message>, Vec<Message>) =
             store.path_to(last)?.into_iter().partition(Message::is_summary);
         let summaries = summaries.into_iter().map(|summary| format!("{SUMMARY_HEAD}\n\n{}", summary.text));
+        let project = store.project_instructions(chat)?;
         let instructions: Vec<String> = [standing.to_owned(), project, settings.system_prompt]
             .into_iter()
             .chain(summaries)

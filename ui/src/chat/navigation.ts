@@ -67,15 +67,13 @@ export async function keepChat(chat: number): Promise<void> {
 }
 
 /** Leaves the open chat for a new one, in the main window. */
-export async function newChat(): Promise<void> {
-  if (state().alone !== null) return void attempt(() => shell.act("new_chat"));
-  await beginChat(null);
-}
+export const newChat = () => beginChat(null);
 
 /** Leaves the open chat for a new one in a project: until it begins, the page of the project is what is seen. */
 export const openProject = (project: number) => beginChat(project);
 
 async function beginChat(project: number | null): Promise<void> {
+  if (state().alone !== null) return void attempt(() => shell.act("new_chat"));
   const navigation = startNavigation();
   setView({ editing: null, inspectedReply: null });
   await navigate(

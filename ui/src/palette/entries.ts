@@ -122,14 +122,6 @@ const commandEntries = (commands: Action[], run: Run): Entry[] =>
     choose: () => void run(action.id),
   }));
 
-const projectEntries = ({ projects }: Offer): Entry[] =>
-  projects.map(({ id, name }) => ({
-    key: `project ${id}`,
-    group: "Projects",
-    name: `Project: ${name}`,
-    keys: null,
-    choose: () => void openProject(id),
-  }));
 /** How replies are written in the open chat, and what becomes of its older part. */
 function replyEntries({ model, summarised }: Offer): Entry[] {
   const command = (key: string, name: string, choose: () => void): Entry => ({
@@ -149,6 +141,14 @@ function replyEntries({ model, summarised }: Offer): Entry[] {
       : [command("summarise", "Summarise the older part of this chat", () => void summarise(summarised))]),
   ];
 }
+const projectEntries = ({ projects }: Offer): Entry[] =>
+  projects.map(({ id, name }) => ({
+    key: `project ${id}`,
+    group: "Projects",
+    name: `Project: ${name}`,
+    keys: null,
+    choose: () => void openProject(id),
+  }));
 
 const promptEntries = ({ prompts }: Offer): Entry[] =>
   prompts.map((prompt, at) => ({

@@ -110,8 +110,8 @@ fn begin_branch(db: &Connection, last: MessageId) -> Result<ChatId, Fault> {
     let TreePosition { chat, .. } = TreePosition::of(db, last)?;
     let copy = "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, without_standing,
                                   without_project, generation, preset, project, origin_chat, origin_message)
-                SELECT title, named, :now, :now, system_prompt, without_standing, without_project, generation, preset,
-                       project, id, :last
+                SELECT title, named, :now, :now, system_prompt, without_standing, without_project, generation,
+                       preset, project, id, :last
                 FROM chat WHERE id = :chat RETURNING id";
     let values = named_params! {":now": now(), ":last": last, ":chat": chat};
     let new: ChatId = db.query_row(copy, values, |row| row.get(0))?;

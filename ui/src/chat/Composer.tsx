@@ -212,13 +212,12 @@ function AskTwoButton() {
   const others = otherModels(models, library, selected);
   if (others.length === 0) return null;
   const entries = others.map(({ name, path }) => ({
-    name,
-    reason: null,
+    name: `Ask ${name} too`,
+    reason,
     onSelect: () => askTwoModels(path),
   }));
-  const group: MenuEntry = { name: "Answer after it, and beside it", reason, onSelect: () => {}, entries };
   return (
-    <MenuButton label="Ask two models" testId="ask-two" entries={[group]} side="top">
+    <MenuButton label="Ask two models" testId="ask-two" entries={entries} side="top">
       <Icon name="columns" />
     </MenuButton>
   );

@@ -7,6 +7,7 @@ import { Screen } from "../frame/Screen";
 import { formatted } from "../paper/copying";
 import { CopyButton } from "../primitives/CopyButton";
 import { footerParts, samplingLabel } from "../primitives/format";
+import { Icon } from "../primitives/icons";
 import { RevealedText } from "../reveal/RevealedText";
 import { streamingReply } from "../state/server";
 import { setView, useStore } from "../state/store";
@@ -124,6 +125,7 @@ function Column({ side, id, versions }: ColumnProps) {
           unfinished={!streaming && text === ""}
           since={live?.thinkingSince ?? null}
           seconds={live?.thoughtSeconds ?? reply?.stats?.thinking.seconds ?? null}
+          cut={reply?.stats?.thinking.cut ?? false}
         />
       )}
       <div className="answer" data-testid="answer">
@@ -154,25 +156,28 @@ function Choice({ side, id, versions }: ColumnProps) {
   const label = (at: number) => `Version ${at + 1} of ${versions.length}`;
   if (versions.length === 2) return <span className="soft numbers">{label(versions.indexOf(id))}</span>;
   return (
-    <select
-      className="select"
-      aria-label={`Version on the ${side}`}
-      data-testid={`choose-${side}`}
-      value={id}
-      onChange={(event) => {
-        const { compared } = useStore.getState();
-        if (compared) setView({ compared: { ...compared, [side]: Number(event.target.value) } });
-      }}
-    >
-      {versions.map(
-        (version, at) =>
-          version !== other && (
-            <option key={version} value={version}>
-              {label(at)}
-            </option>
-          ),
-      )}
-    </select>
+    <span className="select-place">
+      <select
+        className="select"
+        aria-label={`Version on the ${side}`}
+        data-testid={`choose-${side}`}
+        value={id}
+        onChange={(event) => {
+          const { compared } = useStore.getState();
+          if (compared) setView({ compared: { ...compared, [side]: Number(event.target.value) } });
+        }}
+      >
+        {versions.map(
+          (version, at) =>
+            version !== other && (
+              <option key={version} value={version}>
+                {label(at)}
+              </option>
+            ),
+        )}
+      </select>
+      <Icon name="down" />
+    </span>
   );
 }
 

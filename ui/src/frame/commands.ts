@@ -80,6 +80,7 @@ export const COMMANDS: Commands = {
 /** What is done in the main window, wherever it is asked for. */
 const IN_MAIN: ActionId[] = [
   "new_temporary_chat",
+  "new_project",
   "find_chats",
   "export_chats",
   "import_chats",

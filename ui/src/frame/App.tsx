@@ -128,12 +128,14 @@ function ChatScreen() {
   const trouble = useStore((state) => state.trouble);
   const chat = useStore((state) => state.about);
   const project = useStore(openProject);
+  // A window for one chat has no other page.
+  const alone = useStore((state) => state.alone !== null);
   return (
     <>
       <main className="main">
         <header className="toolbar" data-tauri-drag-region>
           <TitleStart />
-          {project && chat && (
+          {project && chat && !alone && (
             <button
               type="button"
               className="quiet-button title-project"

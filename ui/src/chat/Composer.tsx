@@ -15,6 +15,7 @@ import { usePromptList } from "../prompts/usePromptList";
 import { modelBefore, shownProject, streamingReply } from "../state/server";
 import {
   setView,
+  summaryReason,
   useGeneration,
   useModel,
   useModelName,
@@ -37,8 +38,9 @@ import { enqueue, goesFirst, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
 import { SummariseButton, SummaryNote } from "./Summarise";
 import { askTwoModels } from "./sideBySide";
+import { stopUnseenSummary } from "./summarise";
 import { useFileTokens } from "./useTokens";
-import { awaitedFiles, draftKey, isTemporary } from "./view";
+import { awaitedFiles, canBeSummarised, draftKey, isTemporary } from "./view";
 import { WaitingMessages } from "./WaitingMessages";
 
 const NONE: Attachment[] = [];
@@ -69,7 +71,8 @@ export function Composer() {
         : !/\S/.test(text) && files.length + pictures.length === 0
           ? "There is no message to send yet."
           : null;
-  const reason = cannotAsk ?? cannotSend;
+  const summarising = useStore(summaryReason);
+  const reason = cannotAsk ?? summarising ?? cannotSend;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat or asking is a reason to write on
   useEffect(() => {
@@ -110,9 +113,16 @@ export function Composer() {
           error={error}
           testId="action-error"
           actions={
-            <button type="button" className="button" onClick={() => setView({ actionError: null })}>
-              Dismiss
-            </button>
+            <>
+              {error.code === "already_summarising" && chat !== null && (
+                <button type="button" className="button" onClick={() => stopUnseenSummary(chat)}>
+                  Stop the summary
+                </button>
+              )}
+              <button type="button" className="button" onClick={() => setView({ actionError: null })}>
+                Dismiss
+              </button>
+            </>
           }
         />
       )}
@@ -323,7 +333,7 @@ function ContextNote() {
       hint={`${count(use.used)} of ${count(use.of)} tokens are used. ${contextLabel(use)}`}
       actions={
         <>
-          <SummariseButton primary={use.full} />
+          {canBeSummarised(messages) && <SummariseButton primary={use.full} />}
           {use.full && (
             <button type="button" className="button" onClick={newChat}>
               New chat

@@ -3,7 +3,7 @@ import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
-import { setView, useGeneration, useStore } from "../state/store";
+import { setView, useGeneration, useModel, useStore } from "../state/store";
 import { addPreset, changePreset, choosePreset, deletePreset } from "./presets";
 import { useRepliesLabel } from "./repliesLabel";
 import { SamplingForm } from "./SamplingForm";
@@ -14,6 +14,7 @@ import { ThinkingChoice } from "./ThinkingChoice";
 export function RepliesControl() {
   const open = useStore((state) => state.repliesOpen);
   const generation = useGeneration();
+  const model = useModel();
   return (
     <PopoverButton
       label={
@@ -33,7 +34,12 @@ export function RepliesControl() {
         <SamplingForm generation={generation} change={changeSettings} />
       </Part>
       <Part title="Thinking">
-        <ThinkingChoice thinking={generation.thinking} testId="thinking-control" change={changeSettings} />
+        <ThinkingChoice
+          thinking={generation.thinking}
+          model={model}
+          testId="thinking-control"
+          change={changeSettings}
+        />
       </Part>
       <SystemPrompt />
       <Scope />

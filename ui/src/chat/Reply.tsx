@@ -18,7 +18,7 @@ import { Sources } from "./Sources";
 import { SummariseButton } from "./Summarise";
 import { Thinking } from "./Thinking";
 import { Versions } from "./Versions";
-import { isChanged, isMeasured } from "./view";
+import { canBeSummarised, isChanged, isMeasured } from "./view";
 
 /** A reply, as it is written and when it is done. */
 export const Reply = memo(function Reply({ message, last }: { message: Message; last: boolean }) {
@@ -134,10 +134,11 @@ function NextSteps({ message, kept, last, broken = false }: NextStepsProps) {
     status.state === "interrupted" || (status.state === "finished" && status.reason !== "stop");
   // What the model can read has no room for one word more; the note above the message says what to do then.
   const long = broken && message.error?.code === "prompt_too_long";
+  const summarisable = useStore(({ messages }) => long && canBeSummarised(messages));
   const goesOn = last && (unfinished || message.edited) && kept && !full;
   return (
     <>
-      {long && <SummariseButton primary />}
+      {summarisable && <SummariseButton primary />}
       {goesOn && (
         <ActionButton
           className={broken || cut ? "button primary" : "quiet-button"}

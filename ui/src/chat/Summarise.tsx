@@ -2,6 +2,11 @@ import { SignedNote } from "../frame/SignedNote";
 import { ActionButton } from "../primitives/ActionButton";
 import { useAnswerReason, useStore } from "../state/store";
 import { stopSummary, summarise } from "./summarise";
+import { isTemporary } from "./view";
+
+/** What becomes of a chat that goes on in a new one. */
+const fate = (chat: number) =>
+  isTemporary(chat) ? "This one closes, as temporary chats do." : "This one stays as it is.";
 
 /** Has the older part of the open chat summarised. */
 export function SummariseButton({ primary = false }: { primary?: boolean }) {
@@ -13,7 +18,7 @@ export function SummariseButton({ primary = false }: { primary?: boolean }) {
     <ActionButton
       className={primary ? "button primary" : "button"}
       data-testid="summarise"
-      title="In a new chat. This one stays as it is."
+      title={`In a new chat. ${fate(chat)}`}
       reason={cannotAnswer ?? (running ? "The summary is being written." : null)}
       onClick={() => summarise(chat)}
     >
@@ -34,7 +39,7 @@ export function SummaryNote() {
       role="status"
       testId="summary-note"
       message={of > 1 ? `Summarising part ${done + 1} of ${of}` : "Summarising the older part"}
-      hint="The chat goes on in a new one, with the latest messages as they are. This one stays as it is."
+      hint={`The chat goes on in a new one, with the latest messages as they are. ${fate(chat)}`}
       actions={
         <button type="button" className="button" data-testid="stop-summary" onClick={() => stopSummary(chat)}>
           Stop

@@ -1,7 +1,6 @@
-import type { GenerationSettings } from "../bridge/bindings";
+import type { GenerationSettings, ModelInfo } from "../bridge/bindings";
 import { NumberField } from "../primitives/NumberField";
 import { radios } from "../primitives/radios";
-import { useModel } from "../state/store";
 import { MODES, noSwitch, thinkingOf, thinkingReason, thinkingWords } from "./thinking";
 
 /** The most tokens that a limit may have. */
@@ -10,13 +9,14 @@ const MOST = 1_000_000;
 interface Props {
   /** What holds now. */
   thinking: GenerationSettings["thinking"];
+  /** The model that is to think so; null where it holds for any. */
+  model: ModelInfo | null;
   testId: string;
   change: (change: Pick<GenerationSettings, "thinking">) => void;
 }
 
 /** How much the model may think before it answers. */
-export function ThinkingChoice({ thinking, testId, change }: Props) {
-  const model = useModel();
+export function ThinkingChoice({ thinking, model, testId, change }: Props) {
   const check = (index: number) => {
     const mode = MODES[index]?.mode;
     if (mode === undefined || mode === thinking.mode || thinkingReason(mode, model) !== null) return;

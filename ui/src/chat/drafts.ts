@@ -80,6 +80,35 @@ export function moveDraft(chat: number): void {
   setView({ pendingFiles: pendingFiles.map((one) => (one.chat === null ? { ...one, chat } : one)) });
 }
 
+/** Takes what was typed and attached in a chat, and what waits there, along into the one that it goes on in. */
+export function carryDraft(from: number, to: number): void {
+  const { drafts, attached, pictures, queued, held, pendingFiles } = useStore.getState();
+  const [text, files, shown] = [drafts[from] ?? "", attached[from] ?? [], pictures[from] ?? []];
+  const waiting = queuedIn(from);
+  if (waiting.length > 0) {
+    const { [from]: why, ...others } = held;
+    setView({
+      queued: { ...queued, [from]: [] },
+      held: { ...others, [to]: why ?? "The chat goes on here." },
+    });
+    setQueued(to, waiting);
+  }
+  if (text !== "") {
+    change(from, "");
+    change(to, text);
+  }
+  if (files.length > 0 || waiting.length > 0) {
+    setFiles(from, () => []);
+    setFiles(to, () => files);
+  }
+  if (shown.length > 0 || waiting.length > 0) {
+    setPictures(from, () => []);
+    setPictures(to, () => shown);
+  }
+  if (waiting.length > 0 && text === "") change(from, "");
+  setView({ pendingFiles: pendingFiles.map((one) => (one.chat === from ? { ...one, chat: to } : one)) });
+}
+
 /** Changes the files that are to go with what is typed. */
 export function setFiles(chat: number | null, change: (files: Attachment[]) => Attachment[]): void {
   const { attached } = useStore.getState();

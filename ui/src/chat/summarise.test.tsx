@@ -77,6 +77,29 @@ describe("a chat that fills the context", () => {
     expect(useStore.getState().summaries).toEqual({});
   });
 
+  it("takes what was typed and what waits along, and nothing is sent meanwhile", async () => {
+    vi.spyOn(shell, "setDraftText").mockResolvedValue(null);
+    vi.spyOn(shell, "setDraftFiles").mockResolvedValue(null);
+    vi.spyOn(shell, "setDraftPictures").mockResolvedValue(null);
+    const waiting = { id: 1, text: "And bells?", files: [], pictures: [] };
+    useStore.setState({ drafts: { 5: "And foxes?" }, queued: { 5: [waiting] } });
+    render(<Composer />);
+    let all = Promise.resolve();
+    act(() => {
+      all = summarise(5);
+    });
+    await begun();
+    expect(screen.getByTestId("send").getAttribute("aria-disabled")).toBe("true");
+    await act(async () => {
+      end(8);
+      await all;
+    });
+    const { drafts, queued, held } = useStore.getState();
+    expect(drafts).toMatchObject({ 5: "", 8: "And foxes?" });
+    expect(queued).toMatchObject({ 5: [], 8: [waiting] });
+    expect(held[8]).toBe("The chat goes on here.");
+  });
+
   it("stays open where the person stops the summary", async () => {
     const stop = vi.spyOn(shell, "stopSummary").mockResolvedValue(null);
     const user = userEvent.setup();

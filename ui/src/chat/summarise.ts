@@ -3,6 +3,7 @@ import { shell } from "../bridge/bridge";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { setView, useStore } from "../state/store";
+import { carryDraft } from "./drafts";
 import { openChat } from "./navigation";
 
 const state = () => useStore.getState();
@@ -29,8 +30,10 @@ export async function summarise(chat: number): Promise<void> {
     ended = true;
     tell(chat, null);
     if (begun === null) return;
-    if (state().screen === "chat" && state().chat === chat) await openChat(begun);
-    else setView({ note: { text: "The summary is written. Its chat goes on in a new one.", undo: null } });
+    if (state().screen === "chat" && state().chat === chat) {
+      carryDraft(chat, begun);
+      await openChat(begun);
+    } else setView({ note: { text: "The summary is written. Its chat goes on in a new one.", undo: null } });
   } catch (error) {
     ended = true;
     tell(chat, null);
@@ -39,3 +42,9 @@ export async function summarise(chat: number): Promise<void> {
 }
 
 export const stopSummary = (chat: number) => shell.stopSummary(chat).catch(showError);
+
+/** Stops a summary that this page has not begun. */
+export async function stopUnseenSummary(chat: number): Promise<void> {
+  setView({ actionError: null });
+  await stopSummary(chat);
+}

@@ -140,6 +140,10 @@ export function inspected({
 export const isSummary = ({ role, model }: Pick<Message, "role" | "model">): boolean =>
   role === "system" && model !== null;
 
+/** Whether a chat has an older part: more than a question that has no answer yet. */
+export const canBeSummarised = (messages: Message[]): boolean =>
+  messages.filter(({ role, text }) => role === "user" || (role === "assistant" && text !== "")).length > 1;
+
 /** What a summary is called. */
 export const SUMMARY_NAME = "Summary of what was said before";
 

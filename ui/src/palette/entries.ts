@@ -4,7 +4,7 @@ import { changeSettings } from "../chat/settings";
 import { askTwoModels } from "../chat/sideBySide";
 import { summarise } from "../chat/summarise";
 import { MODES, thinkingOf, thinkingReason } from "../chat/thinking";
-import { draftKey } from "../chat/view";
+import { canBeSummarised, draftKey } from "../chat/view";
 import { openModel, selectModel } from "../models/choose";
 import { otherModels } from "../models/models";
 import { openProject } from "../projects/actions";
@@ -40,7 +40,7 @@ export const offer = (state: State): Offer => ({
   canOpen: reason(state, "open") === null,
   model: state.engine.state === "ready" ? state.engine.model : null,
   summarised:
-    state.screen === "chat" && streamingReply(state) === null && state.messages.length > 1
+    state.screen === "chat" && streamingReply(state) === null && canBeSummarised(state.messages)
       ? state.chat
       : null,
   asks: canAskTwo(state) ? modelName(state) : null,

@@ -168,7 +168,10 @@ describe("the palette", () => {
     const summarise = "Summarise the older part of this chat";
     expect(names("summarise")).toEqual([]);
     const status = { state: "finished", reason: "stop" };
-    const messages = [{ status }, { status }] as typeof state.messages;
+    const messages = [
+      { role: "user", text: "Hi", status },
+      { role: "assistant", text: "Hello", status },
+    ] as typeof state.messages;
     const offered = entries(offer({ ...now, messages }), [], "summarise", [], () => false);
     expect(offered.map(({ name }) => name)).toEqual([summarise]);
   });

@@ -33,7 +33,12 @@ export function RepliesPage() {
       </Group>
       <Group name="Thinking" words="How much a model that can may think before it answers.">
         <div className="settings-sampling">
-          <ThinkingChoice thinking={settings.thinking} testId="default-thinking" change={changeDefaults} />
+          <ThinkingChoice
+            thinking={settings.thinking}
+            model={null}
+            testId="default-thinking"
+            change={changeDefaults}
+          />
         </div>
       </Group>
       <Group

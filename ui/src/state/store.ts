@@ -90,7 +90,13 @@ export const useGeneration = (): GenerationSettings => useStore(generation);
 
 /** Why nothing can be taken away from the open chat now; null if it can. */
 export const useWritingReason = (): string | null =>
-  useStore((state) => (streamingReply(state) === null ? null : "A reply is being written in this chat."));
+  useStore((state) =>
+    streamingReply(state) !== null ? "A reply is being written in this chat." : summaryReason(state),
+  );
+
+/** Why nothing can be said in the open chat while a summary of it is being written; null if none is. */
+export const summaryReason = ({ chat, summaries }: Pick<State, "chat" | "summaries">): string | null =>
+  chat !== null && summaries[chat] !== undefined ? "A summary of this chat is being written." : null;
 
 /** Why nothing in the open chat can be answered now; null if it can. */
 export function useAnswerReason(): string | null {

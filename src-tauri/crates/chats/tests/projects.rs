@@ -103,7 +103,8 @@ fn what_a_project_says_reaches_its_chats_unless_one_will_not_hear_it() {
     let project = test.project("  Greenhouse\n plan ");
     let (inside, outside) = (test.chat("in", Some(project)), test.chat("out", None));
     let settings = ChatSettings { system_prompt: "Short.".into(), ..ChatSettings::default() };
-    test.store.change_project(project, "Greenhouse", "Metric units.", &settings).unwrap();
+    test.store.change_project(project, Some("Greenhouse"), None, Some(&settings)).unwrap();
+    test.store.change_project(project, None, Some("Metric units."), None).unwrap();
     let test = test.reopened();
     let kept = &test.store.projects().unwrap()[0];
     assert_eq!(
@@ -237,7 +238,7 @@ fn an_export_of_all_chats_carries_the_projects_once() {
     }
     let mut test = Test::new();
     let project = test.project("Greenhouse");
-    test.store.change_project(project, "Greenhouse", "Metric.", &ChatSettings::default()).unwrap();
+    test.store.change_project(project, Some("Greenhouse"), Some("Metric."), None).unwrap();
     test.store.add_project_file(project, &file("plan.txt", "Tomatoes in the north.")).unwrap();
     let chat = test.chat("one", Some(project));
     let path = test.folder.path().join("all.json");

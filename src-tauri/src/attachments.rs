@@ -59,12 +59,8 @@ impl From<AttachmentError> for ErrorReport {
             AttachmentError::Io { .. } => {
                 ("attachment_not_read", "Check that the file is there and that you may read it.")
             }
-            AttachmentError::Large { .. } => {
-                (TOO_LARGE, "Choose a part of it; no model reads as much.")
-            }
-            AttachmentError::LargeTogether => {
-                (TOO_LARGE, "Leave some out; no model reads as much.")
-            }
+            AttachmentError::Large { .. } => (TOO_LARGE, "Choose a part of it; no model reads as much."),
+            AttachmentError::LargeTogether => (TOO_LARGE, "Leave some out; no model reads as much."),
             AttachmentError::Many { .. } => {
                 ("attachments_too_many", "Leave some out, or put what belongs together into one file.")
             }

@@ -23,9 +23,48 @@ const MOST_SEEN: usize = 20_000;
 const DEEPEST: usize = 12;
 /// Endings of names whose files hold no text.
 const NO_TEXT: [&str; 42] = [
-    "7z", "a", "avi", "bmp", "bz2", "class", "db", "dll", "dmg", "dylib", "exe", "flac", "gguf", "gif", "gz", "heic",
-    "icns", "ico", "iso", "jar", "jpeg", "jpg", "m4a", "mkv", "mov", "mp3", "mp4", "o", "otf", "png", "pyc", "rar",
-    "safetensors", "so", "sqlite", "tar", "tiff", "ttf", "wav", "webp", "woff2", "zip",
+    "7z",
+    "a",
+    "avi",
+    "bmp",
+    "bz2",
+    "class",
+    "db",
+    "dll",
+    "dmg",
+    "dylib",
+    "exe",
+    "flac",
+    "gguf",
+    "gif",
+    "gz",
+    "heic",
+    "icns",
+    "ico",
+    "iso",
+    "jar",
+    "jpeg",
+    "jpg",
+    "m4a",
+    "mkv",
+    "mov",
+    "mp3",
+    "mp4",
+    "o",
+    "otf",
+    "png",
+    "pyc",
+    "rar",
+    "safetensors",
+    "so",
+    "sqlite",
+    "tar",
+    "tiff",
+    "ttf",
+    "wav",
+    "webp",
+    "woff2",
+    "zip",
 ];
 /// Folders of programs, whose files nobody has written.
 const LEFT_OUT: [&str; 3] = ["node_modules", "target", "__pycache__"];
@@ -78,7 +117,9 @@ pub(crate) async fn read_again(
     }
     let there: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
     // Of what was not looked through nobody knows.
-    let is_gone = |path: &str| whole && !there.contains(path) && !closed.iter().any(|closed| Path::new(path).starts_with(closed));
+    let is_gone = |path: &str| {
+        whole && !there.contains(path) && !closed.iter().any(|closed| Path::new(path).starts_with(closed))
+    };
     let gone: Vec<String> =
         known.iter().map(|before| before.path.clone()).filter(|path| is_gone(path)).collect();
     let more = !whole || files.len() > MOST;
@@ -106,7 +147,8 @@ pub(crate) async fn read_again(
         notes.push(format!("Only the first {MOST} files of the folder are read."));
     }
     if let Some(first) = closed.first() {
-        let others = if closed.len() > 1 { format!(" and {} others", closed.len() - 1) } else { String::new() };
+        let others =
+            if closed.len() > 1 { format!(" and {} others", closed.len() - 1) } else { String::new() };
         notes.push(format!(
             "{}{others} cannot be looked into. What was read there before is kept.",
             first.display()
@@ -166,7 +208,9 @@ fn files_of(root: &Path) -> Result<Found, FolderError> {
     let mut folders = VecDeque::from([(root.to_owned(), 0)]);
     'folders: while let Some((folder, depth)) = folders.pop_front() {
         let place = folder.strip_prefix(root).unwrap_or(&folder).to_owned();
-        let entries = match fs::read_dir(&folder).and_then(|entries| entries.take(MOST_SEEN + 1).collect::<Result<Vec<_>, _>>()) {
+        let entries = match fs::read_dir(&folder)
+            .and_then(|entries| entries.take(MOST_SEEN + 1).collect::<Result<Vec<_>, _>>())
+        {
             Ok(entries) => entries,
             // One that may not be looked into keeps none of the others out.
             Err(_) if depth > 0 => {

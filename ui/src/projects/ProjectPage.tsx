@@ -93,6 +93,7 @@ function Files({ project }: { project: Project }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever comes here sees what is in the folder now
   useEffect(() => void readFolder(project), [id, folder]);
   const reading = useStore((state) => state.readingFiles[id]);
+  const notes = useStore((state) => state.folderNotes[id]);
   const context = useModel()?.context_length;
   const tokens = files.reduce((all, file) => all + file.tokens, 0);
   const room = context === undefined ? "" : ` of ${count(context)}`;
@@ -164,6 +165,12 @@ function Files({ project }: { project: Project }) {
           {folder === null ? "Add a folder" : "Another folder"}
         </button>
       </p>
+      {folder !== null &&
+        notes?.map((note) => (
+          <p key={note} className="popover-note">
+            {note}
+          </p>
+        ))}
       {folder !== null && (
         <p className="project-folder soft" data-testid="project-folder">
           <Icon name="folder" />

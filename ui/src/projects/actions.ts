@@ -135,8 +135,12 @@ export async function readFolderFor(project: Project, patience: number): Promise
 /** Reads what has changed in the folder of a project. Who has none is not asked. */
 export const readFolder = async ({ id, folder }: Project): Promise<void> => {
   if (folder === null) return;
-  // What people should know they were told when they chose it.
-  await added(id, async (onReading) => ({ ...(await shell.readProjectFolder(id, onReading)), notes: [] }));
+  await added(id, async (onReading) => {
+    const { notes, ...rest } = await shell.readProjectFolder(id, onReading);
+    setView({ folderNotes: { ...state().folderNotes, [id]: notes } });
+    // The page of the project tells them: nobody has asked for it just now.
+    return { ...rest, notes: [] };
+  });
 };
 
 export const leaveFolder = (project: number) => attempt(() => shell.leaveProjectFolder(project));

@@ -27,6 +27,8 @@ pub(crate) const LARGEST: u32 = 8 << 20;
 pub(crate) const MOST: u32 = 64;
 /// The code of a file that is none of what can be read.
 pub(crate) const NOT_TEXT: &str = "attachment_not_text";
+/// The code of a file that is larger than any that is read.
+pub(crate) const TOO_LARGE: &str = "attachment_too_large";
 /// How long the text of a document is looked for.
 const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -57,12 +59,8 @@ impl From<AttachmentError> for ErrorReport {
             AttachmentError::Io { .. } => {
                 ("attachment_not_read", "Check that the file is there and that you may read it.")
             }
-            AttachmentError::Large { .. } => {
-                ("attachment_too_large", "Choose a part of it; no model reads as much.")
-            }
-            AttachmentError::LargeTogether => {
-                ("attachment_too_large", "Leave some out; no model reads as much.")
-            }
+            AttachmentError::Large { .. } => (TOO_LARGE, "Choose a part of it; no model reads as much."),
+            AttachmentError::LargeTogether => (TOO_LARGE, "Leave some out; no model reads as much."),
             AttachmentError::Many { .. } => {
                 ("attachments_too_many", "Leave some out, or put what belongs together into one file.")
             }

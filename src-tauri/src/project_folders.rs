@@ -1,5 +1,7 @@
 //! The folder of a project: its files are read once, and again when they have changed. Nothing is ever written there.
 
+use std::collections::{HashSet, VecDeque};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -9,14 +11,61 @@ use foretoken_host::Tool;
 use foretoken_protocol::{Attachment, ErrorReport, ProjectId};
 use thiserror::Error;
 
-use crate::attachments::{self, Keeping, NOT_TEXT};
+use crate::attachments::{self, Keeping, NOT_TEXT, TOO_LARGE};
 use crate::blocking::blocking;
 use crate::conversations::Conversations;
 
 /// So many files of a folder are read at most.
 const MOST: usize = 500;
+/// So many entries of a folder are looked at at most, those that are the least deep first.
+const MOST_SEEN: usize = 20_000;
 /// So deep a folder is looked through.
 const DEEPEST: usize = 12;
+/// Endings of names whose files hold no text.
+const NO_TEXT: [&str; 42] = [
+    "7z",
+    "a",
+    "avi",
+    "bmp",
+    "bz2",
+    "class",
+    "db",
+    "dll",
+    "dmg",
+    "dylib",
+    "exe",
+    "flac",
+    "gguf",
+    "gif",
+    "gz",
+    "heic",
+    "icns",
+    "ico",
+    "iso",
+    "jar",
+    "jpeg",
+    "jpg",
+    "m4a",
+    "mkv",
+    "mov",
+    "mp3",
+    "mp4",
+    "o",
+    "otf",
+    "png",
+    "pyc",
+    "rar",
+    "safetensors",
+    "so",
+    "sqlite",
+    "tar",
+    "tiff",
+    "ttf",
+    "wav",
+    "webp",
+    "woff2",
+    "zip",
+];
 /// Folders of programs, whose files nobody has written.
 const LEFT_OUT: [&str; 3] = ["node_modules", "target", "__pycache__"];
 /// The code of a picture, which a project does not keep.
@@ -27,16 +76,21 @@ const PICTURE: &str = "picture_in_project";
 enum FolderError {
     #[error("The folder {} cannot be read: {source}.", path.display())]
     Io { path: PathBuf, source: std::io::Error },
+    #[error("The folder {} is empty, and files were read of it before.", path.display())]
+    Empty { path: PathBuf },
 }
 
 impl From<FolderError> for ErrorReport {
     fn from(error: FolderError) -> Self {
-        Self {
-            code: "project_folder".into(),
-            message: error.to_string(),
-            hint: "What was read of it before is still there. Choose the folder again if it was moved."
-                .into(),
-        }
+        let hint = match error {
+            FolderError::Io { .. } => {
+                "What was read of it before is still there. Choose the folder again if it was moved."
+            }
+            FolderError::Empty { .. } => {
+                "What was read of it before is still there. Connect the disk that it is on, or leave the folder out."
+            }
+        };
+        Self { code: "project_folder".into(), message: error.to_string(), hint: hint.into() }
     }
 }
 
@@ -48,47 +102,78 @@ pub(crate) async fn read_again(
     project: ProjectId,
     reading: impl Fn(&[String]),
 ) -> Result<Vec<String>, ErrorReport> {
-    let _one_at_a_time = conversations.reading_folders.lock().await;
+    let one_at_a_time = conversations.reading_folder(project);
+    let _one_at_a_time = one_at_a_time.lock().await;
     let known = conversations.store.read(move |chats| chats.project_folder(project)).await?;
     let Some((folder, known)) = known else { return Ok(Vec::new()) };
     let root = PathBuf::from(&folder);
-    let (files, more) = blocking({
+    let Found { mut files, seen, whole, closed } = blocking({
         let root = root.clone();
         move || files_of(&root)
     })
     .await?;
-    let gone = known.iter().filter(|before| files.iter().all(|file| file.path != before.path));
-    let gone: Vec<String> = gone.map(|before| before.path.clone()).collect();
+    if seen == 0 && !known.is_empty() {
+        return Err(FolderError::Empty { path: root }.into());
+    }
+    let there: HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    // Of what was not looked through nobody knows.
+    let is_gone = |path: &str| {
+        whole && !there.contains(path) && !closed.iter().any(|closed| Path::new(path).starts_with(closed))
+    };
+    let gone: Vec<String> =
+        known.iter().map(|before| before.path.clone()).filter(|path| is_gone(path)).collect();
+    let more = !whole || files.len() > MOST;
+    files.truncate(MOST);
     if !gone.is_empty() {
         conversations.miss_folder_files(project, gone).await?;
     }
     let mut changed: Vec<FolderFile> = files.into_iter().filter(|file| !known.contains(file)).collect();
     changed.reverse();
-    while let Some(file) = changed.pop() {
+    while let Some(mut file) = changed.pop() {
         let waiting: Vec<String> =
             std::iter::once(&file).chain(changed.iter().rev()).map(|file| file.path.clone()).collect();
         reading(&waiting);
-        let read = read(tool, &root, &file).await;
+        let (read, again) = read(tool, &root, &file).await;
+        if again {
+            file.changed_at = 0;
+        }
         if !conversations.keep_folder_file(project, folder.clone(), file, read).await? {
             break;
         }
     }
     reading(&[]);
-    Ok(if more { vec![format!("Only the first {MOST} files of the folder are read.")] } else { Vec::new() })
+    let mut notes = Vec::new();
+    if more {
+        notes.push(format!("Only the first {MOST} files of the folder are read."));
+    }
+    if let Some(first) = closed.first() {
+        let others =
+            if closed.len() > 1 { format!(" and {} others", closed.len() - 1) } else { String::new() };
+        notes.push(format!(
+            "{}{others} cannot be looked into. What was read there before is kept.",
+            first.display()
+        ));
+    }
+    Ok(notes)
 }
 
-/// Reads a file of a folder.
-async fn read(tool: &Tool, root: &Path, file: &FolderFile) -> ReadFile {
+/// Reads a file of a folder. Returns too whether it is to be read again though it does not change: what has failed may
+/// work the next time.
+async fn read(tool: &Tool, root: &Path, file: &FolderFile) -> (ReadFile, bool) {
     match attachments::read_all(tool, vec![root.join(&file.path)], no_picture).await {
         Ok(attached) => match attached.files.into_iter().next() {
             Some(Attachment { text, .. }) => {
-                let named = Attachment { name: file.path.clone(), text };
-                ReadFile::Text(blocking(move || IndexedText::new(named)).await)
+                // A message has it in one line.
+                let named = Attachment { name: file.path.replace(char::is_control, " "), text };
+                (ReadFile::Text(blocking(move || IndexedText::new(named)).await), false)
             }
-            None => ReadFile::NoText,
+            None => (ReadFile::NoText, false),
         },
-        Err(refused) if refused.code == NOT_TEXT || refused.code == PICTURE => ReadFile::NoText,
-        Err(refused) => ReadFile::Trouble(refused.message),
+        Err(refused) if refused.code == NOT_TEXT || refused.code == PICTURE => (ReadFile::NoText, false),
+        Err(refused) => {
+            let lasts = refused.code == TOO_LARGE || refused.code.starts_with("document_");
+            (ReadFile::Trouble(refused.message), !lasts)
+        }
     }
 }
 
@@ -103,45 +188,70 @@ pub(crate) fn no_picture(_: Vec<u8>, name: String) -> Keeping<'static> {
     })
 }
 
-/// The files of a folder and of those in it, by their places, and whether there are more than are read. What is hidden is
-/// left out, and so are links: they may lead out of the folder.
-fn files_of(root: &Path) -> Result<(Vec<FolderFile>, bool), FolderError> {
-    let mut files = Vec::new();
-    let mut folders = vec![(root.to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        let io = |source| FolderError::Io { path: folder.clone(), source };
-        let entries = match fs::read_dir(&folder) {
+/// What is in a folder and in those below it.
+#[derive(Debug, Default)]
+struct Found {
+    /// The files by their places.
+    files: Vec<FolderFile>,
+    /// How many entries were looked at.
+    seen: usize,
+    /// All of it was looked through.
+    whole: bool,
+    /// The folders that may not be looked into, by their places.
+    closed: Vec<PathBuf>,
+}
+
+/// The files of a folder and of those in it. What is hidden is left out, and so are links: they may lead out of the
+/// folder.
+fn files_of(root: &Path) -> Result<Found, FolderError> {
+    let mut found = Found { whole: true, ..Found::default() };
+    let mut folders = VecDeque::from([(root.to_owned(), 0)]);
+    'folders: while let Some((folder, depth)) = folders.pop_front() {
+        let place = folder.strip_prefix(root).unwrap_or(&folder).to_owned();
+        let entries = match fs::read_dir(&folder)
+            .and_then(|entries| entries.take(MOST_SEEN + 1).collect::<Result<Vec<_>, _>>())
+        {
             Ok(entries) => entries,
             // One that may not be looked into keeps none of the others out.
-            Err(_) if depth > 0 => continue,
-            Err(error) => return Err(io(error)),
+            Err(_) if depth > 0 => {
+                found.closed.push(place);
+                continue;
+            }
+            Err(source) => return Err(FolderError::Io { path: folder, source }),
         };
         for entry in entries {
-            let entry = entry.map_err(io)?;
+            if found.seen == MOST_SEEN {
+                found.whole = false;
+                break 'folders;
+            }
+            found.seen += 1;
             let Ok(name) = entry.file_name().into_string() else { continue };
             // It may be gone by now.
             let Ok(about) = entry.metadata() else { continue };
             if name.starts_with('.') {
                 continue;
             }
-            let whole = entry.path();
             if about.is_dir() && depth < DEEPEST && !LEFT_OUT.contains(&name.as_str()) {
-                folders.push((whole, depth + 1));
+                folders.push_back((entry.path(), depth + 1));
             } else if about.is_file()
-                && let Ok(path) = whole.strip_prefix(root)
-                && let Some(path) = path.to_str()
+                && !has_no_text(&name)
+                && let Some(path) = place.join(&name).to_str()
             {
                 let changed = about.modified().unwrap_or(SystemTime::UNIX_EPOCH);
                 let since = changed.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
                 let changed_at = u64::try_from(since.as_millis()).unwrap_or_default();
-                files.push(FolderFile { path: path.to_owned(), size: about.len(), changed_at });
+                found.files.push(FolderFile { path: path.to_owned(), size: about.len(), changed_at });
             }
         }
     }
-    files.sort_by(|one, other| one.path.cmp(&other.path));
-    let more = files.len() > MOST;
-    files.truncate(MOST);
-    Ok((files, more))
+    found.files.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(found)
+}
+
+/// Whether the name of a file says that it holds no text.
+fn has_no_text(name: &str) -> bool {
+    let ending = Path::new(name).extension().and_then(OsStr::to_str).unwrap_or_default();
+    NO_TEXT.contains(&ending.to_ascii_lowercase().as_str())
 }
 
 #[cfg(test)]
@@ -165,6 +275,7 @@ mod tests {
         write("deep/bells.md", b"# Bells\n\nOf brass.");
         write("deep/broken.docx", b"PK\x03\x04 and no archive");
         write("picture.bin", &[0, 1, 2]);
+        write("picture.PNG", b"Nobody reads it.");
         write(".hidden.txt", b"Nobody sees it.");
         write("node_modules/much.txt", b"Nobody wrote it.");
         #[cfg(unix)]
@@ -203,6 +314,13 @@ mod tests {
         assert_eq!(texts.await.unwrap()[0].passages[0].text, "The owl rings at eight now.");
         assert_eq!(shown().await, [bells, broken, owls], "what is gone is still named");
 
+        for entry in fs::read_dir(notes.path()).unwrap() {
+            let path = entry.unwrap().path();
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            removed.unwrap();
+        }
+        let empty = again().await.unwrap_err();
+        assert!(empty.message.contains("is empty"), "a disk that is not connected: {}", empty.message);
         drop(notes);
         assert_eq!(again().await.unwrap_err().code, "project_folder");
         assert_eq!(shown().await.len(), 3, "and what was read of it is still there");

@@ -26,15 +26,16 @@ pub(crate) async fn create_project(app: State<'_, Arc<App>>, name: String) -> Re
     app.conversations.create_project(name).await
 }
 
-/// Gives a project another name, other instructions and other settings for new chats. Those that are there keep theirs.
+/// Gives a project another name, other instructions and other settings for new chats, as far as they are given. Chats
+/// that are there keep theirs.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn change_project(
     app: State<'_, Arc<App>>,
     project: ProjectId,
-    name: String,
-    instructions: String,
-    settings: ChatSettings,
+    name: Option<String>,
+    instructions: Option<String>,
+    settings: Option<ChatSettings>,
 ) -> Result<(), ErrorReport> {
     app.conversations.change_project(project, name, instructions, settings).await
 }

@@ -12,12 +12,13 @@ mod summaries;
 mod temporary;
 mod titles;
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use foretoken_chats::{ChatsError, is_temporary};
 use foretoken_host::Engine;
-use foretoken_protocol::{ChatId, ErrorReport, Snapshot};
+use foretoken_protocol::{ChatId, ErrorReport, ProjectId, Snapshot};
 use tokio::sync::{mpsc, watch};
 
 use crate::events::AppEvents;
@@ -63,8 +64,8 @@ pub(crate) struct Conversations {
     shown: watch::Sender<bool>,
     /// Held while chats are imported: what is dropped meanwhile comes after.
     importing: tokio::sync::Mutex<()>,
-    /// Held while the folder of a project is read.
-    pub(crate) reading_folders: tokio::sync::Mutex<()>,
+    /// Of each project, what is held while its folder is read.
+    reading_folders: Mutex<HashMap<ProjectId, Arc<tokio::sync::Mutex<()>>>>,
     /// Held while a reply is begun, so that a chat never has two at a time.
     asking: tokio::sync::Mutex<()>,
     /// The summaries that are being written.
@@ -100,7 +101,7 @@ impl Conversations {
             open: OpenChat::default(),
             shown: watch::Sender::default(),
             importing: tokio::sync::Mutex::new(()),
-            reading_folders: tokio::sync::Mutex::new(()),
+            reading_folders: Mutex::default(),
             asking: tokio::sync::Mutex::new(()),
             asked_temporarily: AtomicBool::new(false),
             summaries: Arc::default(),

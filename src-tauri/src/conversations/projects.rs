@@ -1,6 +1,6 @@
 //! Projects: made, changed, deleted and brought back, the chats that are moved into them, and their files.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use foretoken_chats::{ChatsError, FolderFile, IndexedText, ReadFile, Store};
 use foretoken_protocol::{
@@ -20,15 +20,18 @@ impl Conversations {
         self.with_projects(move |store| store.create_project(&name)).await
     }
 
-    /// Gives a project another name, other instructions and other settings for new chats.
+    /// Gives a project another name, other instructions and other settings for new chats, as far as they are given.
     pub(crate) async fn change_project(
         &self,
         project: ProjectId,
-        name: String,
-        instructions: String,
-        settings: ChatSettings,
+        name: Option<String>,
+        instructions: Option<String>,
+        settings: Option<ChatSettings>,
     ) -> Result<(), ErrorReport> {
-        self.with_projects(move |store| store.change_project(project, &name, &instructions, &settings)).await
+        self.with_projects(move |store| {
+            store.change_project(project, name.as_deref(), instructions.as_deref(), settings.as_ref())
+        })
+        .await
     }
 
     /// Moves a chat that is stored into a project, or out of the one that it is in.
@@ -118,6 +121,12 @@ impl Conversations {
         folder: Option<String>,
     ) -> Result<(), ErrorReport> {
         self.with_projects(move |store| store.set_project_folder(project, folder.as_deref())).await
+    }
+
+    /// What is held while the folder of a project is read: those of others are read meanwhile.
+    pub(crate) fn reading_folder(&self, project: ProjectId) -> Arc<tokio::sync::Mutex<()>> {
+        let mut reading = self.reading_folders.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(reading.entry(project).or_default())
     }
 
     /// Keeps what a file of a project's folder was read as. Returns whether that is still the project's folder.

@@ -137,8 +137,11 @@ export const commands = {
 	restoreChats: () => typedError<null, ErrorReport>(__TAURI_INVOKE("restore_chats")),
 	/**  Adds a project, with a name if none is given. */
 	createProject: (name: string) => typedError<Project, ErrorReport>(__TAURI_INVOKE("create_project", { name })),
-	/**  Gives a project another name, other instructions and other settings for new chats. Those that are there keep theirs. */
-	changeProject: (project: number, name: string, instructions: string, settings: ChatSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("change_project", { project, name, instructions, settings })),
+	/**
+	 *  Gives a project another name, other instructions and other settings for new chats, as far as they are given. Chats
+	 *  that are there keep theirs.
+	 */
+	changeProject: (project: number, name: string | null, instructions: string | null, settings: ChatSettings | null) => typedError<null, ErrorReport>(__TAURI_INVOKE("change_project", { project, name, instructions, settings })),
 	/**  Deletes a project with its chats, or so that they leave it. It can be brought back until the app quits. */
 	deleteProject: (project: number, withChats: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("delete_project", { project, withChats })),
 	/**  Brings a deleted project back, with what was deleted with it. */

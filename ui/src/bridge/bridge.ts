@@ -224,8 +224,10 @@ export const shell = {
   exportChats: (chat: number | null, format: ExportFormat, pictures: ExportedPictures) =>
     answered(commands.exportChats(chat, format, pictures)),
   createProject: (name: string) => answered(commands.createProject(name)),
-  changeProject: ({ id, name, instructions, settings }: Project) =>
-    answered(commands.changeProject(id, name, instructions, settings)),
+  changeProject: (
+    project: number,
+    { name, instructions, settings }: Partial<Pick<Project, "name" | "instructions" | "settings">>,
+  ) => answered(commands.changeProject(project, name ?? null, instructions ?? null, settings ?? null)),
   deleteProject: (project: number, withChats: boolean) =>
     answered(commands.deleteProject(project, withChats)),
   restoreProject: (project: number) => answered(commands.restoreProject(project)),

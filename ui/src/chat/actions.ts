@@ -4,7 +4,7 @@ import { sentListener } from "../bridge/replyListeners";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { openModel } from "../models/choose";
-import { projectFiles } from "../projects/texts";
+import { projectFiles, withProjectFilesAnew } from "../projects/texts";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { withFiles } from "./attachments";
@@ -108,8 +108,8 @@ async function withAllFiles(
   files: Attachment[],
   long: LongFiles,
 ): Promise<string> {
-  const [own, shared] = await Promise.all([inPart(files, long, text), projectFiles(chat, text)]);
-  return withFiles(text, [...own, ...shared]);
+  const own = await inPart(files, long, text);
+  return withFiles(text, [...own, ...(await projectFiles(chat, text, own))]);
 }
 
 /** Sends a message that has waited in a chat, be it open or not. Returns why that did not work; null if it did. */
@@ -149,7 +149,10 @@ function withoutSent(shown: MessagePicture[], sent: MessagePicture[]): MessagePi
 
 /** Puts `text` with pictures in the place of a message of the person's, and asks again from there. */
 export async function edit(message: number, text: string, pictures: MessagePicture[]): Promise<void> {
-  if ((await begin((replies) => shell.edit(message, text, pictures, replies))) !== null) leaveEdit(message);
+  const begun = await begin(async (replies) =>
+    shell.edit(message, await withProjectFilesAnew(message, text), pictures, replies),
+  );
+  if (begun !== null) leaveEdit(message);
 }
 
 /** Puts `text` in the place of a reply, as a version from which the chat goes on. */

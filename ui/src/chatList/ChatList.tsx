@@ -53,6 +53,13 @@ export function ChatList() {
     overscan: NEARBY,
     paddingEnd: 16,
   });
+  const naming = useStore((state) => state.renamingProject);
+  const named = rows.findIndex((row) => "project" in row && row.project.id === naming);
+  // A row that is not in view is not drawn, and cannot be named.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it comes into view once
+  useEffect(() => {
+    if (named >= 0) list.scrollToIndex(named);
+  }, [naming, named >= 0]);
   const shown = list.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {

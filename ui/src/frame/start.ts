@@ -15,6 +15,7 @@ import { shownProject } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { showError } from "./errors";
 import { applySnapshot } from "./snapshot";
+import { saveTyped } from "./typedText";
 
 /** Takes over a change that the shell tells; `run` does what is chosen in the menu bar. */
 function onAppEvent(event: AppEvent, run: Run): void {
@@ -52,7 +53,9 @@ function leaveAlone(): void {
 
 /** Lets the shell keep what was typed and chosen last, before the app ends. */
 const handOver = () =>
-  Promise.all([saveDrafts(), chatQueue.settled(), settingsQueue.settled()]).then(shell.handedOver);
+  Promise.all([saveTyped(), saveDrafts(), chatQueue.settled(), settingsQueue.settled()]).then(
+    shell.handedOver,
+  );
 
 /**
  * A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message, or to
@@ -64,13 +67,15 @@ function onDropped(folders: string[], files: string[]): void {
     if (files.length > 0) attachDropped(files);
     return;
   }
-  const [chats, others] = [files.filter(isJson), files.filter((path) => !isJson(path))];
+  const { screen } = useStore.getState();
+  // What is dropped on a project belongs to it, whatever it is called. What is not seen is not meant.
+  const project = screen === "chat" ? shownProject(useStore.getState()) : undefined;
+  const chats = project ? [] : files.filter(isJson);
+  const others = files.filter((path) => !chats.includes(path));
   if (chats.length > 0) importChats(chats);
   if (folders.length > 0) addModels(folders);
   if (others.length > 0) {
     setView({ screen: "chat" });
-    // What is dropped on a project belongs to it.
-    const project = shownProject(useStore.getState());
     if (project) addDropped(project.id, others);
     else attachDropped(others);
   }

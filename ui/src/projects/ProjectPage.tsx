@@ -1,8 +1,9 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import type { Project, ProjectChat } from "../bridge/bindings";
 import { openChat } from "../chat/navigation";
 import { repliesLabel } from "../chat/repliesLabel";
 import { Dot, titleOf } from "../chatList/ChatRow";
+import { useTypedText } from "../frame/typedText";
 import { count, shortDate } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { useModel, useStore } from "../state/store";
@@ -17,8 +18,6 @@ import {
 } from "./actions";
 import { withProjectSettings } from "./list";
 
-/** What is typed is kept so many milliseconds later at most. */
-const SAVE_DELAY = 400;
 /** So many chats are drawn before more are asked for. */
 const CHATS_AT_FIRST = 100;
 
@@ -42,39 +41,19 @@ export function ProjectPage({ project }: { project: Project }) {
 
 /** The instructions as they are typed. */
 function Instructions({ project: { id, instructions } }: { project: Project }) {
-  const [typed, setTyped] = useState<string | null>(null);
-  const unsaved = useRef<{ text: string; timer: ReturnType<typeof setTimeout> } | null>(null);
-  const save = async () => {
-    if (unsaved.current === null) return;
-    const { text, timer } = unsaved.current;
-    clearTimeout(timer);
-    unsaved.current = null;
-    await changeProject(id, { instructions: text });
-    if (unsaved.current === null) setTyped(null);
-  };
-  const onType = (text: string) => {
-    clearTimeout(unsaved.current?.timer);
-    unsaved.current = { text, timer: setTimeout(save, SAVE_DELAY) };
-    setTyped(text);
-  };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever leaves the page has written to the end
-  useEffect(() => {
-    window.addEventListener("pagehide", save);
-    return () => {
-      window.removeEventListener("pagehide", save);
-      save();
-    };
-  }, []);
+  const { text, onType, onBlur } = useTypedText(instructions, (text) =>
+    changeProject(id, { instructions: text }),
+  );
   return (
     <textarea
       className="system-prompt"
       rows={5}
-      value={typed ?? instructions}
+      value={text}
       placeholder="What it is about, what has been decided, how answers should be"
       aria-label="What every chat here knows"
       data-testid="project-instructions"
       onChange={(event) => onType(event.target.value)}
-      onBlur={save}
+      onBlur={onBlur}
     />
   );
 }
@@ -114,6 +93,7 @@ function Files({ project }: { project: Project }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whoever comes here sees what is in the folder now
   useEffect(() => void readFolder(project), [id, folder]);
   const reading = useStore((state) => state.readingFiles[id]);
+  const notes = useStore((state) => state.folderNotes[id]);
   const context = useModel()?.context_length;
   const tokens = files.reduce((all, file) => all + file.tokens, 0);
   const room = context === undefined ? "" : ` of ${count(context)}`;
@@ -185,6 +165,12 @@ function Files({ project }: { project: Project }) {
           {folder === null ? "Add a folder" : "Another folder"}
         </button>
       </p>
+      {folder !== null &&
+        notes?.map((note) => (
+          <p key={note} className="popover-note">
+            {note}
+          </p>
+        ))}
       {folder !== null && (
         <p className="project-folder soft" data-testid="project-folder">
           <Icon name="folder" />

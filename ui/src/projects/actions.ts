@@ -3,6 +3,8 @@ import { shell } from "../bridge/bridge";
 import { chatQueue } from "../bridge/serialQueue";
 import { openProject as enterProject } from "../chat/navigation";
 import { isTemporary } from "../chat/view";
+import { listChats } from "../chatList/actions";
+import { showSidebar } from "../frame/drawer";
 import { attempt, showError } from "../frame/errors";
 import { count } from "../primitives/format";
 import { dispatch, setView, useStore } from "../state/store";
@@ -28,8 +30,7 @@ export const createProject = () =>
   attempt(async () => {
     const { id } = await chatQueue.run(() => shell.createProject(""));
     await openProject(id);
-    // Its name is written in the list.
-    setView({ renamingProject: id, sidebar: true });
+    nameProject(id);
   });
 
 /** Reads the chats of a project, and what they say last. */
@@ -42,17 +43,18 @@ export const loadProjectChats = (project: number) =>
       dispatch({ kind: "project chats", project, chats });
   });
 
-/** Changes a project. What another change has done meanwhile stays. */
+/** Changes a project. Returns whether that worked. */
 export const changeProject = (
   project: number,
   change: Partial<Pick<Project, "name" | "instructions" | "settings">>,
-) =>
-  attempt(() =>
-    chatQueue.run(async () => {
-      const now = named(project);
-      if (now) await shell.changeProject({ ...now, ...change });
-    }),
-  );
+): Promise<boolean> => attempt(() => chatQueue.run(() => shell.changeProject(project, change)));
+
+/** Lets the person name a project in the list, which shows all then, and the row where it is. */
+export function nameProject(project: number): void {
+  if (state().tag !== null) listChats(null);
+  showSidebar();
+  setView({ renamingProject: project, query: "", hits: null });
+}
 
 export async function renameProject(project: number, name: string): Promise<void> {
   setView({ renamingProject: null });
@@ -117,11 +119,28 @@ export const addDropped = (project: number, files: string[]) =>
 export const chooseFolder = (project: number) =>
   added(project, (onReading) => shell.chooseProjectFolder(project, onReading));
 
+/**
+ * Reads what has changed in the folder of a project. Who has none is not asked. What is read already is enough to ask
+ * with: after `patience`, in milliseconds, reading goes on behind what is done next.
+ */
+export async function readFolderFor(project: Project, patience: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, patience);
+  });
+  await Promise.race([readFolder(project), enough]);
+  clearTimeout(timer);
+}
+
 /** Reads what has changed in the folder of a project. Who has none is not asked. */
 export const readFolder = async ({ id, folder }: Project): Promise<void> => {
   if (folder === null) return;
-  // What people should know they were told when they chose it.
-  await added(id, async (onReading) => ({ ...(await shell.readProjectFolder(id, onReading)), notes: [] }));
+  await added(id, async (onReading) => {
+    const { notes, ...rest } = await shell.readProjectFolder(id, onReading);
+    setView({ folderNotes: { ...state().folderNotes, [id]: notes } });
+    // The page of the project tells them: nobody has asked for it just now.
+    return { ...rest, notes: [] };
+  });
 };
 
 export const leaveFolder = (project: number) => attempt(() => shell.leaveProjectFolder(project));

@@ -1,7 +1,6 @@
 import type { Project } from "../bridge/bindings";
 import type { MenuEntry } from "../primitives/MenuButton";
-import { setView } from "../state/store";
-import { addFiles, askToDelete, expandProject, openProject } from "./actions";
+import { addFiles, askToDelete, expandProject, nameProject, openProject } from "./actions";
 
 /** What can be done with a project, in the list and where it is shown; `open` where its chats are listed or not. */
 export const projectEntries = (project: Project, open?: boolean): MenuEntry[] => {
@@ -21,7 +20,7 @@ export const projectEntries = (project: Project, open?: boolean): MenuEntry[] =>
     ...list,
     { name: "Add files…", reason: null, onSelect: () => addFiles(id) },
     // Its name is written in the list.
-    { name: "Rename", reason: null, onSelect: () => setView({ renamingProject: id, sidebar: true }) },
+    { name: "Rename", reason: null, onSelect: () => nameProject(id) },
     { name: "Delete", reason: null, onSelect: () => askToDelete(project) },
   ];
 };

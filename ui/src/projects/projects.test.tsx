@@ -4,19 +4,20 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Message, Project, ProjectChat, ProjectFile, ProjectText } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
-import { withFiles } from "../chat/attachments";
+import { splitFiles, withFiles } from "../chat/attachments";
 import { ChatPage } from "../chat/ChatPage";
 import { Files } from "../chat/Files";
-import { passagesOf } from "../chat/longFiles";
+import { passagesOf, withPassages } from "../chat/longFiles";
 import { chatSummary, openedChat } from "../chat/samples";
 import { type ListRow, listRows, projectRows, withChat } from "../chatList/list";
+import { saveTyped } from "../frame/typedText";
 import { chatFromHere, DEFAULT_CHAT_SETTINGS, knownChat, reduce, shownProject } from "../state/server";
 import { useStore } from "../state/store";
 import { addFiles, deleteProject, moveChat } from "./actions";
 import { withProjectChat } from "./list";
 import { ProjectPage } from "./ProjectPage";
 import { ProjectSheets } from "./ProjectSheets";
-import { projectFiles, readingOf } from "./texts";
+import { projectFiles, readingOf, withProjectFilesAnew } from "./texts";
 
 const initial = useStore.getInitialState();
 const state = () => useStore.getState();
@@ -179,6 +180,37 @@ describe("the files of a project", () => {
     expect(read.mock.lastCall?.[2]).toEqual([4]);
   });
 
+  it("leave room for what goes with the question, and one that has changed is read as any other", async () => {
+    const read = vi.spyOn(shell, "projectTexts").mockResolvedValue([]);
+    useStore.setState({ projects: [project(1, { files: [file(2, "note", 3000)] })], newIn: 1 });
+    await projectFiles(null, "And where?");
+    expect(read.mock.lastCall?.[2]).toEqual([2]);
+    await projectFiles(null, "And where?", [{ name: "own", text: "Owls. ".repeat(3000) }]);
+    expect(read.mock.lastCall?.[2]).toEqual([]);
+
+    const messages = [asked(1, withFiles("When?", [{ name: "note", text: "Owls sleep." }]))];
+    const about = chatSummary(4, { project: 1 });
+    const projects = [project(1, { files: [file(2, "note", 5000)] })];
+    useStore.setState({ chat: 4, about, newIn: null, messages, projects });
+    read.mockResolvedValue([{ name: "note", text: "Owls hear.", passages: [] }]);
+    await projectFiles(4, "And where?");
+    expect(read.mock.lastCall?.[2]).toEqual([]);
+    read.mockResolvedValue([{ name: "note", text: "Owls sleep.", passages: [] }]);
+    await projectFiles(4, "And where?");
+    expect(read.mock.lastCall?.[2]).toEqual([2]);
+  });
+
+  it("are found anew for another wording", async () => {
+    vi.spyOn(shell, "projectTexts").mockResolvedValue(TEXTS.slice(1));
+    const about = chatSummary(4, { project: 1 });
+    const projects = [project(1, { files: [file(1, "book", 90_000)] })];
+    const parts = (text: string) => ({ name: "book", text: withPassages([{ place: "Page 3", text }]) });
+    const before = withFiles("Where?", [{ name: "own", text: "Mine." }, parts("Old.")]);
+    useStore.setState({ chat: 4, about, projects, messages: [asked(1, before)] });
+    const { text, files } = splitFiles(await withProjectFilesAnew(1, before));
+    expect([text, files]).toEqual(["Where?", [{ name: "own", text: "Mine." }, parts("The bell rang.")]]);
+  });
+
   it("go with what has waited in a chat that is not open, as that is by then", async () => {
     vi.spyOn(shell, "projectTexts").mockResolvedValue(TEXTS);
     const opened = openedChat(4);
@@ -222,18 +254,34 @@ describe("the page of a project", () => {
     render(<ProjectPage project={one} />);
     await userEvent.type(screen.getByTestId("project-instructions"), "Metric.");
     await userEvent.tab();
-    await vi.waitFor(() => expect(changed.mock.lastCall?.[0]).toEqual({ ...one, instructions: "Metric." }));
+    await vi.waitFor(() => expect(changed.mock.lastCall).toEqual([1, { instructions: "Metric." }]));
     expect(screen.getByTestId("project-files").textContent).toBe("plan.pdf1,540");
 
     expect(screen.queryByTestId("project-keep-settings")).toBeNull();
     act(() => useStore.setState({ chatSettings: { ...DEFAULT_CHAT_SETTINGS, system_prompt: "Short." } }));
     await userEvent.click(screen.getByTestId("project-keep-settings"));
-    await vi.waitFor(() => expect(changed.mock.lastCall?.[0].settings.system_prompt).toBe("Short."));
+    await vi.waitFor(() => expect(changed.mock.lastCall?.[1].settings?.system_prompt).toBe("Short."));
 
     const chat = await screen.findByTestId("project-chat");
     expect(chat.textContent).toContain("About 5");
     await userEvent.click(chat);
     expect(opened.mock.lastCall?.[1]).toBe(5);
+  });
+
+  it("keeps what was typed where that could not be kept, and hands it over before the app ends", async () => {
+    const report = { code: "io", message: "The disk is full.", hint: "" };
+    const changed = vi.spyOn(shell, "changeProject").mockRejectedValueOnce(report).mockResolvedValue(null);
+    vi.spyOn(shell, "projectChats").mockResolvedValue([]);
+    useStore.setState({ projects: [project(1)], newIn: 1 });
+    render(<ProjectPage project={project(1)} />);
+    const field = screen.getByTestId("project-instructions") as HTMLTextAreaElement;
+    await userEvent.type(field, "Metric.");
+    await act(saveTyped);
+    expect(changed).toHaveBeenCalledTimes(1);
+    expect(field.value).toBe("Metric.");
+    await userEvent.type(field, " Short.");
+    await act(saveTyped);
+    expect(changed.mock.lastCall).toEqual([1, { instructions: "Metric. Short." }]);
   });
 
   it("has a switch in each of its chats", async () => {

@@ -10,6 +10,8 @@ export interface ProjectsView {
   deletingProject: number | null;
   /** Files that are being read, by the project that they are for: what they are called. */
   readingFiles: Record<number, string[]>;
+  /** What people should know of the folder of a project as it was read last. */
+  folderNotes: Record<number, string[]>;
 }
 
 /** As the window opens. */
@@ -19,4 +21,5 @@ export const PROJECTS_VIEW: ProjectsView = {
   moving: null,
   deletingProject: null,
   readingFiles: {},
+  folderNotes: {},
 };

@@ -45,8 +45,8 @@ const defaults = new Optimistic<GenerationSettings>({
 });
 
 /** Changes how the app looks and behaves. */
-export async function changePreferences(change: Partial<Preferences>): Promise<void> {
-  await attempt(() => preferences.change(change));
+export async function changePreferences(change: Partial<Preferences>): Promise<boolean> {
+  return attempt(() => preferences.change(change));
 }
 
 /** Takes over what the shell says of how the app looks and behaves. */

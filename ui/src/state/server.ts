@@ -572,6 +572,7 @@ export const knownChat = (
   { chats, projectChats, about }: Pick<ServerState, "chats" | "projectChats" | "about">,
   id: number | null,
 ): ChatSummary | undefined => {
+  if (id === null) return undefined;
   const isIt = (chat: ChatSummary) => chat.id === id;
   const inProject = Object.values(projectChats).flat();
   return (

@@ -76,7 +76,11 @@ impl Store {
     pub fn forget_deletions(&mut self) -> Result<(), ChatsError> {
         self.last_final = self
             .read(|db| Ok(db.query_row("SELECT ifnull(max(id), 0) FROM deletion", [], |row| row.get(0))?))?;
-        self.final_at = now();
+        // The clock may have been set back since something was deleted.
+        let last = "SELECT max(ifnull((SELECT max(deleted_at) FROM project), 0),
+                               ifnull((SELECT max(removed_at) FROM project_file WHERE removed_at IS NOT NULL), 0))";
+        let last: u64 = self.read(|db| Ok(db.query_row(last, [], |row| row.get(0))?))?;
+        self.final_at = last.max(now());
         self.deleted_presets.clear();
         Ok(())
     }

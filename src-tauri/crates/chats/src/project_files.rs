@@ -11,7 +11,7 @@ use crate::error::Fault;
 use crate::sql::{self, all, first, now};
 use crate::{ChatsError, Reader, Store};
 
-/// How many files a project may have.
+/// How many files a project may have beside those of its folder.
 const MOST_PROJECT_FILES: u32 = 500;
 /// What is said of a file that was in the folder when it was looked through before.
 pub(crate) const GONE: &str = "It is no longer in the folder.";
@@ -97,7 +97,8 @@ impl Store {
             let same = "UPDATE project_file SET removed_at = ?3
                         WHERE project = ?1 AND name = ?2 AND path IS NULL AND removed_at IS NULL RETURNING id";
             let replaced = all(db, same, (project, &file.name, at), |row| row.get(0))?.pop();
-            let count = "SELECT count(*) FROM project_file WHERE project = ?1 AND removed_at IS NULL";
+            let count = "SELECT count(*) FROM project_file
+                         WHERE project = ?1 AND path IS NULL AND removed_at IS NULL";
             let count: u32 = db.query_row(count, [project], |row| row.get(0))?;
             if count >= MOST_PROJECT_FILES {
                 return Err(

@@ -52,19 +52,22 @@ impl Store {
         })
     }
 
-    /// Gives a project another name, other instructions and other settings for new chats. Chats that are in it keep
-    /// their settings.
+    /// Gives a project another name, other instructions and other settings for new chats, as far as they are given.
+    /// Chats that are in it keep their settings.
     pub fn change_project(
         &mut self,
         id: ProjectId,
-        name: &str,
-        instructions: &str,
-        settings: &ChatSettings,
+        name: Option<&str>,
+        instructions: Option<&str>,
+        settings: Option<&ChatSettings>,
     ) -> Result<(), ChatsError> {
         self.write(|db| {
             must_exist(db, id)?;
-            let sql = "UPDATE project SET name = ?2, instructions = ?3, settings = ?4 WHERE id = ?1";
-            db.execute(sql, (id, named(name), instructions, sql::to_json(settings)?))?;
+            let settings = settings.map(sql::to_json).transpose()?;
+            let sql = "UPDATE project SET name = ifnull(?2, name), instructions = ifnull(?3, instructions),
+                              settings = ifnull(?4, settings)
+                       WHERE id = ?1";
+            db.execute(sql, (id, name.map(named), instructions, settings))?;
             Ok(())
         })
     }

@@ -103,7 +103,8 @@ fn what_a_project_says_reaches_its_chats_unless_one_will_not_hear_it() {
     let project = test.project("  Greenhouse\n plan ");
     let (inside, outside) = (test.chat("in", Some(project)), test.chat("out", None));
     let settings = ChatSettings { system_prompt: "Short.".into(), ..ChatSettings::default() };
-    test.store.change_project(project, "Greenhouse", "Metric units.", &settings).unwrap();
+    test.store.change_project(project, Some("Greenhouse"), None, Some(&settings)).unwrap();
+    test.store.change_project(project, None, Some("Metric units."), None).unwrap();
     let test = test.reopened();
     let kept = &test.store.projects().unwrap()[0];
     assert_eq!(
@@ -231,13 +232,31 @@ fn a_file_that_is_removed_or_replaced_is_found_no_more_and_can_come_back() {
 }
 
 #[test]
+fn what_was_deleted_is_purged_though_the_clock_was_set_back() {
+    let mut test = Test::new();
+    let project = test.project("Greenhouse");
+    test.store.delete_project(project, false).unwrap();
+    let db = rusqlite::Connection::open(test.folder.path().join("chats.db")).unwrap();
+    db.execute("UPDATE project SET deleted_at = deleted_at + 86400000", []).unwrap();
+    let mut test = test.reopened();
+    assert!(test.store.deleted_projects().unwrap().is_empty());
+    assert!(test.store.restore_project(project).is_err());
+    while test.store.purge_deleted().unwrap() {}
+    let left: u32 = db.query_row("SELECT count(*) FROM project", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 0);
+    let again = test.project("Thesis");
+    test.store.delete_project(again, false).unwrap();
+    assert_eq!(test.store.deleted_projects().unwrap().len(), 1, "and what is deleted next can come back");
+}
+
+#[test]
 fn an_export_of_all_chats_carries_the_projects_once() {
     fn no_picture(file: &Path, _: PictureDetail) -> Result<SeenPicture, ErrorReport> {
         panic!("{} is looked at", file.display())
     }
     let mut test = Test::new();
     let project = test.project("Greenhouse");
-    test.store.change_project(project, "Greenhouse", "Metric.", &ChatSettings::default()).unwrap();
+    test.store.change_project(project, Some("Greenhouse"), Some("Metric."), None).unwrap();
     test.store.add_project_file(project, &file("plan.txt", "Tomatoes in the north.")).unwrap();
     let chat = test.chat("one", Some(project));
     let path = test.folder.path().join("all.json");

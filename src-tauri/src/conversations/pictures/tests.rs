@@ -64,7 +64,7 @@ fn what_every_chat_should_know_comes_before_what_one_is_told() {
     assert_eq!(told(" ", true, "Metric units."), ["Who?"]);
     assert_eq!(told(" ", false, " \n"), ["Who?"]);
     let project = store.create_project("Forest").unwrap().id;
-    store.change_project(project, "Forest", "At night.", &Default::default()).unwrap();
+    store.change_project(project, Some("Forest"), Some("At night."), None).unwrap();
     store.move_chat(chat, Some(project)).unwrap();
     let told = |store: &foretoken_chats::Store| {
         let conversation = Conversation::of(store, question, "Metric units.").unwrap();

@@ -32,6 +32,7 @@ import { Announcer } from "./Announcer";
 import { DropTarget } from "./DropTarget";
 import { closeDrawer } from "./drawer";
 import { EngineBanner } from "./EngineBanner";
+import { ErrorNote } from "./ErrorNote";
 import { showError } from "./errors";
 import { Note } from "./Note";
 import { Sidebar } from "./Sidebar";
@@ -128,6 +129,8 @@ function ChatScreen() {
   const trouble = useStore((state) => state.trouble);
   const chat = useStore((state) => state.about);
   const project = useStore(openProject);
+  // No other chat is begun in a window that is for one.
+  const nowhere = useStore(({ alone, chat }) => alone !== null && chat === null);
   return (
     <>
       <main className="main">
@@ -186,6 +189,8 @@ function ChatScreen() {
         </header>
         {trouble ? (
           <Trouble trouble={trouble} />
+        ) : nowhere ? (
+          <NotOpened />
         ) : (
           <div className="chat-place">
             <Conversation />
@@ -198,4 +203,10 @@ function ChatScreen() {
       {inspector && !trouble && <Inspector />}
     </>
   );
+}
+
+/** A window for a chat that is not there: why it could not be opened, once that is known. */
+function NotOpened() {
+  const error = useStore((state) => state.actionError);
+  return <div className="chat-place">{error && <ErrorNote error={error} testId="not-opened" />}</div>;
 }

@@ -7,7 +7,9 @@ use crate::support::endless_model::open_endless_model;
 use crate::support::hub::{Hub, NAME};
 use crate::support::models_screen::{cancel_job, download, job_says, open_models, sandbox_with};
 use crate::support::sandbox::Sandbox;
-use crate::support::webdriver::keys::{ARROW_DOWN, ARROW_LEFT, BACKSPACE, CONTROL, ENTER, ESCAPE, F6, SHIFT, TAB};
+use crate::support::webdriver::keys::{
+    ARROW_DOWN, ARROW_LEFT, BACKSPACE, CONTROL, ENTER, ESCAPE, F6, SHIFT, TAB,
+};
 use crate::support::window::Window;
 
 #[test]
@@ -39,7 +41,8 @@ fn everything_can_be_done_with_the_keyboard() {
     }
     window.press(&[], ARROW_LEFT);
     window.press(&[], ARROW_LEFT);
-    window.wait_until("the model is not to think", || window.text("sampling-control").contains("No thinking"));
+    window
+        .wait_until("the model is not to think", || window.text("sampling-control").contains("No thinking"));
     window.press(&[], ESCAPE);
     window.wait_until("it is closed", || !window.is_popover_shown());
     assert_eq!(window.focus(), "sampling-control");

@@ -7,7 +7,8 @@ use foretoken_engine::bench::{Options, Questions, bench};
 use foretoken_engine::decode::{DraftPlan, DrafterKind, RowSpec};
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{
-    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PositionStats, ReplyStats, Sampling, TextKind, Thinking,
+    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PositionStats, ReplyStats, Sampling, TextKind,
+    Thinking,
 };
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense, write_demo_with};
 use foretoken_tests::rng::Rng;

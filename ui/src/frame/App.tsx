@@ -129,14 +129,16 @@ function ChatScreen() {
   const trouble = useStore((state) => state.trouble);
   const chat = useStore((state) => state.about);
   const project = useStore(openProject);
-  // No other chat is begun in a window that is for one.
-  const nowhere = useStore(({ alone, chat }) => alone !== null && chat === null);
+  // A window for one chat has no other page.
+  const alone = useStore((state) => state.alone !== null);
+  // Nor is another chat begun in it.
+  const nowhere = alone && chat === null;
   return (
     <>
       <main className="main">
         <header className="toolbar" data-tauri-drag-region>
           <TitleStart />
-          {project && chat && (
+          {project && chat && !alone && (
             <button
               type="button"
               className="quiet-button title-project"

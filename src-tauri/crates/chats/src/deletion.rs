@@ -164,7 +164,11 @@ fn deletion(row: &Row<'_>) -> rusqlite::Result<Deletion> {
 const NEAREST_VERSION: &str = "SELECT id FROM message WHERE chat = ?1 AND parent IS ?2 AND deletion IS NULL
     ORDER BY id > ?3, abs(id - ?3) LIMIT 1";
 
-pub(crate) fn record(db: &Connection, chat: ChatId, message: Option<MessageId>) -> rusqlite::Result<DeletionId> {
+pub(crate) fn record(
+    db: &Connection,
+    chat: ChatId,
+    message: Option<MessageId>,
+) -> rusqlite::Result<DeletionId> {
     let sql = "INSERT INTO deletion (chat, message, active_leaf, deleted_at)
                SELECT id, :message, active_leaf, :now FROM chat WHERE id = :chat RETURNING id";
     let values = named_params! {":chat": chat, ":message": message, ":now": now()};

@@ -4,9 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use foretoken_protocol::{
-    ChatId, DeletionId, ErrorReport, MessageId, PresetId, ProjectFileId, ProjectId,
-};
+use foretoken_protocol::{ChatId, DeletionId, ErrorReport, MessageId, PresetId, ProjectFileId, ProjectId};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 

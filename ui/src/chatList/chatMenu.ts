@@ -38,10 +38,12 @@ const listEntries = (id: number): MenuEntry[] => [
 ];
 
 const storedEntries = ({ id, pinned, title, project }: ChatSummary): MenuEntry[] => [
-  // A window of its own has no list, in which its name is written.
   ...(useStore.getState().alone === null
     ? listEntries(id)
-    : [{ name: "Show in the main window", reason: null, onSelect: () => showInMain(id) }]),
+    : [
+        { name: "Show in the main window", reason: null, onSelect: () => showInMain(id) },
+        { name: "Rename", reason: null, onSelect: () => setView({ renaming: id }) },
+      ]),
   { name: pinned ? "Unpin" : "Pin", reason: null, onSelect: () => pinChat(id, !pinned) },
   { name: "Tags…", reason: null, onSelect: () => setView({ tagging: id }) },
   { name: "Move to a project…", reason: null, onSelect: () => chooseProject(id) },

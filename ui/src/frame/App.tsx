@@ -6,7 +6,7 @@ import { Composer } from "../chat/Composer";
 import { Conversation } from "../chat/Conversation";
 import { Inspector, InspectorToggle } from "../chat/Inspector";
 import { VersionsScreen } from "../chat/VersionsScreen";
-import { titleOf } from "../chatList/ChatRow";
+import { RenameField, titleOf } from "../chatList/ChatRow";
 import { chatEntries } from "../chatList/chatMenu";
 import { ExportSheet } from "../chatList/ExportSheet";
 import { TagsSheet } from "../chatList/TagsSheet";
@@ -133,6 +133,8 @@ function ChatScreen() {
   const alone = useStore((state) => state.alone !== null);
   // Nor is another chat begun in it.
   const nowhere = alone && chat === null;
+  // It has no list in which a chat could be given another name.
+  const renaming = useStore((state) => alone && state.renaming !== null && state.renaming === state.chat);
   return (
     <>
       <main className="main">
@@ -155,7 +157,8 @@ function ChatScreen() {
               {project.name}
             </span>
           )}
-          {chat && (
+          {chat && renaming && <RenameField chat={chat} />}
+          {chat && !renaming && (
             <span className="title" data-tauri-drag-region data-testid="title">
               {titleOf(chat)}
             </span>

@@ -12,6 +12,7 @@ use tokio::sync::{broadcast, watch};
 
 use crate::app::App;
 use crate::conversations::replies::EndedReply;
+use crate::events::chat_window;
 use crate::notifications::{self, Notification};
 use crate::window::MAIN_WINDOW;
 
@@ -129,10 +130,13 @@ fn show_progress(handle: &AppHandle, percent: Option<u64>) {
     }
 }
 
-/// Tells whoever looks elsewhere. In the window itself there is the page.
+/// Tells whoever looks elsewhere. In the main window, and in that of the chat, there is the page.
 fn notify(handle: &AppHandle, notification: Notification) {
-    let is_focused =
-        handle.get_webview_window(MAIN_WINDOW).is_some_and(|window| window.is_focused().unwrap_or(false));
+    let is_before_them = |label: &str| {
+        handle.get_webview_window(label).is_some_and(|window| window.is_focused().unwrap_or(false))
+    };
+    let of_chat = notification.chat.map(chat_window);
+    let is_focused = is_before_them(MAIN_WINDOW) || of_chat.as_deref().is_some_and(is_before_them);
     let wanted = handle.state::<Arc<App>>().settings.current().preferences.notifications;
     if is_focused || !wanted {
         return;

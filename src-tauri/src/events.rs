@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use foretoken_protocol::{AppEvent, Surroundings};
+use foretoken_chats::is_temporary;
+use foretoken_protocol::{AppEvent, ChatId, Surroundings};
 use tauri::ipc::Channel;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -25,7 +26,7 @@ pub(crate) struct AppEvents {
     surroundings: Mutex<BTreeMap<String, Surroundings>>,
     /// The windows whose pages have still to hand over what was typed last.
     handing_over: Mutex<BTreeSet<String>>,
-    /// None has.
+    /// One has.
     handed_over: Notify,
 }
 
@@ -39,6 +40,8 @@ impl AppEvents {
     pub(crate) fn unsubscribe(&self, window: &str) {
         self.pages().remove(window);
         self.surroundings().remove(window);
+        // Nothing is left to wait for.
+        self.handed_over(window);
     }
 
     /// Sends a change to all windows. A page that opens later sees it in its snapshot.
@@ -59,6 +62,20 @@ impl AppEvents {
     /// Sends a change to all windows but the one that made it.
     pub(crate) fn publish_to_others(&self, window: &str, event: &AppEvent) {
         self.send_where(event, |other| other != window);
+    }
+
+    /// Sends to the other windows that may show a chat what one of them has changed about it. A temporary chat is shown
+    /// by the main window alone.
+    pub(crate) fn publish_of_chat(&self, window: &str, chat: ChatId, event: &AppEvent) {
+        if !is_temporary(chat) {
+            let own = chat_window(chat);
+            self.send_where(event, |other| other != window && (other == MAIN_WINDOW || other == own));
+        }
+    }
+
+    /// Sends to the windows that show no chats.
+    pub(crate) fn publish_beside_chats(&self, event: &AppEvent) {
+        self.send_where(event, |window| !has_chats(window));
     }
 
     /// Takes note that the page of a window knows what is around it.
@@ -93,29 +110,53 @@ impl AppEvents {
     /// Waits until the pages with chats have handed over what was typed last. One that does not answer is not waited
     /// for long.
     pub(crate) async fn settle(&self) {
-        let handed_over = self.handed_over.notified();
-        let has_chats = |window: &str| window == MAIN_WINDOW || window.starts_with(CHAT_WINDOWS);
+        self.settle_where(has_chats).await;
+    }
+
+    /// The same for the page of one window, which is about to close.
+    pub(crate) async fn settle_window(&self, window: &str) {
+        self.settle_where(|other| other == window).await;
+    }
+
+    async fn settle_where(&self, is_meant: impl Fn(&str) -> bool) {
         let writing: BTreeSet<String> =
-            self.pages().keys().filter(|window| has_chats(window)).cloned().collect();
-        self.handing_over().clone_from(&writing);
-        self.send_where(&AppEvent::Closing, has_chats);
-        if !writing.is_empty() && timeout(HAND_OVER_TIMEOUT, handed_over).await.is_err() {
+            self.pages().keys().filter(|window| is_meant(window)).cloned().collect();
+        self.handing_over().extend(writing.iter().cloned());
+        self.send_where(&AppEvent::Closing, is_meant);
+        let handed_over = async {
+            loop {
+                let told = self.handed_over.notified();
+                if self.handing_over().is_disjoint(&writing) {
+                    return;
+                }
+                told.await;
+            }
+        };
+        if timeout(HAND_OVER_TIMEOUT, handed_over).await.is_err() {
             tracing::warn!("a page has not handed over what was typed last");
+            self.handing_over().retain(|window| !writing.contains(window));
         }
     }
 
     /// The page of a window has handed over what was typed last.
     pub(crate) fn handed_over(&self, window: &str) {
-        let mut left = self.handing_over();
-        left.remove(window);
-        if left.is_empty() {
-            self.handed_over.notify_waiters();
-        }
+        self.handing_over().remove(window);
+        self.handed_over.notify_waiters();
     }
+}
+
+/// How the window for a chat is labelled.
+pub(crate) fn chat_window(chat: ChatId) -> String {
+    format!("{CHAT_WINDOWS}{chat}")
+}
+
+fn has_chats(window: &str) -> bool {
+    window == MAIN_WINDOW || window.starts_with(CHAT_WINDOWS)
 }
 
 #[cfg(test)]
 mod tests {
+    use foretoken_chats::FIRST_TEMPORARY;
     use tokio::sync::mpsc::UnboundedReceiver;
 
     use super::*;
@@ -147,6 +188,34 @@ mod tests {
         assert!(!is_over().await, "every window is waited for");
         events.handed_over("chat-7");
         assert!(is_over().await, "nothing else is waited for");
+    }
+
+    #[tokio::test]
+    async fn a_window_that_closes_is_waited_for_alone() {
+        let events = AppEvents::default();
+        let ((main, mut to_main), (chat, mut to_chat)) = (page(), page());
+        events.subscribe(MAIN_WINDOW, main);
+        events.subscribe("chat-7", chat);
+        let page_answers = async {
+            assert_eq!(to_chat.recv().await, Some(AppEvent::Closing));
+            events.handed_over("chat-7");
+        };
+        tokio::join!(events.settle_window("chat-7"), page_answers);
+        assert!(to_main.try_recv().is_err(), "it goes on");
+    }
+
+    #[test]
+    fn what_is_changed_about_a_chat_is_told_to_those_who_may_show_it() {
+        let events = AppEvents::default();
+        let mut heard = ["main", "chat-7", "chat-8", "settings"].map(|window| {
+            let (to, changes) = page();
+            events.subscribe(window, to);
+            changes
+        });
+        events.publish_of_chat("chat-7", 7, &AppEvent::ChatChanged { chat: 7 });
+        events.publish_of_chat("main", FIRST_TEMPORARY, &AppEvent::ChatChanged { chat: FIRST_TEMPORARY });
+        let heard = heard.each_mut().map(|changes| changes.try_recv().ok());
+        assert_eq!(heard, [Some(AppEvent::ChatChanged { chat: 7 }), None, None, None]);
     }
 
     #[test]

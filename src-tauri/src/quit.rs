@@ -9,19 +9,38 @@ use crate::app::App;
 use crate::desktop;
 use crate::window::{self, MAIN_WINDOW};
 
-/// Hides the window that somebody closes, or ends the app, as the person wants it. While other programs may use the
-/// model, the app goes on, and says so the first time.
+/// Hides the window that somebody closes, or ends the app, as the person wants it. While a chat has a window of its own,
+/// or other programs may use the model, the app goes on, and says the latter the first time.
 pub(crate) fn on_close_request(closed: &Window) {
     let app = closed.state::<Arc<App>>();
     let serves = app.local_api.is_on();
-    if !serves && !app.settings.current().preferences.keep_running {
+    let has_windows = app.conversations.has_windows();
+    if !has_windows && !keeps_running(&app) {
         quit(closed.app_handle());
         return;
     }
     window::hide(closed);
-    if serves {
+    if serves && !has_windows {
         tauri::async_runtime::spawn(desktop::tell_of_going_on(closed.app_handle().clone()));
     }
+}
+
+/// The last window of all is gone: ends the app, or lets it go on without one, as the person wants it.
+pub(crate) fn on_last_window_gone(handle: &AppHandle) {
+    let app = handle.state::<Arc<App>>();
+    if !keeps_running(&app) {
+        quit(handle);
+        return;
+    }
+    app.models.leave(true);
+    if app.local_api.is_on() {
+        tauri::async_runtime::spawn(desktop::tell_of_going_on(handle.clone()));
+    }
+}
+
+/// Whether the app goes on without a window.
+fn keeps_running(app: &App) -> bool {
+    app.local_api.is_on() || app.settings.current().preferences.keep_running
 }
 
 /// Ends the app, if the person agrees or nothing is being written. Downloads and conversions go on at the next start,

@@ -113,6 +113,10 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
             hide_panel(window);
         }
         WindowEvent::Focused(false) if window.label() == QUICK_WINDOW => hide_panel(window),
+        WindowEvent::CloseRequested { api, .. } if chat_windows::chat_of(window.label()).is_some() => {
+            api.prevent_close();
+            chat_windows::on_close_request(window);
+        }
         // Others close, and that is all.
         _ if window.label() != window::MAIN_WINDOW => {}
         WindowEvent::CloseRequested { api, .. } => {

@@ -144,7 +144,7 @@ pub(crate) fn bring_to_front(window: &WebviewWindow) {
     if let Err(error) = shown {
         tracing::error!("the window cannot be shown: {error}");
     }
-    if window.label() == MAIN_WINDOW {
+    if window.label() == MAIN_WINDOW || window.label().starts_with(CHAT_WINDOWS) {
         window.state::<Arc<App>>().models.leave(false);
     }
 }
@@ -172,7 +172,14 @@ pub(crate) fn hide(window: &Window) {
 
 fn hide_now(window: &Window) {
     match window.hide() {
-        Ok(()) => window.state::<Arc<App>>().models.leave(true),
+        Ok(()) => {
+            let app = window.state::<Arc<App>>();
+            app.events.publish_to(window.label(), &AppEvent::Hidden);
+            // Whoever has a chat before them has not left.
+            if !app.conversations.has_windows() {
+                app.models.leave(true);
+            }
+        }
         Err(error) => tracing::error!("the window cannot be hidden: {error}"),
     }
 }

@@ -55,7 +55,11 @@ pub(crate) async fn open_chat(
     navigation: u32,
     chat: ChatId,
 ) -> Result<OpenedChat, ErrorReport> {
-    app.conversations.show_chat(of_main(&window, navigation), chat).await
+    let mut opened = app.conversations.show_chat(of_main(&window, navigation), chat).await?;
+    if window.label() != MAIN_WINDOW {
+        app.conversations.unsent.take_out(chat, &mut opened.draft);
+    }
+    Ok(opened)
 }
 
 /// Opens the chat of a message and shows the branch that leads through it.
@@ -193,8 +197,17 @@ pub(crate) async fn delete_message(
 /// Deletes a chat. It can be brought back until the app quits.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn delete_chat(app: State<'_, Arc<App>>, chat: ChatId) -> Result<DeletionId, ErrorReport> {
-    app.conversations.delete_chat(chat).await
+pub(crate) async fn delete_chat(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+    chat: ChatId,
+) -> Result<DeletionId, ErrorReport> {
+    let deletion = app.conversations.delete_chat(chat).await?;
+    if window.label() != MAIN_WINDOW {
+        // The window goes with its chat.
+        app.events.publish_to_main(&AppEvent::ChatDeleted { deletion });
+    }
+    Ok(deletion)
 }
 
 /// Brings back what was deleted, and returns its chat.
@@ -221,14 +234,16 @@ pub(crate) async fn set_draft_text(
     text: String,
     typed: String,
 ) -> Result<(), ErrorReport> {
-    app.conversations.store.call_for(chat, move |store| store.set_draft_text(chat, &text)).await?;
+    let kept = text.clone();
+    app.conversations.store.call_for(chat, move |store| store.set_draft_text(chat, &kept)).await?;
     if let Some(chat) = chat {
-        app.events.publish_to_others(window.label(), &AppEvent::DraftText { chat, text: typed });
+        app.conversations.unsent.typed(chat, &text, &typed);
+        app.events.publish_of_chat(window.label(), chat, &AppEvent::DraftText { chat, text: typed });
     }
     Ok(())
 }
 
-/// Keeps the files that are to go with what is typed.
+/// Keeps the files that are to go with what is typed; the first `waiting` of them go with what waits to be sent.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn set_draft_files(
@@ -236,9 +251,14 @@ pub(crate) async fn set_draft_files(
     window: WebviewWindow,
     chat: Option<ChatId>,
     files: Vec<Attachment>,
+    waiting: u32,
 ) -> Result<(), ErrorReport> {
+    let own = files.iter().skip(waiting as usize).cloned().collect();
     app.conversations.store.call_for(chat, move |store| store.set_draft_files(chat, &files)).await?;
-    chat.into_iter().for_each(|chat| tell_others(&app, &window, chat));
+    if let Some(chat) = chat {
+        app.conversations.unsent.files_wait(chat, waiting);
+        app.events.publish_of_chat(window.label(), chat, &AppEvent::DraftFiles { chat, files: own });
+    }
     Ok(())
 }
 
@@ -377,8 +397,8 @@ fn of_main(window: &WebviewWindow, navigation: u32) -> Option<u32> {
 }
 
 /// Tells the other windows, which may show a chat too, that this one has changed it.
-pub(super) fn tell_others(app: &App, window: &WebviewWindow, chat: ChatId) {
-    app.events.publish_to_others(window.label(), &AppEvent::ChatChanged { chat });
+fn tell_others(app: &App, window: &WebviewWindow, chat: ChatId) {
+    app.events.publish_of_chat(window.label(), chat, &AppEvent::ChatChanged { chat });
 }
 
 /// A title as a file's name that every system takes.

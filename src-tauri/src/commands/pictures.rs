@@ -8,7 +8,6 @@ use foretoken_protocol::{ChatId, ErrorReport, MessagePicture, PictureDetail};
 use tauri::{State, WebviewWindow};
 
 use crate::app::App;
-use crate::commands::chats::tell_others;
 use crate::commands::dialogs::path_to_save;
 
 /// What people see of a picture, as a `data:` address.
@@ -31,7 +30,7 @@ pub(crate) async fn picture_in_detail(
     app.conversations.in_detail(picture, detail)
 }
 
-/// Keeps the pictures that are to go with what is typed.
+/// Keeps the pictures that are to go with what is typed; the first `waiting` of them go with what waits to be sent.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn set_draft_pictures(
@@ -39,9 +38,14 @@ pub(crate) async fn set_draft_pictures(
     window: WebviewWindow,
     chat: Option<ChatId>,
     pictures: Vec<MessagePicture>,
+    waiting: u32,
 ) -> Result<(), ErrorReport> {
+    let own = pictures.iter().skip(waiting as usize).cloned().collect();
     app.conversations.store.call_for(chat, move |store| store.set_draft_pictures(chat, &pictures)).await?;
-    chat.into_iter().for_each(|chat| tell_others(&app, &window, chat));
+    if let Some(chat) = chat {
+        app.conversations.unsent.pictures_wait(chat, waiting);
+        app.events.publish_of_chat(window.label(), chat, &AppEvent::DraftPictures { chat, pictures: own });
+    }
     Ok(())
 }
 

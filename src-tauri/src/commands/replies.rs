@@ -17,6 +17,7 @@ use crate::attachments::{self, Keeping};
 use crate::blocking::blocking;
 use crate::conversations::asking::Question;
 use crate::conversations::replies::Page;
+use crate::events::MAIN_WINDOW;
 use crate::handed::Purpose;
 
 /// How the names of pictures end. On a Mac the system's dialog then shows those of Photos too.
@@ -35,11 +36,17 @@ fn page_of(window: &WebviewWindow, events: Channel<ReplyEvent>) -> Page {
 pub(crate) async fn send_message(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
-    to: Destination,
+    mut to: Destination,
     text: String,
     pictures: Vec<MessagePicture>,
     events: Channel<ReplyEvent>,
 ) -> Result<Sent, ErrorReport> {
+    // Other windows take the main one nowhere.
+    if window.label() != MAIN_WINDOW
+        && let Destination::New(beginning) = &mut to
+    {
+        beginning.navigation = None;
+    }
     app.conversations.ask(to, Question { text, pictures }, page_of(&window, events)).await
 }
 

@@ -370,7 +370,7 @@ impl Conversations {
         let ended = move |failed| async move { this.mark_unseen(chat, failed).await };
         let writing = self.replies.begin(chat, reply, page, generation, dependencies, ended);
         // Whoever reads the chat now finds the reply, and follows it.
-        self.events.publish_to_others(&asked_in, &AppEvent::ChatChanged { chat });
+        self.events.publish_of_chat(&asked_in, chat, &AppEvent::ChatChanged { chat });
         let this = Arc::clone(self);
         tokio::spawn(async move {
             let Written { message, model } = writing.await;

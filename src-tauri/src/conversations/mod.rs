@@ -11,6 +11,7 @@ pub(crate) mod store;
 mod summaries;
 mod temporary;
 mod titles;
+mod unsent;
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -31,6 +32,7 @@ use replies::Replies;
 use store::ChatStore;
 use summaries::Summaries;
 pub(crate) use temporary::TemporaryFiles;
+use unsent::Unsent;
 
 /// How many chats the page is given when it opens; it asks for more when they are looked at.
 const CHATS_AT_FIRST: u32 = 200;
@@ -60,6 +62,8 @@ pub(crate) struct Conversations {
     /// Shared with the jobs of the store, so that the one that marks a chat with an unseen reply knows whether the chat
     /// is open by then.
     open: OpenChat,
+    /// What waits to be sent.
+    pub(crate) unsent: Unsent,
     /// Whether the page has everything that it shows when it opens.
     shown: watch::Sender<bool>,
     /// Held while chats are imported: what is dropped meanwhile comes after.
@@ -99,6 +103,7 @@ impl Conversations {
             temporary,
             events,
             open: OpenChat::default(),
+            unsent: Unsent::default(),
             shown: watch::Sender::default(),
             importing: tokio::sync::Mutex::new(()),
             reading_folders: Mutex::default(),

@@ -127,6 +127,11 @@ impl Conversations {
         self.open.windows().remove(&chat);
     }
 
+    /// Whether a chat has a window of its own.
+    pub(crate) fn has_windows(&self) -> bool {
+        !self.open.windows().is_empty()
+    }
+
     /// Opens a chat.
     pub(crate) async fn show_chat(
         self: &Arc<Self>,

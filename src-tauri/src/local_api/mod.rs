@@ -30,7 +30,7 @@ use self::token::TokenStore;
 use crate::blocking::blocking;
 use crate::clipboard::Clipboard;
 use crate::conversations::replies::Replies;
-use crate::events::{AppEvents, MAIN_WINDOW};
+use crate::events::AppEvents;
 use crate::keychain::API_TOKEN;
 use crate::models::Models;
 use crate::settings::{AppSettings, is_alias, is_origin, is_same_alias};
@@ -345,7 +345,7 @@ impl LocalApi {
             if changed.is_err() {
                 return;
             }
-            self.events.publish_to_others(MAIN_WINDOW, &AppEvent::LocalApi { local_api: self.shown() });
+            self.events.publish_beside_chats(&AppEvent::LocalApi { local_api: self.shown() });
             sleep(TOLD).await;
         }
     }

@@ -21,7 +21,16 @@ export function followVoices(): void {
   note();
   speech()?.addEventListener?.("voiceschanged", note);
   window.addEventListener("pagehide", stopReading);
+  // One window speaks at a time.
+  others.addEventListener("message", stopReading);
+  useStore.subscribe(({ reading, messages }) => {
+    const message = reading?.message ?? null;
+    if (message !== null && messages.every(({ id }) => id !== message)) stopReading();
+  });
 }
+
+/** Hears when another window begins to read, and says when this one does. */
+const others = new BroadcastChannel("reading aloud");
 
 /** Reads what is selected of a chat, or else the reply that has the focus or the last one; stops where it reads. */
 export function toggleReading(): void {
@@ -58,7 +67,10 @@ function begin(message: number | null, sentences: string[]): void {
       `No voice of this machine speaks ${LANGUAGES.of(language) ?? language}.`,
       "Add one in the system’s settings, where voices for spoken content are.",
     );
-  else say({ message, sentences, at: 0, paused: false });
+  else {
+    others.postMessage("begun");
+    say({ message, sentences, at: 0, paused: false });
+  }
 }
 
 const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });

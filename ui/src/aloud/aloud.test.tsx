@@ -2,6 +2,7 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Message } from "../bridge/bindings";
+import { actionsNow } from "../palette/table";
 import { useStore } from "../state/store";
 import { followVoices, readReply, stopReading, toggleReading } from "./actions";
 import { languageOf } from "./language";
@@ -134,6 +135,16 @@ describe("reading aloud", () => {
     toggleReading();
     expect(state().reading?.message).toBe(2);
     toggleReading();
+    expect(state().reading).toBeNull();
+  });
+
+  it("stops when its message is gone, and can be stopped from any screen", () => {
+    followVoices();
+    const reply = { id: 2, role: "assistant", text: "The owl is up. It is late." } as Message;
+    useStore.setState({ messages: [reply], screen: "models" });
+    readReply(reply.id, reply.text);
+    expect(actionsNow(state()).some(({ id }) => id === "read_aloud")).toBe(true);
+    useStore.setState({ messages: [] });
     expect(state().reading).toBeNull();
   });
 

@@ -102,8 +102,8 @@ export const commands = {
 	 *  holds; before that stands what waits to be sent.
 	 */
 	setDraftText: (chat: number | null, text: string, typed: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_text", { chat, text, typed })),
-	/**  Keeps the files that are to go with what is typed. */
-	setDraftFiles: (chat: number | null, files: Attachment[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_files", { chat, files })),
+	/**  Keeps the files that are to go with what is typed; the first `waiting` of them go with what waits to be sent. */
+	setDraftFiles: (chat: number | null, files: Attachment[], waiting: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_files", { chat, files, waiting })),
 	/**
 	 *  Keeps what a message is being changed to, with other pictures if there are some; without a text that
 	 *  is given up.
@@ -195,8 +195,8 @@ export const commands = {
 	pictureView: (hash: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("picture_view", { hash })),
 	/**  A picture in another detail, with what it costs then. */
 	pictureInDetail: (picture: MessagePicture, detail: PictureDetail) => typedError<MessagePicture, ErrorReport>(__TAURI_INVOKE("picture_in_detail", { picture, detail })),
-	/**  Keeps the pictures that are to go with what is typed. */
-	setDraftPictures: (chat: number | null, pictures: MessagePicture[]) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_pictures", { chat, pictures })),
+	/**  Keeps the pictures that are to go with what is typed; the first `waiting` of them go with what waits to be sent. */
+	setDraftPictures: (chat: number | null, pictures: MessagePicture[], waiting: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_draft_pictures", { chat, pictures, waiting })),
 	/**
 	 *  Writes a picture as it was given into a file that the person chooses in the system's dialog. Returns where it is;
 	 *  `null` if they chose none.
@@ -642,6 +642,24 @@ chat: number } |
 chat: number; 
 /**  All of it. */
 text: string } | 
+/**  Other files are to go with it now. */
+{ type: "draft_files"; 
+/**  The chat. */
+chat: number; 
+/**  All of them. */
+files: Attachment[] } | 
+/**  Other pictures are to go with it now. */
+{ type: "draft_pictures"; 
+/**  The chat. */
+chat: number; 
+/**  All of them. */
+pictures: MessagePicture[] } | 
+/**  A chat was deleted in its own window, which is gone with it. */
+{ type: "chat_deleted"; 
+/**  What brings it back. */
+deletion: number } | 
+/**  The window was hidden. */
+{ type: "hidden" } | 
 /**  A notification about a chat was clicked. */
 { type: "open_chat"; 
 /**  The chat. */

@@ -202,9 +202,10 @@ export const shell = {
     answered(commands.setDraftText(chat, text, typed)),
   setEdit: (message: number, edit: Omit<UnsentEdit, "message"> | null) =>
     answered(commands.setEdit(message, edit?.text ?? null, edit?.pictures ?? null)),
-  setDraftFiles: (chat: number | null, files: Attachment[]) => answered(commands.setDraftFiles(chat, files)),
-  setDraftPictures: (chat: number | null, pictures: MessagePicture[]) =>
-    answered(commands.setDraftPictures(chat, pictures)),
+  setDraftFiles: (chat: number | null, files: Attachment[], waiting: number) =>
+    answered(commands.setDraftFiles(chat, files, waiting)),
+  setDraftPictures: (chat: number | null, pictures: MessagePicture[], waiting: number) =>
+    answered(commands.setDraftPictures(chat, pictures, waiting)),
   pictureView: (hash: string) => answered(commands.pictureView(hash)),
   pictureInDetail: (picture: MessagePicture, detail: PictureDetail) =>
     answered(commands.pictureInDetail(picture, detail)),

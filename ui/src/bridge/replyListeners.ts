@@ -51,14 +51,18 @@ export const readReply = (chat: number, id: number): Promise<Message> =>
     shell.attach(id, read).catch(reject);
   });
 
-/** Follows replies of an opened chat that were begun before this page was there to see it. */
+/**
+ * Follows replies of an opened chat that were begun before this page was there to see it. `anew`: also those that it
+ * follows, as another page may have begun writing them anew.
+ */
 export function attachReplies(
   { chat: { id: chat }, messages }: OpenedChat,
   failed: (error: unknown) => void,
+  anew = false,
 ): void {
   for (const { message } of messages) {
     const { id, status } = message;
-    if (status.state !== "streaming" || state().live[id] || asked.has(id)) continue;
+    if (status.state !== "streaming" || (state().live[id] && !anew) || asked.has(id)) continue;
     asked.add(id);
     const attached = replyListener((message: Message) => {
       dispatch({ kind: "attached", chat, message });

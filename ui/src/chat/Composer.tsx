@@ -128,6 +128,7 @@ export function Composer() {
       )}
       <TemporaryNote />
       <ModelNote />
+      <SecondNote />
       <SummaryNote />
       <ContextNote />
       <PicturesNote attached={pictures} />
@@ -224,7 +225,7 @@ function AskTwoButton() {
   const entries = others.map(({ name, path }) => ({
     name: `Ask ${name} too`,
     reason,
-    onSelect: () => askTwoModels(path),
+    onSelect: () => askTwoModels(path, name),
   }));
   return (
     <MenuButton label="Ask two models" testId="ask-two" entries={entries} side="top">
@@ -291,6 +292,22 @@ function TemporaryNote() {
       >
         Keep this chat
       </ActionButton>
+    </div>
+  );
+}
+
+/** Says which model answers too when the reply has come, and lets it be. */
+function SecondNote() {
+  const name = useStore(({ second, chat }) => (second?.chat === chat ? second?.name : undefined));
+  if (name === undefined) return null;
+  return (
+    <div className="context-note model-note" data-testid="second-note">
+      <span className="model-note-words" role="status">
+        {name} answers too when this reply has come.
+      </span>
+      <button type="button" className="quiet-button" onClick={() => setView({ second: null })}>
+        Cancel
+      </button>
     </div>
   );
 }

@@ -76,7 +76,10 @@ export async function send(
   pictures: MessagePicture[] = [],
   long: LongFiles = NO_LONG_FILES,
 ): Promise<Sent | null> {
-  const { chat, chatSettings: settings, navigation, tag, newIn: project } = state();
+  const { alone, chat, chatSettings: settings, navigation, tag, newIn: project } = state();
+  // Where one chat is shown, no other is begun.
+  if (chat === null && alone !== null) return null;
+  setView({ second: null });
   const to: Destination =
     chat === null ? { new: { navigation: navigation.current, settings, project } } : { chat };
   const begun = await begin(
@@ -176,17 +179,23 @@ export function leaveEdit(message: number): void {
 
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
 
-/** Lets another model answer once more, and loads the one before again when it has. `begun`: it is being written. */
+/**
+ * Lets another model answer once more, and loads the one before again when it has. `begun`: it is being written. Nothing
+ * is asked once it is no longer wanted.
+ */
 export async function answerAgainWith(
   message: number,
   path: string,
   begun?: (sent: Sent) => void,
+  isWanted = () => true,
 ): Promise<void> {
   const before = state().selectedModel;
   const from = currentLocation();
-  if (!(await openModel(path))) return;
-  const sent = await begin((replies) => shell.retry(message, replies), begun, from);
-  if (sent !== null) await quietIn(sent.chat);
+  if (!isWanted() || !(await openModel(path))) return;
+  if (isWanted()) {
+    const sent = await begin((replies) => shell.retry(message, replies), begun, from);
+    if (sent !== null) await quietIn(sent.chat);
+  }
   // Whoever has chosen another one meanwhile keeps that.
   if (before !== "" && state().selectedModel === path) await openModel(before);
 }
@@ -220,6 +229,7 @@ export async function answerNow(message: number): Promise<void> {
 export function stop(): boolean {
   const reply = streamingReply(state());
   if (reply === null) return false;
+  setView({ second: null });
   shell.stop(reply).catch(showError);
   return true;
 }

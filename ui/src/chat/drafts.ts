@@ -46,18 +46,17 @@ export function followText(chat: number, text: string): void {
   if (queuedIn(chat).length > 0) keepText(chat);
 }
 
-/** Shows what was attached in a chat in another window; without it, the shell is asked for that once it is needed. */
-export function followAttached(chat: number, draft: Pick<Draft, "files" | "pictures"> | null): void {
-  // What is kept holds what waits here too.
-  if (queuedIn(chat).length > 0) return;
-  const key = draftKey(chat);
-  const { [key]: _files, ...attached } = useStore.getState().attached;
-  const { [key]: _pictures, ...pictures } = useStore.getState().pictures;
-  const kept = draft && { attached: { [key]: draft.files }, pictures: { [key]: draft.pictures } };
-  setView({
-    attached: { ...attached, ...kept?.attached },
-    pictures: { ...pictures, ...kept?.pictures },
-  });
+/** Shows the files that go with what is typed in a chat in another window. */
+export function followFiles(chat: number, files: Attachment[]): void {
+  setView({ attached: { ...useStore.getState().attached, [draftKey(chat)]: files } });
+  // What waits here is to be kept with them.
+  if (queuedIn(chat).some((waiting) => waiting.files.length > 0)) keepFiles(chat);
+}
+
+/** The same for pictures. */
+export function followPictures(chat: number, pictures: MessagePicture[]): void {
+  setView({ pictures: { ...useStore.getState().pictures, [draftKey(chat)]: pictures } });
+  if (queuedIn(chat).some((waiting) => waiting.pictures.length > 0)) keepPictures(chat);
 }
 
 /** Takes what was typed and attached since a new chat was begun along into it, unless the person has gone elsewhere. */
@@ -124,14 +123,14 @@ const queuedIn = (chat: number | null): QueuedMessage[] =>
 
 function keepFiles(chat: number | null): void {
   const own = useStore.getState().attached[draftKey(chat)] ?? [];
-  const files = [...queuedIn(chat).flatMap(({ files }) => files), ...own];
-  enqueueSave(() => shell.setDraftFiles(chat, files));
+  const waiting = queuedIn(chat).flatMap(({ files }) => files);
+  enqueueSave(() => shell.setDraftFiles(chat, [...waiting, ...own], waiting.length));
 }
 
 function keepPictures(chat: number | null): void {
   const own = useStore.getState().pictures[draftKey(chat)] ?? [];
-  const shown = [...queuedIn(chat).flatMap(({ pictures }) => pictures), ...own];
-  enqueueSave(() => shell.setDraftPictures(chat, shown));
+  const waiting = queuedIn(chat).flatMap(({ pictures }) => pictures);
+  enqueueSave(() => shell.setDraftPictures(chat, [...waiting, ...own], waiting.length));
 }
 
 function keepText(chat: number | null): void {

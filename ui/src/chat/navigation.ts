@@ -5,7 +5,7 @@ import { chatQueue } from "../bridge/serialQueue";
 import { attempt, noteError, showError } from "../frame/errors";
 import { knownChat } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
-import { followAttached, mergeDraft, mergeEdits, saveDrafts } from "./drafts";
+import { mergeDraft, mergeEdits, saveDrafts } from "./drafts";
 import { isTemporary } from "./view";
 
 const state = () => useStore.getState();
@@ -119,6 +119,9 @@ export async function openChat(chat: number): Promise<void> {
   if (current !== chat || navigation.pending || marked) await readAgain(chat);
 }
 
+/** Opens the chat of this window in the main one. */
+export const showInMain = (chat: number) => attempt(() => shell.goOnInWindow(chat));
+
 /** Opens the chat of a message, brings that into view, and marks there what `query` finds. */
 export async function showMessage(message: number, query: string): Promise<void> {
   const there = await showChat((navigation) => shell.showMessage(navigation, message));
@@ -140,24 +143,42 @@ export function branchChat(message: number): Promise<boolean> {
 
 /** Opens a chat in a window of its own. */
 export async function openWindow(chat: number | null): Promise<void> {
-  if (chat === null) return;
+  if (chat === null || isTemporary(chat)) return;
   // What is typed here is to be seen there.
   await saveDrafts();
   await attempt(() => shell.openChatWindow(chat));
 }
 
-/** Shows what another window has changed about a chat. */
+/** Chats that are being read again, and whether they have changed meanwhile. */
+const following = new Map<number, { again: boolean }>();
+
+/** Shows what another window has changed about a chat: one answer at a time, so that the last one is the newest. */
 export async function followChat(chat: number): Promise<void> {
-  if (state().chat !== chat) return followAttached(chat, null);
+  const under = following.get(chat);
+  if (under) {
+    under.again = true;
+    return;
+  }
+  const follow = { again: true };
+  following.set(chat, follow);
   try {
-    // What is changed here is newer.
-    await Promise.all([chatQueue.settled(), saveDrafts()]);
-    const opened = await shell.readChat(chat);
-    followAttached(chat, opened.draft);
-    dispatch({ kind: "followed", opened });
-    if (state().chat === chat) attachReplies(opened, showError);
+    while (follow.again && state().chat === chat) {
+      follow.again = false;
+      // What is changed here is newer.
+      await chatQueue.settled();
+      const { messages, chatSettings } = state();
+      const opened = await shell.readChat(chat);
+      // Something was sent or changed here while the answer was on its way.
+      if (state().messages !== messages || state().chatSettings !== chatSettings) follow.again = true;
+      else {
+        dispatch({ kind: "followed", opened });
+        if (state().chat === chat) attachReplies(opened, showError, true);
+      }
+    }
   } catch (error) {
     // It may be gone, which is told by itself.
     console.warn(reportOf(error));
+  } finally {
+    following.delete(chat);
   }
 }

@@ -23,6 +23,8 @@ export const goesFirst = (chat: number): boolean => queuedIn(chat).some(isOnItsW
 export function enqueue(text: string, files: Attachment[], pictures: MessagePicture[]): void {
   const { chat } = state();
   if (chat === null) return;
+  // What is asked further is answered next.
+  setView({ second: null });
   last += 1;
   const waiting = { id: last, text, files, pictures };
   if (queuedIn(chat).length === 0) setView({ held: without(state().held, chat) });
@@ -67,6 +69,11 @@ export function takeBack(id?: number): boolean {
   setFiles(chat, (files) => [...taken.files, ...files]);
   setPictures(chat, (pictures) => [...taken.pictures, ...pictures]);
   return true;
+}
+
+/** Makes all that wait in the open chat the draft again, as its window closes. */
+export function takeAllBack(): void {
+  while (takeBack());
 }
 
 /** Sends the message of a chat that has waited longest. It waits on where that does not work. */

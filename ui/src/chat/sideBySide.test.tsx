@@ -5,6 +5,7 @@ import type { Message, ModelInfo, Sent } from "../bridge/bindings";
 import { type ReplyListener, shell } from "../bridge/bridge";
 import { modelInfo } from "../models/samples";
 import { useStore } from "../state/store";
+import { enqueue } from "./queue";
 import { openedChat, replyStats } from "./samples";
 import { askTwoModels, compareHere, compareVersions } from "./sideBySide";
 import { VersionsScreen } from "./VersionsScreen";
@@ -115,6 +116,8 @@ describe("a message to two models", () => {
       useStore.setState({ selectedModel: path });
       return {} as ModelInfo;
     });
+    vi.spyOn(shell, "setDraftFiles").mockResolvedValue(null);
+    vi.spyOn(shell, "setDraftPictures").mockResolvedValue(null);
     vi.spyOn(shell, "send").mockImplementation(async (_to, text, _pictures, listener) => {
       replies.push(listener);
       const asked = { ...question, text };
@@ -128,7 +131,7 @@ describe("a message to two models", () => {
   });
 
   it("is answered by one after the other, and the second is seen beside the first while it is written", async () => {
-    const asked = askTwoModels("/bell");
+    const asked = askTwoModels("/bell", "Bell");
     await waitFor(() => expect(state().live[2]).toBeDefined());
     expect([state().drafts[5], loaded]).toEqual(["", []]);
     await end(0, message(2));
@@ -145,10 +148,20 @@ describe("a message to two models", () => {
     expect(loaded).toEqual(["/bell", "/owl"]);
   });
 
+  it("is answered by one alone where more is asked, or it is cancelled, before the second has begun", async () => {
+    const asked = askTwoModels("/bell", "Bell");
+    await waitFor(() => expect(state().second).toEqual({ chat: 5, name: "Bell" }));
+    enqueue("And then?", [], []);
+    expect(state().second).toBeNull();
+    await end(0, message(2));
+    await asked;
+    expect([loaded, state().screen]).toEqual([[], "chat"]);
+  });
+
   it("asks no second one where the first was stopped", async () => {
     const stopped = message(2, { status: { state: "finished", reason: "cancelled" } });
     vi.mocked(shell.attach).mockImplementation(async (_id, listener) => listener.begun(stopped));
-    const asked = askTwoModels("/bell");
+    const asked = askTwoModels("/bell", "Bell");
     await waitFor(() => expect(state().live[2]).toBeDefined());
     await end(0, stopped);
     await asked;

@@ -5,7 +5,7 @@ import { answerAgainWith, quietIn, send } from "./actions";
 import { contextRoom, longFiles } from "./longFiles";
 import { showVersion } from "./navigation";
 import { repliesWithVersions } from "./severalVersions";
-import { draftKey } from "./view";
+import { type ChatView, draftKey } from "./view";
 
 const state = () => useStore.getState();
 
@@ -34,8 +34,11 @@ export async function keepVersion(message: number): Promise<void> {
   if (isShown || (await showVersion(message))) setView({ jump: { message, highlighted: true } });
 }
 
-/** Sends what is typed, and lets another model answer it too once the reply has come, beside it as it is written. */
-export async function askTwoModels(path: string): Promise<void> {
+/**
+ * Sends what is typed, and lets another model answer it too once the reply has come, beside it as it is written. Whoever
+ * asks further, or leaves, wants no second answer any more.
+ */
+export async function askTwoModels(path: string, name: string): Promise<void> {
   const { chat, drafts, attached, pictures } = state();
   const key = draftKey(chat);
   const files = attached[key] ?? [];
@@ -43,15 +46,30 @@ export async function askTwoModels(path: string): Promise<void> {
   const sent = await send(drafts[key] ?? "", files, pictures[key] ?? [], long);
   const left = sent?.messages.at(-1)?.message.id;
   if (sent === null || left === undefined) return;
+  const second = { chat: sent.chat, name };
+  setView({ second });
+  const isWanted = () => state().second === second && state().chat === sent.chat;
   await quietIn(sent.chat);
-  await attempt(async () => {
-    const { status } = await readReply(sent.chat, left);
-    // Whoever has stopped it wants no other, and what failed is to be seen.
-    if (status.state !== "finished" || status.reason === "cancelled" || status.reason === "error") return;
-    await answerAgainWith(left, path, ({ messages }) => {
-      const right = messages.at(-1)?.message.id;
-      if (right !== undefined && state().screen === "chat")
-        setView({ screen: "versions", compared: { left, right } });
+  if (isWanted())
+    await attempt(async () => {
+      const { status } = await readReply(sent.chat, left);
+      // Whoever has stopped it wants no other, and what failed is to be seen.
+      if (status.state !== "finished" || status.reason === "cancelled" || status.reason === "error") return;
+      await answerAgainWith(
+        left,
+        path,
+        ({ messages }) => {
+          forgetSecond(second);
+          const right = messages.at(-1)?.message.id;
+          if (right !== undefined && state().screen === "chat")
+            setView({ screen: "versions", compared: { left, right } });
+        },
+        isWanted,
+      );
     });
-  });
+  forgetSecond(second);
+}
+
+function forgetSecond(second: ChatView["second"]): void {
+  if (state().second === second) setView({ second: null });
 }

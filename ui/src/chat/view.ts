@@ -72,6 +72,8 @@ export interface ChatView {
   edits: Record<number, Edit | null>;
   /** The message that pictures are being added to. */
   addingTo: number | null;
+  /** The model that is to answer too once the reply of a chat has come. */
+  second: { chat: number; name: string } | null;
   /** The versions of a reply that stand side by side. */
   compared: { left: number; right: number } | null;
   /** The message that came into view last because somebody asked for it, and whether it is shown for a moment. */
@@ -97,6 +99,7 @@ export const CHAT_VIEW: ChatView = {
   editing: null,
   edits: {},
   addingTo: null,
+  second: null,
   compared: null,
   jump: null,
 };

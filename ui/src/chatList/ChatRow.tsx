@@ -93,7 +93,8 @@ export function Dot({ chat, writing }: { chat: ChatSummary; writing: boolean }) 
   }
 }
 
-function RenameField({ chat }: { chat: ChatSummary }) {
+/** Where a chat is given another name: in the list, or as the title of its own window. */
+export function RenameField({ chat }: { chat: ChatSummary }) {
   return (
     <NameField
       name={chat.title}

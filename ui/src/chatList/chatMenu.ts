@@ -1,5 +1,5 @@
 import type { ChatSummary } from "../bridge/bindings";
-import { keepChat, openWindow } from "../chat/navigation";
+import { keepChat, openWindow, showInMain } from "../chat/navigation";
 import { isTemporary } from "../chat/view";
 import { keysLabel } from "../palette/table";
 import { printChat } from "../paper/actions";
@@ -38,8 +38,12 @@ const listEntries = (id: number): MenuEntry[] => [
 ];
 
 const storedEntries = ({ id, pinned, title, project }: ChatSummary): MenuEntry[] => [
-  // A window of its own has no list, in which its name is written.
-  ...(useStore.getState().alone === null ? listEntries(id) : []),
+  ...(useStore.getState().alone === null
+    ? listEntries(id)
+    : [
+        { name: "Show in the main window", reason: null, onSelect: () => showInMain(id) },
+        { name: "Rename", reason: null, onSelect: () => setView({ renaming: id }) },
+      ]),
   { name: pinned ? "Unpin" : "Pin", reason: null, onSelect: () => pinChat(id, !pinned) },
   { name: "Tags…", reason: null, onSelect: () => setView({ tagging: id }) },
   { name: "Move to a project…", reason: null, onSelect: () => chooseProject(id) },

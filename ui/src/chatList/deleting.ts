@@ -22,9 +22,19 @@ export const deleteChat = (chat: number, title: string) =>
   attempt(async () => {
     const shown = state().chat === chat;
     const deletion = await chatQueue.run(() => shell.deleteChat(chat));
-    const words = title === "" ? "The chat was deleted." : `“${title}” was deleted.`;
-    setView({ note: { text: words, undo: () => undoDeletion(deletion, shown) } });
+    noteChatDeleted(deletion, title, shown);
   });
+
+function noteChatDeleted(deletion: number, title: string, shown: boolean): void {
+  const text = title === "" ? "The chat was deleted." : `“${title}” was deleted.`;
+  setView({ note: { text, undo: () => undoDeletion(deletion, shown) } });
+}
+
+/** Says that a chat was deleted in its own window, which is gone and says nothing. */
+export function noteDeleted(deletion: number): void {
+  const title = state().deletions.find(({ id }) => id === deletion)?.title ?? "";
+  noteChatDeleted(deletion, title, false);
+}
 
 /** Brings back what was deleted. `shown`: whether its chat is to be shown then. */
 async function undoDeletion(deletion: number, shown: boolean): Promise<unknown> {

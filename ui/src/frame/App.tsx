@@ -6,7 +6,7 @@ import { Composer } from "../chat/Composer";
 import { Conversation } from "../chat/Conversation";
 import { Inspector, InspectorToggle } from "../chat/Inspector";
 import { VersionsScreen } from "../chat/VersionsScreen";
-import { titleOf } from "../chatList/ChatRow";
+import { RenameField, titleOf } from "../chatList/ChatRow";
 import { chatEntries } from "../chatList/chatMenu";
 import { ExportSheet } from "../chatList/ExportSheet";
 import { TagsSheet } from "../chatList/TagsSheet";
@@ -32,6 +32,7 @@ import { Announcer } from "./Announcer";
 import { DropTarget } from "./DropTarget";
 import { closeDrawer } from "./drawer";
 import { EngineBanner } from "./EngineBanner";
+import { ErrorNote } from "./ErrorNote";
 import { showError } from "./errors";
 import { Note } from "./Note";
 import { Sidebar } from "./Sidebar";
@@ -130,6 +131,10 @@ function ChatScreen() {
   const project = useStore(openProject);
   // A window for one chat has no other page.
   const alone = useStore((state) => state.alone !== null);
+  // Nor is another chat begun in it.
+  const nowhere = alone && chat === null;
+  // It has no list in which a chat could be given another name.
+  const renaming = useStore((state) => alone && state.renaming !== null && state.renaming === state.chat);
   return (
     <>
       <main className="main">
@@ -152,7 +157,8 @@ function ChatScreen() {
               {project.name}
             </span>
           )}
-          {chat && (
+          {chat && renaming && <RenameField chat={chat} />}
+          {chat && !renaming && (
             <span className="title" data-tauri-drag-region data-testid="title">
               {titleOf(chat)}
             </span>
@@ -188,6 +194,8 @@ function ChatScreen() {
         </header>
         {trouble ? (
           <Trouble trouble={trouble} />
+        ) : nowhere ? (
+          <NotOpened />
         ) : (
           <div className="chat-place">
             <Conversation />
@@ -200,4 +208,10 @@ function ChatScreen() {
       {inspector && !trouble && <Inspector />}
     </>
   );
+}
+
+/** A window for a chat that is not there: why it could not be opened, once that is known. */
+function NotOpened() {
+  const error = useStore((state) => state.actionError);
+  return <div className="chat-place">{error && <ErrorNote error={error} testId="not-opened" />}</div>;
 }

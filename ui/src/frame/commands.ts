@@ -93,4 +93,6 @@ const IN_MAIN: ActionId[] = [
 export const ALONE_COMMANDS: Commands = {
   ...COMMANDS,
   ...Object.fromEntries(IN_MAIN.map((id) => [id, () => shell.act(id).catch(showError)])),
+  // Whoever asks again wants to find the same in all chats, which the main window lists.
+  find: () => findHere() || shell.act("find_chats").catch(showError),
 };

@@ -1,11 +1,12 @@
-import { followVoices } from "../aloud/actions";
+import { followVoices, stopReading } from "../aloud/actions";
 import type { AppEvent, Snapshot } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { attachDropped } from "../chat/attaching";
-import { followText, saveDrafts } from "../chat/drafts";
+import { followFiles, followPictures, followText, saveDrafts } from "../chat/drafts";
 import { followChat, openChat, readAgain } from "../chat/navigation";
-import { followQueue } from "../chat/queue";
+import { followQueue, takeAllBack } from "../chat/queue";
+import { noteDeleted } from "../chatList/deleting";
 import { importChats } from "../chatList/files";
 import { addModels, loadLibrary } from "../models/actions";
 import type { Run } from "../palette/table";
@@ -33,6 +34,10 @@ function onAppEvent(event: AppEvent, run: Run): void {
       else if (event.type === "chats_trouble") leaveAlone();
       else if (event.type === "chat_changed") followChat(event.chat);
       else if (event.type === "draft_text") followText(event.chat, event.text);
+      else if (event.type === "draft_files") followFiles(event.chat, event.files);
+      else if (event.type === "draft_pictures") followPictures(event.chat, event.pictures);
+      else if (event.type === "chat_deleted") noteDeleted(event.deletion);
+      else if (event.type === "hidden") stopReading();
       else if (event.type === "action") run(event.action);
       else if (event.type === "open_chat") openChat(event.chat);
       else if (event.type === "closing") handOver();
@@ -51,11 +56,16 @@ function leaveAlone(): void {
   if (useStore.getState().alone !== null) shell.closeWindow().catch(showError);
 }
 
-/** Lets the shell keep what was typed and chosen last, before the app ends. */
-const handOver = () =>
-  Promise.all([saveTyped(), saveDrafts(), chatQueue.settled(), settingsQueue.settled()]).then(
+/**
+ * Lets the shell keep what was typed and chosen last, before the app or a window ends. What waits in a window for one
+ * chat is a draft again, which the main window shows.
+ */
+function handOver(): Promise<unknown> {
+  if (useStore.getState().alone !== null) takeAllBack();
+  return Promise.all([saveTyped(), saveDrafts(), chatQueue.settled(), settingsQueue.settled()]).then(
     shell.handedOver,
   );
+}
 
 /**
  * A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message, or to

@@ -4,7 +4,7 @@ import { changeSettings } from "../chat/settings";
 import { askTwoModels } from "../chat/sideBySide";
 import { summarise } from "../chat/summarise";
 import { MODES, thinkingOf, thinkingReason } from "../chat/thinking";
-import { canBeSummarised, draftKey } from "../chat/view";
+import { awaitedFiles, canBeSummarised, draftKey } from "../chat/view";
 import { openModel, selectModel } from "../models/choose";
 import { otherModels } from "../models/models";
 import { openProject } from "../projects/actions";
@@ -50,6 +50,7 @@ const canAskTwo = (state: State): boolean =>
   state.screen === "chat" &&
   /\S/.test(state.drafts[draftKey(state.chat)] ?? "") &&
   reason(state, "ask") === null &&
+  awaitedFiles(state).length === 0 &&
   streamingReply(state) === null;
 
 /** The commands that can be given now. */
@@ -178,7 +179,7 @@ function modelEntries({ models, library, selectedModel, canOpen, asks }: Offer):
       group: "Models",
       name: `Ask two models: ${asks} and ${name}`,
       keys: null,
-      choose: () => void askTwoModels(path),
+      choose: () => void askTwoModels(path, name),
     }),
   );
   return [...uses, ...pairs];

@@ -1,5 +1,6 @@
 import { ACTIONS, type Action, type ActionId, type Availability, type MenuState } from "../bridge/bindings";
 import { repliesWithVersions } from "../chat/severalVersions";
+import { isTemporary } from "../chat/view";
 import { sidebarShown } from "../frame/view";
 import { chatFromHere, streamingReply } from "../state/server";
 import { type State, useStore } from "../state/store";
@@ -36,8 +37,9 @@ const AVAILABLE: Record<Availability, (state: State) => boolean> = {
   with_statistics: ({ screen, messages }) =>
     screen === "chat" && messages.some(({ stats }) => stats !== null),
   with_versions: (state) => state.screen === "chat" && repliesWithVersions(state).length > 0,
-  with_voice: ({ screen, hasVoice, messages }) =>
-    screen === "chat" && hasVoice && messages.some(({ role, text }) => role === "assistant" && text !== ""),
+  with_voice: ({ screen, hasVoice, messages, reading }) =>
+    reading !== null ||
+    (screen === "chat" && hasVoice && messages.some(({ role, text }) => role === "assistant" && text !== "")),
   with_next_chat: (state) => state.alone === null && chatFromHere(state, 1) !== undefined,
   with_previous_chat: (state) => state.alone === null && chatFromHere(state, -1) !== undefined,
   with_model_in_memory: ({ engine }) => engine.state === "ready" && engine.in_memory,
@@ -53,8 +55,10 @@ const SHOWN: Partial<Record<ActionId, (state: State) => boolean>> = {
 };
 
 export const isAvailable = (action: Action, now: State = state()): boolean =>
-  // A window that shows one chat alone has no sidebar.
-  !(action.id === "toggle_sidebar" && now.alone !== null) && AVAILABLE[action.available](now);
+  // A window that shows one chat alone has no sidebar, and a temporary chat has no window of its own.
+  !(action.id === "toggle_sidebar" && now.alone !== null) &&
+  !(action.id === "open_window" && isTemporary(now.chat)) &&
+  AVAILABLE[action.available](now);
 
 const isShown = (action: Action, now: State): boolean => SHOWN[action.id]?.(now) ?? false;
 

@@ -375,6 +375,10 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
     case "quick_shown":
     case "chat_changed":
     case "draft_text":
+    case "draft_files":
+    case "draft_pictures":
+    case "chat_deleted":
+    case "hidden":
     case "open_chat":
       return state;
   }

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::{
-    ActionId, BranchMessage, ChatPage, ChatSummary, ChatsBackup, DeletedProject, Deletion, DeletionId, Draft,
-    ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi, Looked,
-    MessagePicture, ModelInfo, OpenedChat, Preferences, Preset, Project, Prompt, Provenance, ReplyStats,
-    Role, Tag, UpdateState,
+    ActionId, Attachment, BranchMessage, ChatPage, ChatSummary, ChatsBackup, DeletedProject, Deletion,
+    DeletionId, Draft, ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi,
+    Looked, MessagePicture, ModelInfo, OpenedChat, Preferences, Preset, Project, Prompt, Provenance,
+    ReplyStats, Role, Tag, UpdateState,
 };
 
 /// Names a chat in the store.
@@ -315,6 +315,27 @@ pub enum AppEvent {
         /// All of it.
         text: String,
     },
+    /// Other files are to go with it now.
+    DraftFiles {
+        /// The chat.
+        chat: ChatId,
+        /// All of them.
+        files: Vec<Attachment>,
+    },
+    /// Other pictures are to go with it now.
+    DraftPictures {
+        /// The chat.
+        chat: ChatId,
+        /// All of them.
+        pictures: Vec<MessagePicture>,
+    },
+    /// A chat was deleted in its own window, which is gone with it.
+    ChatDeleted {
+        /// What brings it back.
+        deletion: DeletionId,
+    },
+    /// The window was hidden.
+    Hidden,
     /// A notification about a chat was clicked.
     OpenChat {
         /// The chat.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use foretoken_protocol::{ChatId, ErrorReport, MessagePicture, PictureDetail};
+use foretoken_protocol::{AppEvent, ChatId, ErrorReport, MessagePicture, PictureDetail};
 use tauri::{State, WebviewWindow};
 
 use crate::app::App;

@@ -53,6 +53,11 @@ pub(crate) fn quit(handle: &AppHandle) {
             "A temporary chat is open",
             "Nothing of it is left once Foretoken quits. Keep this chat, in its menu, stores it.",
         )
+    } else if replies.has_summaries() {
+        (
+            "A summary is still being written",
+            "It is lost. The chat is as it was, and can be summarised again.",
+        )
     } else if replies.are_written() {
         (
             "A reply is still being written",

@@ -310,9 +310,9 @@ impl Conversations {
         chat.map_or(Ok(()), |chat| self.check_quiet(chat))
     }
 
-    /// Refuses what cannot be done while a reply is written in a chat.
+    /// Refuses what cannot be done while a reply is written in a chat, or a summary of it.
     pub(crate) fn check_quiet(&self, chat: ChatId) -> Result<(), ErrorReport> {
-        if self.replies.is_writing_in(chat) { Err(still_writing()) } else { Ok(()) }
+        if self.replies.is_writing_in(chat) { Err(still_writing()) } else { self.check_not_summarising(chat) }
     }
 
     /// The model that is chosen now, and the app's settings.

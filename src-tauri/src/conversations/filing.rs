@@ -118,6 +118,7 @@ impl Conversations {
             Ok(deletion)
         });
         let deletion = deleted.await?;
+        self.stop_summary(chat);
         for request in self.replies.requests_in(chat) {
             self.engine.cancel(request);
         }

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use foretoken_chats::is_temporary;
 use foretoken_host::{Generation, Prompt, ReplyProgress, SettingsFor, closed};
 use foretoken_protocol::{
     ChatId, ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason, GenerationSettings,
@@ -81,7 +82,7 @@ struct Plan {
     older: Vec<(String, u32)>,
     /// The latest messages, oldest first.
     kept: Vec<MessageId>,
-    /// The last message of the chat.
+    /// The last message of the chat that says something.
     last: MessageId,
 }
 
@@ -93,26 +94,45 @@ impl Conversations {
         chat: ChatId,
         progress: Channel<SummaryProgress>,
     ) -> Result<Option<ChatId>, ErrorReport> {
-        self.check_quiet(chat)?;
         let model = match self.engine.state() {
             EngineState::Ready { model, .. } => model,
             EngineState::Failed { error, .. } => return Err(error),
             EngineState::Starting | EngineState::Loading { .. } => return Err(not_ready()),
         };
+        // Until it has begun nobody asks, and nobody does in this chat until it has ended.
+        let nobody_asks = self.asking.lock().await;
+        self.check_quiet(chat)?;
         let (_running, stopped) = self.summaries.begin(chat)?;
+        let _counted = self.replies.count_summary();
+        drop(nobody_asks);
         let messages = self.store.call_for(chat, move |store| store.messages(chat)).await?;
+        let Some(shown) = messages.last().map(|message| message.id) else { return Err(nothing_older()) };
         let written = async {
             let room = Room::of(model.context_length);
-            let plan = self.plan(messages, room).await?;
-            let summary = self.write_summary(plan.older, room, &progress).await?;
-            Ok::<_, ErrorReport>((summary, plan.kept, plan.last))
+            let mut plan = self.plan(messages, room).await?;
+            let older = std::mem::take(&mut plan.older);
+            let summary = self.write_summary(older, room, &model, &progress).await?;
+            Ok::<_, ErrorReport>((summary, plan))
         };
-        let (summary, kept, last) = tokio::select! {
+        let (summary, plan) = tokio::select! {
             written = written => written?,
             Ok(()) = stopped => return Ok(None),
         };
         let name = self.models.name(&model.path);
-        self.go_on(summary, name, kept, last).await.map(Some)
+        self.go_on(chat, shown, summary, name, plan).await.map(Some)
+    }
+
+    /// Refuses what cannot be done while a summary of a chat is being written.
+    pub(super) fn check_not_summarising(&self, chat: ChatId) -> Result<(), ErrorReport> {
+        if self.summaries.lock().contains_key(&chat) { Err(already_summarising()) } else { Ok(()) }
+    }
+
+    /// Stops the summaries of the temporary chats but `stays`.
+    pub(super) fn stop_temporary_summaries(&self, stays: Option<ChatId>) {
+        let chats: Vec<ChatId> = self.summaries.lock().keys().copied().collect();
+        for chat in chats.into_iter().filter(|&chat| is_temporary(chat) && Some(chat) != stays) {
+            self.stop_summary(chat);
+        }
     }
 
     /// Stops the summary of a chat, if one is being written.
@@ -132,7 +152,13 @@ impl Conversations {
         let texts: Vec<String> = messages.iter().map(as_text).collect();
         let tokens = self.engine.count_tokens(texts.clone()).await?;
         let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
-        let from = kept_from(&roles, &tokens, room);
+        // What stays is read with its pictures.
+        let seen = |message: &Message| message.pictures.iter().map(|picture| picture.tokens).sum::<u32>();
+        let whole: Vec<u32> = messages.iter().zip(&tokens).map(|(one, &text)| text + seen(one)).collect();
+        let from = kept_from(&roles, &whole, room);
+        if whole[from..].iter().sum::<u32>() > room.most_kept() {
+            return Err(question_too_long());
+        }
         if messages[..from].iter().all(Message::is_summary) {
             return Err(nothing_older());
         }
@@ -145,6 +171,7 @@ impl Conversations {
         &self,
         older: Vec<(String, u32)>,
         room: Room,
+        model: &ModelInfo,
         progress: &Channel<SummaryProgress>,
     ) -> Result<String, ErrorReport> {
         if room.piece == 0 {
@@ -155,7 +182,7 @@ impl Conversations {
         for (done, piece) in (0..).zip(&pieces) {
             // A page that is gone is no reason to stop.
             let _ = progress.send(SummaryProgress { done, of: pieces.len() as u32 });
-            summary = self.answer(request(&summary, piece, room.summary), room.summary).await?;
+            summary = self.answer(request(&summary, piece, room.summary), room.summary, model).await?;
         }
         Ok(summary)
     }
@@ -175,8 +202,13 @@ impl Conversations {
         Ok(parts)
     }
 
-    /// What the model answers, without its thinking.
-    async fn answer(&self, question: String, max_tokens: u32) -> Result<String, ErrorReport> {
+    /// What `model` answers, without its thinking; up to its last whole sentence where it was cut at `max_tokens`.
+    async fn answer(
+        &self,
+        question: String,
+        max_tokens: u32,
+        model: &ModelInfo,
+    ) -> Result<String, ErrorReport> {
         let models = Arc::clone(&self.models);
         let settings = SettingsFor::model(move |model: &ModelInfo| GenerationSettings {
             sampling: models.sampling_of(model),
@@ -197,11 +229,16 @@ impl Conversations {
                     let said = tokens.iter().filter(|token| token.part == Part::Answer);
                     answer.extend(said.map(|token| token.text.as_str()));
                 }
+                // What is summarised was divided for the other one.
+                ReplyProgress::Begun(begun) if begun.model.path != model.path => {
+                    return Err(model_changed());
+                }
                 ReplyProgress::Event(Event::Finished {
-                    reason: FinishReason::Stop | FinishReason::Length,
+                    reason: reason @ (FinishReason::Stop | FinishReason::Length),
                     ..
                 }) => {
-                    let answer = answer.trim();
+                    let is_cut = reason == FinishReason::Length;
+                    let answer = if is_cut { whole_sentences(&answer) } else { answer.trim() };
                     return if answer.is_empty() { Err(no_summary()) } else { Ok(answer.to_owned()) };
                 }
                 ReplyProgress::Event(Event::Finished { .. }) => return Err(no_summary()),
@@ -213,15 +250,21 @@ impl Conversations {
         }
     }
 
-    /// Begins the new chat, and the reply to the question that it ends with, if it does.
+    /// Begins the new chat, unless `chat` ends with another message than the `shown` one by now; and the reply to the
+    /// question that it ends with, if it does.
     async fn go_on(
         self: &Arc<Self>,
+        chat: ChatId,
+        shown: MessageId,
         summary: String,
         model: String,
-        kept: Vec<MessageId>,
-        last: MessageId,
+        Plan { kept, last, .. }: Plan,
     ) -> Result<ChatId, ErrorReport> {
         let _one_at_a_time = self.asking.lock().await;
+        let messages = self.store.call_for(chat, move |store| store.messages(chat)).await?;
+        if messages.last().map(|message| message.id) != Some(shown) {
+            return Err(chat_changed());
+        }
         let (answering, events) = (self.answering(), Arc::clone(&self.events));
         let begun = self.store.call_for(last, move |store| {
             let new = store.go_on_with_summary(last, &summary, &model, &kept)?.id;
@@ -254,8 +297,8 @@ fn as_text(message: &Message) -> String {
 
 /// What the model is asked of a piece, behind the summary of those before it.
 fn request(before: &str, piece: &str, most: u32) -> String {
-    // A word takes more than one token in most languages.
-    let words = most / 5 * 3;
+    // A word takes up to three tokens in most languages.
+    let words = most / 3;
     let before = match before {
         "" => String::new(),
         before => format!("Summary of what was said before:\n{before}\n\n"),
@@ -263,10 +306,20 @@ fn request(before: &str, piece: &str, most: u32) -> String {
     format!("A conversation:\n\n{before}{piece}\n\n---\n\n{REQUEST} At most {words} words.")
 }
 
+/// A text without the sentence that it breaks off in, unless that is most of it.
+fn whole_sentences(text: &str) -> &str {
+    let text = text.trim();
+    let ends = |(_, sign): &(usize, char)| matches!(sign, '.' | '!' | '?' | '。' | '！' | '？' | '\n');
+    match text.char_indices().rev().find(ends) {
+        Some((at, sign)) if at > text.len() / 2 => text[..at + sign.len_utf8()].trim_end(),
+        _ => text,
+    }
+}
+
 fn already_summarising() -> ErrorReport {
     ErrorReport {
         code: "already_summarising".into(),
-        message: "A summary of this chat is being written already.".into(),
+        message: "A summary of this chat is being written.".into(),
         hint: "Wait for it, or stop it.".into(),
     }
 }
@@ -282,8 +335,32 @@ fn not_ready() -> ErrorReport {
 fn nothing_older() -> ErrorReport {
     ErrorReport {
         code: "nothing_to_summarise".into(),
-        message: "This chat is too short for a summary: all of it would stay as it is.".into(),
-        hint: "Go on in it.".into(),
+        message: "Nothing in this chat is old enough for a summary: all of it would stay as it is.".into(),
+        hint: "Go on in it, or shorten the last message if the model cannot read it.".into(),
+    }
+}
+
+fn question_too_long() -> ErrorReport {
+    ErrorReport {
+        code: "question_too_long".into(),
+        message: "The last message alone is longer than what the model can read behind a summary.".into(),
+        hint: "Shorten it with Edit, or choose a model with a longer context.".into(),
+    }
+}
+
+fn model_changed() -> ErrorReport {
+    ErrorReport {
+        code: "model_changed".into(),
+        message: "Another model was chosen while the summary was being written.".into(),
+        hint: "Summarise again, with this one. The chat is as it was.".into(),
+    }
+}
+
+fn chat_changed() -> ErrorReport {
+    ErrorReport {
+        code: "chat_changed".into(),
+        message: "Other messages of the chat are shown than when its summary was begun.".into(),
+        hint: "Summarise again, so that nothing is missing. The chat is as it is.".into(),
     }
 }
 

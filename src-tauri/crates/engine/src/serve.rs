@@ -377,7 +377,10 @@ impl Server {
         let (prompter, compiler) = (session.prompter().clone(), session.compiler().clone());
         let make = move |thinking| {
             let prompt = prompter.input(&input, thinking)?;
-            constraint.thinking_budget = constraint.thinking_budget.or_else(|| effort.budget(&prompt));
+            constraint.thinking_budget = constraint.thinking_budget.or_else(|| {
+                // A model that can only be asked not to think is not refused because it thinks anyway.
+                effort.budget(&prompt).filter(|&budget| budget > 0 || compiler.can_close_thinking())
+            });
             let tools = match &input {
                 Input::Chat(chat) => Tools::new(chat.tools.clone()).map_err(TextError::from)?,
                 Input::Text { .. } | Input::Ids { .. } => Tools::default(),

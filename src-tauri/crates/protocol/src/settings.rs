@@ -217,7 +217,9 @@ impl Thinking {
         match self {
             Self::Brief if !knows_effort => Some(BRIEF_THINKING.min(room / 4)),
             Self::Tokens { tokens } => Some(tokens),
-            Self::Off | Self::Brief | Self::Normal | Self::Long => None,
+            // Where the template has no switch, the thinking is closed as soon as it begins.
+            Self::Off => Some(0),
+            Self::Brief | Self::Normal | Self::Long => None,
         }
     }
 }
@@ -357,7 +359,7 @@ mod tests {
             (Thinking::Long, false, 400, None),
             (Thinking::Long, true, 400, None),
             (Thinking::Tokens { tokens: 9 }, true, 4, Some(9)),
-            (Thinking::Off, false, 400, None),
+            (Thinking::Off, false, 400, Some(0)),
         ] {
             assert_eq!(thinking.budget(knows_effort, room), budget, "{thinking:?} {knows_effort} {room}");
         }

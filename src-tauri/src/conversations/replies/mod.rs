@@ -35,6 +35,8 @@ pub(crate) struct Replies {
     leased: AtomicBool,
     /// Requests of other programs, which the engine answers too.
     requests: AtomicUsize,
+    /// Summaries of chats.
+    summaries: AtomicUsize,
 }
 
 /// A reply that is no longer being written.
@@ -53,6 +55,7 @@ impl Default for Replies {
             count: watch::Sender::default(),
             leased: AtomicBool::new(false),
             requests: AtomicUsize::new(0),
+            summaries: AtomicUsize::new(0),
             ended: broadcast::Sender::new(ENDS),
         }
     }
@@ -68,6 +71,19 @@ pub(crate) struct EngineLease {
 impl Drop for EngineLease {
     fn drop(&mut self) {
         self.replies.leased.store(false, Ordering::Relaxed);
+        self.replies.publish_count();
+    }
+}
+
+/// A summary that is being written, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct CountedSummary {
+    replies: Arc<Replies>,
+}
+
+impl Drop for CountedSummary {
+    fn drop(&mut self) {
+        self.replies.summaries.fetch_sub(1, Ordering::Relaxed);
         self.replies.publish_count();
     }
 }
@@ -169,9 +185,21 @@ impl Replies {
         self.lock().values().filter(|running| running.chat == chat).map(|running| running.request).collect()
     }
 
-    /// Whether any reply is being written.
+    /// Whether any reply or summary is being written.
     pub(crate) fn are_written(&self) -> bool {
-        !self.lock().is_empty()
+        !self.lock().is_empty() || self.has_summaries()
+    }
+
+    /// Whether a summary is being written.
+    pub(crate) fn has_summaries(&self) -> bool {
+        self.summaries.load(Ordering::Relaxed) > 0
+    }
+
+    /// Counts a summary as a reply until what is returned is dropped.
+    pub(crate) fn count_summary(self: &Arc<Self>) -> CountedSummary {
+        self.summaries.fetch_add(1, Ordering::Relaxed);
+        self.publish_count();
+        CountedSummary { replies: Arc::clone(self) }
     }
 
     /// Whether other programs are being answered.
@@ -201,7 +229,8 @@ impl Replies {
     /// to end waits for it too. `None` while a reply is being written or another program is answered.
     pub(crate) fn lease_engine(self: &Arc<Self>) -> Option<EngineLease> {
         let running = self.lock();
-        if !running.is_empty() || self.has_requests() || self.leased.swap(true, Ordering::Relaxed) {
+        let is_busy = !running.is_empty() || self.has_summaries() || self.has_requests();
+        if is_busy || self.leased.swap(true, Ordering::Relaxed) {
             return None;
         }
         drop(running);
@@ -217,8 +246,8 @@ impl Replies {
         while self.request(message).is_some() && count.changed().await.is_ok() {}
     }
 
-    /// Follows how many replies are being written, an [`EngineLease`] and each request of another program counted as
-    /// one, for those who wait for one to begin or for all to end.
+    /// Follows how many replies are being written, an [`EngineLease`], each summary and each request of another program
+    /// counted as one, for those who wait for one to begin or for all to end.
     pub(crate) fn watch(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }
@@ -236,7 +265,9 @@ impl Replies {
 
     fn publish_count(&self) {
         let running = self.lock();
-        let others = usize::from(self.leased.load(Ordering::Relaxed)) + self.requests.load(Ordering::Relaxed);
+        let others = usize::from(self.leased.load(Ordering::Relaxed))
+            + self.requests.load(Ordering::Relaxed)
+            + self.summaries.load(Ordering::Relaxed);
         self.count.send_replace(running.len() + others);
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Room {
     kept: u32,
     /// The most of the last question with its answer, where that alone is more.
     last: u32,
+    /// The most of a last question that has no answer yet.
+    question: u32,
     /// The most of a piece; 0 where there is no room for one.
     pub(super) piece: u32,
 }
@@ -27,7 +29,13 @@ impl Room {
         let summary = (context / 8).min(LONGEST_SUMMARY);
         // Beside a piece there are the summary before, the one that is written, and what the model is asked.
         let piece = (context - context / 8).saturating_sub(2 * summary + 160);
-        Self { summary, kept: context / 4, last: context / 2, piece: piece.min(LONGEST_PIECE) }
+        let question = (context - context / 8).saturating_sub(summary + 160);
+        Self { summary, kept: context / 4, last: context / 2, question, piece: piece.min(LONGEST_PIECE) }
+    }
+
+    /// The most of all that stays.
+    pub(super) fn most_kept(self) -> u32 {
+        self.question.max(self.last)
     }
 }
 
@@ -79,9 +87,10 @@ mod tests {
     #[test]
     fn what_is_asked_of_the_model_fits_its_context() {
         for context in [0, 300, 1000, 4096, 32_768, 262_144, u32::MAX] {
-            let Room { summary, kept, last, piece } = Room::of(context);
+            let Room { summary, kept, last, question, piece } = Room::of(context);
             assert!(piece == 0 || piece + 2 * summary + 160 <= context, "{context}");
             assert!(summary + last.max(kept) <= context - context / 4, "{context}");
+            assert!(question == 0 || summary + question < context, "{context}");
         }
         assert!(Room::of(4096).piece > 2000);
         assert_eq!(Room::of(300).piece, 29);

@@ -130,9 +130,18 @@ async fn a_summary_that_is_stopped_leaves_nothing() {
     let (channel, _) = page();
     let second = app.conversations.summarise(chat, channel).await.unwrap_err();
     assert_eq!(second.code, "already_summarising");
+    // What is said in it now would be missing in the new chat.
+    let (channel, _) = page();
+    let refused = app.conversations.ask(Destination::Chat(chat), "And then?".into(), channel).await;
+    assert_eq!(refused.unwrap_err().code, "already_summarising");
+    let last = before.messages.last().unwrap().message.id;
+    let refused = app.conversations.delete_message(last).await;
+    assert_eq!(refused.unwrap_err().code, "already_summarising");
+    assert!(app.conversations.replies.are_written() && app.conversations.replies.lease_engine().is_none());
     app.conversations.stop_summary(chat);
     assert_eq!(timeout(TIMEOUT, task).await.unwrap().unwrap().unwrap(), None);
     assert_eq!((chats(app).await, opened(app, chat).await), (1, before));
+    assert!(!app.conversations.replies.are_written());
     // Another one can be begun.
     let (task, _told) = begun(app, chat).await;
     app.conversations.stop_summary(chat);
@@ -159,4 +168,14 @@ async fn a_short_chat_needs_no_summary() {
     let refused = app.conversations.summarise(chat, channel).await.unwrap_err();
     assert_eq!(refused.code, "nothing_to_summarise");
     assert_eq!(chats(app).await, 1);
+}
+
+#[test]
+fn a_summary_that_was_cut_ends_with_a_sentence() {
+    assert_eq!(whole_sentences(" They met and spoke of bells. They "), "They met and spoke of bells.");
+    assert_eq!(whole_sentences("- owls, bells\n- the"), "- owls, bells");
+    assert_eq!(whole_sentences("他们说了海。然后"), "他们说了海。");
+    let long = "Yes. They spoke of the sea for hours and";
+    assert_eq!(whole_sentences(long), long, "that is most of it");
+    assert_eq!(whole_sentences(""), "");
 }

@@ -59,6 +59,11 @@ impl Compiler {
         Self { form, ..self }
     }
 
+    /// Whether it is known what ends the thinking.
+    pub fn can_close_thinking(&self) -> bool {
+        self.tokenizer.token_id(CLOSE_THINKING).is_some()
+    }
+
     /// What binds a reply to `prompt`, which offers `tools`.
     pub fn compile(
         &self,

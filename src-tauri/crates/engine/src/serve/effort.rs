@@ -71,6 +71,7 @@ mod tests {
             (true, Thinking::Long, None, Some("high"), None),
             (false, Thinking::Long, None, None, None),
             (true, Thinking::Normal, None, None, None),
+            (false, Thinking::Off, None, None, Some(0)),
             (true, Thinking::Tokens { tokens: 5000 }, None, None, Some(5000)),
         ] {
             let mut input = chat(own);

@@ -94,8 +94,8 @@ impl From<FolderError> for ErrorReport {
     }
 }
 
-/// Reads what has changed in the folder of a project, if it has one. Says by `reading` which files are still to be read,
-/// and returns what people should know.
+/// Reads what has changed in the folder of a project, if it has one. Says by `reading` which files are still to be
+/// read, and returns what people should know.
 pub(crate) async fn read_again(
     conversations: &Conversations,
     tool: &Tool,

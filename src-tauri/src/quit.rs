@@ -9,8 +9,8 @@ use crate::app::App;
 use crate::desktop;
 use crate::window::{self, MAIN_WINDOW};
 
-/// Hides the window that somebody closes, or ends the app, as the person wants it. While a chat has a window of its own,
-/// or other programs may use the model, the app goes on, and says the latter the first time.
+/// Hides the window that somebody closes, or ends the app, as the person wants it. While a chat has a window of its
+/// own, or other programs may use the model, the app goes on, and says the latter the first time.
 pub(crate) fn on_close_request(closed: &Window) {
     let app = closed.state::<Arc<App>>();
     let serves = app.local_api.is_on();

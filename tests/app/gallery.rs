@@ -59,8 +59,9 @@ struct State {
 }
 
 /// In either theme, by turns unless [`every_look`] or a variable above asks for both: the pictures of one size are
-/// compared with those that are kept, or kept, and whatever is wrong with a state is said, at that size, at the smallest
-/// in light and at a large one in dark ([`Theme::sizes`]). At these, axe looks only where both themes are drawn.
+/// compared with those that are kept, or kept, and whatever is wrong with a state is said, at that size, at the
+/// smallest in light and at a large one in dark ([`Theme::sizes`]). At these, axe looks only where both themes are
+/// drawn.
 #[test]
 fn every_state_looks_as_it_was_kept_and_fits_at_every_size() {
     let server = &Server::start();

@@ -150,8 +150,8 @@ pub(crate) async fn restore_project_file(
     app.conversations.restore_project_file(file).await
 }
 
-/// Lets the person choose a folder in the system's dialog whose files are those of a project too, and reads them. Nothing
-/// is ever written there.
+/// Lets the person choose a folder in the system's dialog whose files are those of a project too, and reads them.
+/// Nothing is ever written there.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn choose_project_folder(

@@ -90,8 +90,8 @@ impl Conversation {
     }
 
     /// The messages of a chat up to and including `last`, behind its instructions. Those of all chats, `standing`, come
-    /// first, then those of its project: what one chat is told may say more. A summary of what was said before comes last:
-    /// templates want all instructions in one place.
+    /// first, then those of its project: what one chat is told may say more. A summary of what was said before comes
+    /// last: templates want all instructions in one place.
     pub(crate) fn of(store: &Store, last: MessageId, standing: &str) -> Result<Self, ChatsError> {
         let chat = store.chat_of(last)?;
         let settings = store.chat_settings(chat)?;

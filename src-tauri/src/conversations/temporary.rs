@@ -99,7 +99,8 @@ impl Conversations {
         self.open.place().chat.is_some_and(is_temporary) && self.asked_temporarily.load(Ordering::Relaxed)
     }
 
-    /// Ends all temporary chats but the open one: their replies, their summaries, their texts and their pictures are gone.
+    /// Ends all temporary chats but the open one: their replies, their summaries, their texts and their pictures are
+    /// gone.
     pub(crate) async fn end_temporary(&self) {
         let place = self.open.clone();
         let open = move || place.place().chat.filter(|&chat| is_temporary(chat));

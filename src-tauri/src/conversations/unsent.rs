@@ -1,5 +1,5 @@
-//! Which part of what is typed and not sent waits for its turn. All of it is stored as one draft, so that nothing is lost
-//! if the app ends; a window that opens shows only the rest, as the one in which it waits sends it.
+//! Which part of what is typed and not sent waits for its turn. All of it is stored as one draft, so that nothing is
+//! lost if the app ends; a window that opens shows only the rest, as the one in which it waits sends it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -57,8 +57,8 @@ pub(crate) struct VisualCheck<'a> {
 
 impl<'a> VisualCheck<'a> {
     /// Looks at every screen at the first of these sizes in both themes, and at each other in one of them: at one of
-    /// these looks, by its name, unless [`EVERY_LOOK`] is set. The gallery has most screens in all of them. In the dark,
-    /// axe looks at the first size alone: beside the colours it finds what it finds in the light.
+    /// these looks, by its name, unless [`EVERY_LOOK`] is set. The gallery has most screens in all of them. In the
+    /// dark, axe looks at the first size alone: beside the colours it finds what it finds in the light.
     pub(crate) fn new(window: &'a Window<'a>, sizes: &'a [Size]) -> Self {
         load_axe(window);
         Self { window, sizes }

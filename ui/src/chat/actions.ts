@@ -180,8 +180,8 @@ export function leaveEdit(message: number): void {
 export const retry = (message: number) => begin((replies) => shell.retry(message, replies));
 
 /**
- * Lets another model answer once more, and loads the one before again when it has. `begun`: it is being written. Nothing
- * is asked once it is no longer wanted.
+ * Lets another model answer once more, and loads the one before again when it has. `begun`: it is being written.
+ * Nothing is asked once it is no longer wanted.
  */
 export async function answerAgainWith(
   message: number,

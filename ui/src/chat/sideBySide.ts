@@ -35,8 +35,8 @@ export async function keepVersion(message: number): Promise<void> {
 }
 
 /**
- * Sends what is typed, and lets another model answer it too once the reply has come, beside it as it is written. Whoever
- * asks further, or leaves, wants no second answer any more.
+ * Sends what is typed, and lets another model answer it too once the reply has come, beside it as it is written.
+ * Whoever asks further, or leaves, wants no second answer any more.
  */
 export async function askTwoModels(path: string, name: string): Promise<void> {
   const { chat, drafts, attached, pictures } = state();

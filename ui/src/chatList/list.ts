@@ -9,8 +9,8 @@ export function isBefore(one: ChatSummary, other: ChatSummary): boolean {
 }
 
 /**
- * The list with `chat` in its place, if that is within what is `complete` or begun, and if it has the `tag`. Without one,
- * what is in a project stands there.
+ * The list with `chat` in its place, if that is within what is `complete` or begun, and if it has the `tag`. Without
+ * one, what is in a project stands there.
  */
 export function withChat(
   chats: ChatSummary[],

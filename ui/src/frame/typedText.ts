@@ -10,8 +10,8 @@ const unsaved = new Set<() => Promise<void>>();
 export const saveTyped = (): Promise<unknown> => Promise.all([...unsaved].map((save) => save()));
 
 /**
- * A text that is kept while it is typed. `keep` says whether that worked; if not, what was typed stays, and is kept with
- * what is typed next.
+ * A text that is kept while it is typed. `keep` says whether that worked; if not, what was typed stays, and is kept
+ * with what is typed next.
  */
 export function useTypedText(kept: string, keep: (text: string) => Promise<boolean>) {
   const [typed, setTyped] = useState<string | null>(null);

@@ -75,8 +75,8 @@ function uncounted({ settings, messages }: Asked, project: Project, said: string
 
 /**
  * What the files of its project add to a `question` in a chat with files of its `own`: short ones as a whole, unless
- * they stand in the chat as they are, and of the others what fits the question. `edited`: the message in whose place the
- * question is put.
+ * they stand in the chat as they are, and of the others what fits the question. `edited`: the message in whose place
+ * the question is put.
  */
 export async function projectFiles(
   chat: number | null,
@@ -112,7 +112,7 @@ export async function projectFiles(
     .filter((file) => !isSent(file));
 }
 
-/** A message whose wording has changed, with what the files of its project say to that and not to what it was before. */
+/** A message whose wording has changed, with what its project says to that and not to what it was before. */
 export async function withProjectFilesAnew(message: number, edited: string): Promise<string> {
   const now = state();
   const project = openProject(now);

@@ -110,8 +110,8 @@ impl Store {
         })
     }
 
-    /// Brings a deleted project back, with the chats that were deleted with it or that have left it and are nowhere else
-    /// since. Returns which chats those are.
+    /// Brings a deleted project back, with the chats that were deleted with it or that have left it and are nowhere
+    /// else since. Returns which chats those are.
     pub fn restore_project(&mut self, id: ProjectId) -> Result<Vec<ChatId>, ChatsError> {
         let after = self.final_at;
         self.write(|db| {

@@ -171,8 +171,8 @@ pub enum StopScope {
 
 /// How much the model may think before it answers. It matters to models whose template has a thinking switch.
 ///
-/// A budget is the most that a model may think: what it thinks by itself can be cut, and not made longer. So `Long` asks
-/// for something only where the template knows of an effort, and is `Normal` elsewhere.
+/// A budget is the most that a model may think: what it thinks by itself can be cut, and not made longer. So `Long`
+/// asks for something only where the template knows of an effort, and is `Normal` elsewhere.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Type)]
 #[serde(tag = "mode", rename_all = "snake_case")]
 pub enum Thinking {

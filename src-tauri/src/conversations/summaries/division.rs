@@ -59,7 +59,8 @@ pub(super) fn halves(text: &str) -> [&str; 2] {
     [before, behind]
 }
 
-/// Texts with their tokens, put together to as few pieces as may be, in order. None of them is longer than `most` tokens.
+/// Texts with their tokens, put together to as few pieces as may be, in order. None of them is longer than `most`
+/// tokens.
 pub(super) fn pieces(texts: Vec<(String, u32)>, most: u32) -> Vec<String> {
     /// What stands between two texts.
     const BREAK: (&str, u32) = ("\n\n", 2);

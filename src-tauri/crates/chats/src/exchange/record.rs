@@ -18,8 +18,8 @@ use crate::sql::{self, all, first};
 use crate::title::title_from;
 use crate::{edits, list, pieces, rows, settings};
 
-/// A chat with all its branches. The preset of its settings, its project and both parts of its origin are numbers in the
-/// file.
+/// A chat with all its branches. The preset of its settings, its project and both parts of its origin are numbers in
+/// the file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ChatRecord {
     pub(super) title: String,
@@ -102,8 +102,8 @@ pub(super) fn number_after(count: usize) -> u32 {
 impl ChatRecord {
     /// Reads a chat out of the database.
     ///
-    /// `presets` and `projects` are those of the file, in order. The chat's origin is left out unless the file holds all
-    /// chats.
+    /// `presets` and `projects` are those of the file, in order. The chat's origin is left out unless the file holds
+    /// all chats.
     pub(super) fn read(
         db: &Connection,
         id: ChatId,

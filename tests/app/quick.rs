@@ -13,6 +13,10 @@ use crate::support::screen_keys::{ALT, CONTROL, SPACE, ScreenKeys};
 use crate::support::webdriver::keys;
 use crate::support::window::Window;
 
+/// What a window hears of the keyboard comes a moment after it is shown or gone, on a busy machine more than one; nobody
+/// presses as fast.
+const PAUSE: Duration = Duration::from_millis(1500);
+
 fn is_up(sandbox: &Sandbox) -> bool {
     Dialog::is_open(sandbox, "Quick question")
 }
@@ -32,8 +36,7 @@ fn chosen_keys(window: &Window<'_>) -> serde_json::Value {
 /// Presses the keys of the panel. The main window gets the keyboard, as a window manager would see to.
 fn call(sandbox: &Sandbox, screen: &ScreenKeys) {
     NativeWindow::on(sandbox).take_focus();
-    // What the panel hears of the keyboard comes a moment after it is gone; nobody presses as fast.
-    sleep(Duration::from_millis(500));
+    sleep(PAUSE);
     screen.press(&[ALT], SPACE);
 }
 
@@ -96,7 +99,7 @@ fn a_key_asks_from_any_program_and_the_answer_goes_on_in_the_window() {
 
     call(&sandbox, &screen);
     window.wait_until("it is up", || is_up(&sandbox));
-    sleep(Duration::from_millis(500));
+    sleep(PAUSE);
     screen.press(&[ALT], SPACE);
     window.wait_until("the same keys put it away", || !is_up(&sandbox));
     call(&sandbox, &screen);

@@ -13,8 +13,8 @@ use crate::support::screen_keys::{ALT, CONTROL, SPACE, ScreenKeys};
 use crate::support::webdriver::keys;
 use crate::support::window::Window;
 
-/// What a window hears of the keyboard comes a moment after it is shown or gone, on a busy machine more than one; nobody
-/// presses as fast.
+/// What a window hears of the keyboard comes a moment after it is shown or gone, on a busy machine more than one;
+/// nobody presses as fast.
 const PAUSE: Duration = Duration::from_millis(1500);
 
 fn is_up(sandbox: &Sandbox) -> bool {

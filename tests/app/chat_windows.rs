@@ -66,6 +66,12 @@ fn a_chat_goes_on_in_two_windows_and_nothing_of_it_is_lost() {
     window.enter("chat-window");
     window.wait_until("all of it is there", || window.texts("answer").len() == 2);
     window.enter("main-window");
-    window.choose_in_menu("chat-more", OWL, "Delete");
+    window.press(&[CONTROL], 'w');
+    window.wait_until("the chat goes on without the main window", || sandbox.shown_windows() == 1);
+    window.enter("chat-window");
+    window.choose_in_menu("this-chat-more", "", "Delete");
     window.wait_until("the window goes with its chat", || windows(&window) == 1);
+    window.enter("main-window");
+    window.wait_until("the main window is back", || sandbox.shown_windows() == 1);
+    window.wait_until("what was deleted can be brought back there", || window.is_shown("undo"));
 }

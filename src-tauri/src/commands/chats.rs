@@ -9,12 +9,12 @@ use foretoken_protocol::{
     MessagePicture, OpenedChat, PictureSize, Preset, PresetId, SearchResults, SearchScope, SummaryProgress,
 };
 use tauri::ipc::Channel;
-use tauri::{State, WebviewWindow};
+use tauri::{Manager, State, WebviewWindow};
 
 use super::dialogs::{path_to_open, path_to_save};
 use crate::app::App;
 use crate::handed::Purpose;
-use crate::window::MAIN_WINDOW;
+use crate::window::{self, MAIN_WINDOW};
 
 /// Leaves the open chat; the next message begins a new one. Like all that opens something it has a number, which only
 /// grows; what comes after one with a higher number opens nothing.
@@ -202,9 +202,13 @@ pub(crate) async fn delete_chat(
     window: WebviewWindow,
     chat: ChatId,
 ) -> Result<DeletionId, ErrorReport> {
+    let elsewhere = window.label() != MAIN_WINDOW;
+    if elsewhere {
+        // The window goes with its chat. If it is the last one, the app would end with it, and the chat for good.
+        window::show(window.app_handle());
+    }
     let deletion = app.conversations.delete_chat(chat).await?;
-    if window.label() != MAIN_WINDOW {
-        // The window goes with its chat.
+    if elsewhere {
         app.events.publish_to_main(&AppEvent::ChatDeleted { deletion });
     }
     Ok(deletion)

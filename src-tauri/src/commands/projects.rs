@@ -76,7 +76,7 @@ pub(crate) async fn project_chats(
     app: State<'_, Arc<App>>,
     project: ProjectId,
 ) -> Result<Vec<ProjectChat>, ErrorReport> {
-    app.conversations.store.call(move |store| store.project_chats(project)).await
+    app.conversations.store.read(move |reader| reader.project_chats(project)).await
 }
 
 /// What a question gets of the files of a project: those that are `whole`, and of the others the passages that fit it

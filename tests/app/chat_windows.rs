@@ -69,7 +69,7 @@ fn a_chat_goes_on_in_two_windows_and_nothing_of_it_is_lost() {
     window.press(&[CONTROL], 'w');
     window.wait_until("the chat goes on without the main window", || sandbox.shown_windows() == 1);
     window.enter("chat-window");
-    window.choose_in_menu("this-chat-more", "", "Delete");
+    window.choose_last_in_menu("this-chat-more", "", "Delete");
     window.wait_until("the window goes with its chat", || windows(&window) == 1);
     window.enter("main-window");
     window.wait_until("the main window is back", || sandbox.shown_windows() == 1);

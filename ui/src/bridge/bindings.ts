@@ -164,8 +164,8 @@ export const commands = {
 	/**  Adds the texts of files to a project that were dropped on the window last, in the same way. */
 	addDroppedProjectFiles: (project: number, files: string[], reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("add_dropped_project_files", { project, files, reading })),
 	/**
-	 *  Lets the person choose a folder in the system's dialog whose files are those of a project too, and reads them. Nothing
-	 *  is ever written there.
+	 *  Lets the person choose a folder in the system's dialog whose files are those of a project too, and reads them.
+	 *  Nothing is ever written there.
 	 */
 	chooseProjectFolder: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("choose_project_folder", { project, reading })),
 	/**  Reads what has changed in the folder of a project since it was read last, if it has one. */
@@ -2825,8 +2825,8 @@ export type TextSpeed = {
 /**
  *  How much the model may think before it answers. It matters to models whose template has a thinking switch.
  * 
- *  A budget is the most that a model may think: what it thinks by itself can be cut, and not made longer. So `Long` asks
- *  for something only where the template knows of an effort, and is `Normal` elsewhere.
+ *  A budget is the most that a model may think: what it thinks by itself can be cut, and not made longer. So `Long`
+ *  asks for something only where the template knows of an effort, and is `Normal` elsewhere.
  */
 export type Thinking = 
 /**  Not at all: the template switches it off. */

@@ -16,5 +16,10 @@ export default defineConfig({
   // Long enough for a busy machine; what is read again and again for each new word takes longer still.
   // By itself vitest leaves a processor unused.
   // The contrast of the colours is computed from where they are said.
-  test: { testTimeout: 240_000, maxWorkers: "100%", css: { include: [/tokens\.css/] } },
+  test: {
+    setupFiles: "./src/language/setup.ts",
+    testTimeout: 240_000,
+    maxWorkers: "100%",
+    css: { include: [/tokens\.css/] },
+  },
 });

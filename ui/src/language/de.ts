@@ -1,0 +1,4 @@
+/** All texts of this language, a file for each part of the page. */
+export default Object.values(
+  import.meta.glob<string>("./locales/de/*.ftl", { eager: true, query: "?raw", import: "default" }),
+);

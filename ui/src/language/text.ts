@@ -1,0 +1,40 @@
+import { FluentBundle, type FluentFunction, FluentResource, type FluentVariable } from "@fluent/bundle";
+import { MAC } from "../primitives/platform";
+
+/** What stands in a text's place of a name. */
+export type Args = Record<string, FluentVariable>;
+
+/** The language of a page and what it says in it. It is chosen before anything is drawn and stays for the page's life. */
+let [language, texts] = ["en", new FluentBundle("en")];
+
+/** `{ PLATFORM() }`, by which a text chooses its words for a Mac: `mac`, or else `other`. */
+const PLATFORM: FluentFunction = () => (MAC ? "mac" : "other");
+
+/** Lets the page speak a language; `transform` changes each piece of text, such as for tests. */
+export function speak(locale: string, sources: string[], transform?: (text: string) => string): void {
+  language = locale;
+  // Isolated, names would hold characters that nobody sees, but that are copied and found.
+  texts = new FluentBundle(locale, {
+    useIsolating: false,
+    functions: { PLATFORM },
+    ...(transform && { transform }),
+  });
+  for (const source of sources) texts.addResource(new FluentResource(source));
+}
+
+/** The language of the page, by which numbers and dates are formatted. */
+export const locale = (): string => language;
+
+/** A text by its name, `name` or `name.attribute`; one that is missing shows its name. */
+export function t(id: string, args: Args | null = null): string {
+  return lookUp(id, args) ?? id;
+}
+
+/** A text by its name; null where this language has none. */
+export function lookUp(id: string, args: Args | null = null): string | null {
+  const [name = "", attribute] = id.split(".");
+  const message = texts.getMessage(name);
+  const pattern = attribute === undefined ? message?.value : message?.attributes[attribute];
+  // An argument that is missing shows its name; with a list to say it in, nothing is thrown.
+  return pattern == null ? null : texts.formatPattern(pattern, args, []);
+}

@@ -3,6 +3,7 @@
 /// The commands of `src/commands`: each gets a permission, which the capability of the window grants.
 const COMMANDS: &[&str] = &[
     "snapshot",
+    "language",
     "subscribe",
     "close_window",
     "quit",

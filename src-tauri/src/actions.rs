@@ -1,7 +1,7 @@
-//! The one table of what can be done from anywhere in the window. The menu bar of macOS is made from it here; the keys,
+//! The one table of what can be done from anywhere in the window, which the texts name. The menu bar of macOS is made from it here; the keys,
 //! the palette and the list of shortcuts are made from it on the page.
 
-use foretoken_protocol::{Action, ActionId, Availability, Keys, Toggle};
+use foretoken_protocol::{Action, ActionId, Availability, Keys};
 
 /// A key by itself.
 const fn key(key: &'static str) -> Keys {
@@ -14,11 +14,10 @@ const fn command(name: &'static str) -> Keys {
 }
 
 /// Something that is always there.
-const fn action(id: ActionId, name: &'static str) -> Action {
+const fn action(id: ActionId) -> Action {
     Action {
         id,
-        name,
-        toggle: None,
+        toggles: false,
         menu: None,
         mac: None,
         elsewhere: None,
@@ -29,149 +28,105 @@ const fn action(id: ActionId, name: &'static str) -> Action {
 
 /// All actions, in the order in which lists show them and in which they stand in their menus.
 pub(crate) const ACTIONS: &[Action] = &[
-    Action { menu: FILE, ..with(action(ActionId::NewChat, "New chat"), command("n")) },
-    Action { menu: FILE, ..action(ActionId::QuickQuestion, "Quick question") },
-    Action {
-        menu: FILE,
-        ..with(action(ActionId::NewTemporaryChat, "New temporary chat"), Keys { shift: true, ..command("n") })
-    },
+    Action { menu: FILE, ..with(action(ActionId::NewChat), command("n")) },
+    Action { menu: FILE, ..action(ActionId::QuickQuestion) },
+    Action { menu: FILE, ..with(action(ActionId::NewTemporaryChat), Keys { shift: true, ..command("n") }) },
     Action {
         menu: FILE,
         available: Availability::InChat,
-        ..with(
-            action(ActionId::OpenWindow, "Open this chat in a new window"),
-            Keys { alt: true, ..command("n") },
-        )
+        ..with(action(ActionId::OpenWindow), Keys { alt: true, ..command("n") })
     },
-    Action { menu: FILE, ..action(ActionId::NewProject, "New project") },
-    Action {
-        menu: FILE,
-        available: Availability::InChat,
-        ..action(ActionId::MoveChat, "Move this chat to a project…")
-    },
-    Action { menu: EDIT, ..with(action(ActionId::Find, "Find"), command("f")) },
+    Action { menu: FILE, ..action(ActionId::NewProject) },
+    Action { menu: FILE, available: Availability::InChat, ..action(ActionId::MoveChat) },
+    Action { menu: EDIT, ..with(action(ActionId::Find), command("f")) },
+    Action { menu: EDIT, ..with(action(ActionId::FindChats), Keys { shift: true, ..command("f") }) },
     Action {
         menu: EDIT,
-        ..with(action(ActionId::FindChats, "Find in all chats"), Keys { shift: true, ..command("f") })
+        available: Availability::WhileFinding,
+        ..with(action(ActionId::FindNext), command("g"))
     },
     Action {
         menu: EDIT,
         available: Availability::WhileFinding,
-        ..with(action(ActionId::FindNext, "Next match in this chat"), command("g"))
+        ..with(action(ActionId::FindPrevious), Keys { shift: true, ..command("g") })
     },
-    Action {
-        menu: EDIT,
-        available: Availability::WhileFinding,
-        ..with(
-            action(ActionId::FindPrevious, "Previous match in this chat"),
-            Keys { shift: true, ..command("g") },
-        )
-    },
-    Action { menu: VIEW, ..with(action(ActionId::Palette, "Go to…"), command("k")) },
-    Action { menu: CHAT, ..with(action(ActionId::FocusComposer, "Write a message"), command("l")) },
-    Action {
-        available: Availability::WithQuestion,
-        ..with(action(ActionId::EditLast, "Edit your last message"), key("ArrowUp"))
-    },
+    Action { menu: VIEW, ..with(action(ActionId::Palette), command("k")) },
+    Action { menu: CHAT, ..with(action(ActionId::FocusComposer), command("l")) },
+    Action { available: Availability::WithQuestion, ..with(action(ActionId::EditLast), key("ArrowUp")) },
     Action {
         menu: CHAT,
         also: Some(key("Escape")),
         available: Availability::WhileWriting,
-        ..with(action(ActionId::Stop, "Stop the reply"), command("."))
+        ..with(action(ActionId::Stop), command("."))
     },
     Action {
         menu: CHAT,
         available: Availability::WithStatistics,
-        ..with(action(ActionId::Statistics, "Statistics of the last reply"), command("i"))
+        ..with(action(ActionId::Statistics), command("i"))
     },
     Action {
         menu: CHAT,
         available: Availability::WithVersions,
-        ..with(
-            action(ActionId::CompareVersions, "Compare versions side by side"),
-            Keys { shift: true, ..command("d") },
-        )
+        ..with(action(ActionId::CompareVersions), Keys { shift: true, ..command("d") })
     },
     Action {
         menu: CHAT,
-        toggle: Some(Toggle { show: "Read aloud", hide: "Stop reading aloud" }),
+        toggles: true,
         available: Availability::WithVoice,
-        ..with(action(ActionId::ReadAloud, "Read a reply aloud, or stop"), Keys { alt: true, ..command("r") })
+        ..with(action(ActionId::ReadAloud), Keys { alt: true, ..command("r") })
     },
     Action {
         menu: VIEW,
-        toggle: Some(Toggle { show: "Show guesses in the text", hide: "Hide guesses in the text" }),
-        ..with(
-            action(ActionId::RevealDrafts, "Show or hide guesses in the text"),
-            Keys { alt: true, ..command("d") },
-        )
+        toggles: true,
+        ..with(action(ActionId::RevealDrafts), Keys { alt: true, ..command("d") })
     },
     Action {
         menu: CHAT,
         mac: Some(Keys { alt: true, ..command("ArrowDown") }),
         elsewhere: Some(command("PageDown")),
         available: Availability::WithNextChat,
-        ..action(ActionId::NextChat, "Next chat")
+        ..action(ActionId::NextChat)
     },
     Action {
         menu: CHAT,
         mac: Some(Keys { alt: true, ..command("ArrowUp") }),
         elsewhere: Some(command("PageUp")),
         available: Availability::WithPreviousChat,
-        ..action(ActionId::PreviousChat, "Previous chat")
+        ..action(ActionId::PreviousChat)
     },
     Action {
         menu: FILE,
         available: Availability::InChat,
-        ..with(action(ActionId::ExportChat, "Export this chat…"), Keys { shift: true, ..command("e") })
+        ..with(action(ActionId::ExportChat), Keys { shift: true, ..command("e") })
     },
-    Action {
-        menu: FILE,
-        available: Availability::InChat,
-        ..action(ActionId::ExportHtml, "Export this chat as HTML…")
-    },
-    Action {
-        menu: FILE,
-        available: Availability::InChat,
-        ..with(action(ActionId::Print, "Print this chat…"), command("p"))
-    },
-    Action { menu: FILE, ..action(ActionId::ExportChats, "Export all chats…") },
-    Action { menu: FILE, ..action(ActionId::ImportChats, "Import chats…") },
+    Action { menu: FILE, available: Availability::InChat, ..action(ActionId::ExportHtml) },
+    Action { menu: FILE, available: Availability::InChat, ..with(action(ActionId::Print), command("p")) },
+    Action { menu: FILE, ..action(ActionId::ExportChats) },
+    Action { menu: FILE, ..action(ActionId::ImportChats) },
     Action {
         menu: VIEW,
-        toggle: Some(Toggle { show: "Show the sidebar", hide: "Hide the sidebar" }),
+        toggles: true,
         mac: Some(Keys { control: true, ..command("s") }),
         elsewhere: Some(command("b")),
-        ..action(ActionId::ToggleSidebar, "Show or hide the sidebar")
+        ..action(ActionId::ToggleSidebar)
     },
     Action {
         menu: VIEW,
-        toggle: Some(Toggle { show: "Show the panel", hide: "Hide the panel" }),
-        ..with(
-            action(ActionId::ToggleInspector, "Show or hide the panel"),
-            Keys { alt: true, ..command("i") },
-        )
+        toggles: true,
+        ..with(action(ActionId::ToggleInspector), Keys { alt: true, ..command("i") })
     },
-    Action { menu: VIEW, also: Some(command("=")), ..with(action(ActionId::ZoomIn, "Larger"), command("+")) },
-    Action { menu: VIEW, ..with(action(ActionId::ZoomOut, "Smaller"), command("-")) },
-    Action { menu: VIEW, ..with(action(ActionId::ActualSize, "Actual size"), command("0")) },
-    Action { menu: VIEW, ..action(ActionId::Models, "Models") },
-    Action {
-        menu: CHAT,
-        available: Availability::WithModelInMemory,
-        ..action(ActionId::Unload, "Give the model’s memory back")
-    },
-    Action { menu: VIEW, ..action(ActionId::Benchmarks, "Benchmarks") },
-    Action {
-        menu: PROGRAM,
-        available: Availability::WithUpdates,
-        ..action(ActionId::CheckForUpdates, "Check for updates…")
-    },
-    Action { menu: PROGRAM, ..with(action(ActionId::Settings, "Settings…"), command(",")) },
-    Action { menu: HELP, ..with(action(ActionId::Shortcuts, "Keyboard shortcuts"), command("/")) },
-    Action { menu: HELP, ..action(ActionId::Diagnostics, "Diagnostics") },
-    Action { menu: FILE, ..with(action(ActionId::CloseWindow, "Close the window"), command("w")) },
-    Action { menu: PROGRAM, ..with(action(ActionId::Quit, "Quit Foretoken"), command("q")) },
+    Action { menu: VIEW, also: Some(command("=")), ..with(action(ActionId::ZoomIn), command("+")) },
+    Action { menu: VIEW, ..with(action(ActionId::ZoomOut), command("-")) },
+    Action { menu: VIEW, ..with(action(ActionId::ActualSize), command("0")) },
+    Action { menu: VIEW, ..action(ActionId::Models) },
+    Action { menu: CHAT, available: Availability::WithModelInMemory, ..action(ActionId::Unload) },
+    Action { menu: VIEW, ..action(ActionId::Benchmarks) },
+    Action { menu: PROGRAM, available: Availability::WithUpdates, ..action(ActionId::CheckForUpdates) },
+    Action { menu: PROGRAM, ..with(action(ActionId::Settings), command(",")) },
+    Action { menu: HELP, ..with(action(ActionId::Shortcuts), command("/")) },
+    Action { menu: HELP, ..action(ActionId::Diagnostics) },
+    Action { menu: FILE, ..with(action(ActionId::CloseWindow), command("w")) },
+    Action { menu: PROGRAM, ..with(action(ActionId::Quit), command("q")) },
 ];
 
 /// The menu that is named after the program.
@@ -197,8 +152,6 @@ mod tests {
     fn every_action_stands_once_and_no_two_share_a_key() {
         let ids: HashSet<_> = ACTIONS.iter().map(|action| action.id).collect();
         assert_eq!(ids.len(), ACTIONS.len());
-        let names: HashSet<_> = ACTIONS.iter().map(|action| action.name).collect();
-        assert_eq!(names.len(), ACTIONS.len());
         let on_mac = |action: &Action| action.mac;
         let elsewhere = |action: &Action| action.elsewhere;
         for keys_of in [&on_mac as &dyn Fn(&Action) -> Option<Keys>, &elsewhere] {
@@ -214,7 +167,7 @@ mod tests {
     fn keys_of_a_menu_hold_a_modifier() {
         // Without one, the menu bar would take a letter away from whoever types.
         for action in ACTIONS.iter().filter(|action| action.menu.is_some()) {
-            assert!(action.mac.is_none_or(|keys| keys.command), "{}", action.name);
+            assert!(action.mac.is_none_or(|keys| keys.command), "{:?}", action.id);
         }
     }
 }

@@ -13,18 +13,12 @@ use tokio::sync::{broadcast, watch};
 use crate::app::App;
 use crate::conversations::replies::EndedReply;
 use crate::events::chat_window;
+use crate::language::Texts;
 use crate::notifications::{self, Notification};
 use crate::window::MAIN_WINDOW;
 
 /// A reply that takes this long is one that people turn away from.
 const LONG: Duration = Duration::from_secs(10);
-/// What is said when the window is closed for the first time while other programs may use the model.
-const GOING_ON: &str = if cfg!(target_os = "macos") {
-    "Other programs can use its model while the local API is on. Quit it from the Dock or with ⌘Q."
-} else {
-    "Other programs can use its model while the local API is on. Open Foretoken again to get its window back."
-};
-
 /// Shows the library's work for as long as the app runs.
 pub(crate) async fn follow_library(handle: AppHandle, mut library: watch::Receiver<Option<LibrarySnapshot>>) {
     let (mut before, mut shown) = (Vec::new(), None);
@@ -35,7 +29,7 @@ pub(crate) async fn follow_library(handle: AppHandle, mut library: watch::Receiv
             show_progress(&handle, percent);
             shown = percent;
         }
-        for (title, body) in endings(&before, &jobs) {
+        for (title, body) in endings(Texts::current(&handle), &before, &jobs) {
             notify(&handle, Notification { title, body, chat: None });
         }
         before = jobs;
@@ -60,9 +54,10 @@ pub(crate) async fn follow_replies(handle: AppHandle, mut ended: broadcast::Rece
             .call_for(reply.chat, move |store| store.chat(reply.chat))
             .await
             .map(|chat| chat.title);
-        let body = if reply.failed { "The reply has stopped." } else { "The reply is finished." };
+        let body = if reply.failed { "told-reply-stopped" } else { "told-reply-ended" };
+        let body = Texts::current(&handle).say(body);
         let title = title.unwrap_or_else(|_| "Foretoken".into());
-        notify(&handle, Notification { title, body: body.into(), chat: Some(reply.chat) });
+        notify(&handle, Notification { title, body, chat: Some(reply.chat) });
     }
 }
 
@@ -84,31 +79,27 @@ fn percent(jobs: &[Job]) -> Option<u64> {
     (done * 100).checked_div(total)
 }
 
-/// What to tell of jobs that have come to an end, good or bad, since the list before.
-fn endings(before: &[Job], now: &[Job]) -> Vec<(String, String)> {
+/// What to tell of jobs that have come to an end, good or bad, since the list before: titles and messages.
+fn endings(texts: &Texts, before: &[Job], now: &[Job]) -> Vec<(String, String)> {
     let stage_before = |id| before.iter().find(|job| job.id == id).map(|job| &job.stage);
     now.iter()
         .filter(|job| stage_before(job.id).is_some_and(|stage| *stage != job.stage))
-        .filter_map(|job| match &job.stage {
-            JobStage::Done { .. } if job.kind == JobKind::Benchmark => Some((
-                format!("{} is measured", job.name),
-                "The Benchmarks screen shows how fast it is.".to_owned(),
-            )),
-            JobStage::Done { .. } if job.kind == JobKind::Probe => {
-                Some((format!("{} is measured", job.name), "Choose a size for its conversion.".to_owned()))
-            }
-            JobStage::Done { .. } if job.kind == JobKind::Comparison => Some((
-                format!("{} is compared with its original", job.name),
-                "Its details say how close it is.".to_owned(),
-            )),
-            JobStage::Done { path } if job.kind == JobKind::Move => {
-                Some(("The model library has moved".to_owned(), format!("It is in {path} now.")))
-            }
-            JobStage::Done { .. } => {
-                Some((format!("{} is ready", job.name), "It can be used now.".to_owned()))
-            }
-            JobStage::Failed { error } => Some((format!("{} has stopped", job.name), error.to_string())),
-            _ => None,
+        .filter_map(|job| {
+            let (text, path) = match (&job.stage, job.kind) {
+                (JobStage::Done { .. }, JobKind::Benchmark) => ("told-benchmark", ""),
+                (JobStage::Done { .. }, JobKind::Probe) => ("told-probe", ""),
+                (JobStage::Done { .. }, JobKind::Comparison) => ("told-comparison", ""),
+                (JobStage::Done { path }, JobKind::Move) => ("told-move", path.as_str()),
+                (JobStage::Done { .. }, _) => ("told-ready", ""),
+                (JobStage::Failed { error }, _) => {
+                    let title = texts.say_of("told-failed", [("name", job.name.as_str().into())]);
+                    return Some((title, error.to_string()));
+                }
+                _ => return None,
+            };
+            let say =
+                |text: &str| texts.say_of(text, [("name", job.name.as_str().into()), ("path", path.into())]);
+            Some((say(text), say(&format!("{text}.message"))))
         })
         .collect()
 }
@@ -121,7 +112,7 @@ fn show_progress(handle: &AppHandle, percent: Option<u64>) {
     #[cfg(not(target_os = "macos"))]
     let shown = shown.and_then(|()| {
         window.set_title(&match percent {
-            Some(percent) => format!("Foretoken, {percent} %"),
+            Some(percent) => Texts::current(handle).say_of("window-progress", [("percent", percent.into())]),
             None => "Foretoken".to_owned(),
         })
     });
@@ -154,8 +145,9 @@ pub(crate) async fn tell_of_going_on(handle: AppHandle) {
     if settings.told_of_going_on || !settings.preferences.notifications {
         return;
     }
-    let title = "Foretoken keeps running".into();
-    if notifications::show(&handle, Notification { title, body: GOING_ON.into(), chat: None }).await {
+    let texts = Texts::preferred(&settings.preferences);
+    let (title, body) = (texts.say("told-going-on"), texts.say("told-going-on.message"));
+    if notifications::show(&handle, Notification { title, body, chat: None }).await {
         app.settings.file.update(|all| all.told_of_going_on = true);
     }
 }
@@ -226,6 +218,8 @@ pub(crate) fn reveal_last(path: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use foretoken_protocol::Language;
+
     use super::*;
 
     fn job(id: u32, stage: JobStage, done: u64, total: u64) -> Job {
@@ -295,6 +289,7 @@ mod tests {
         let done = || JobStage::Done { path: "/m".into() };
         let before = [job(1, JobStage::Tuning, 0, 0), job(2, done(), 0, 0)];
         let now = [job(1, done(), 0, 0), job(2, done(), 0, 0), job(3, done(), 0, 0)];
+        let endings = |before: &[Job], now: &[Job]| endings(Texts::of(Language::En), before, now);
         assert_eq!(endings(&before, &now), [("model 1 is ready".into(), "It can be used now.".into())]);
         assert_eq!(endings(&now, &now), []);
         assert_eq!(endings(&[], &now), []);

@@ -23,6 +23,7 @@ mod handed;
 mod instance;
 mod kept_prefixes;
 mod keychain;
+mod language;
 mod local_api;
 mod log;
 #[cfg(target_os = "macos")]

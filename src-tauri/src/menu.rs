@@ -13,10 +13,13 @@ use tauri::{AppHandle, Manager, Wry};
 
 use crate::actions::ACTIONS;
 use crate::app::App;
+use crate::language::{Texts, action_text};
 
 /// The whole menu bar.
 pub(crate) fn menu_bar(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
     let program = app.package_info().name.clone();
+    let texts = Texts::current(app);
+    let say = |name: &str| texts.say(name);
     let about = AboutMetadata {
         name: Some(program.clone()),
         version: Some(app.package_info().version.to_string()),
@@ -28,64 +31,64 @@ pub(crate) fn menu_bar(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
         app,
         &program,
         true,
-        &[&PredefinedMenuItem::about(app, None, Some(about))?, &line()?],
+        &[&PredefinedMenuItem::about(app, Some(&say("menu-about")), Some(about))?, &line()?],
     )?;
     let (quit, others): (Vec<&Action>, Vec<&Action>) =
         actions_of("Foretoken").partition(|action| action.id == ActionId::Quit);
     add_actions(app, &foretoken, others)?;
     foretoken.append_items(&[
         &line()?,
-        &PredefinedMenuItem::services(app, None)?,
+        &PredefinedMenuItem::services(app, Some(&say("menu-services")))?,
         &line()?,
-        &PredefinedMenuItem::hide(app, None)?,
-        &PredefinedMenuItem::hide_others(app, None)?,
-        &PredefinedMenuItem::show_all(app, None)?,
+        &PredefinedMenuItem::hide(app, Some(&say("menu-hide")))?,
+        &PredefinedMenuItem::hide_others(app, Some(&say("menu-hide-others")))?,
+        &PredefinedMenuItem::show_all(app, Some(&say("menu-show-all")))?,
         &line()?,
     ])?;
     // Not the system's own item, which ends the app without asking it.
     add_actions(app, &foretoken, quit)?;
 
-    let file = Submenu::new(app, "File", true)?;
+    let file = Submenu::new(app, say("menu-file"), true)?;
     add_actions(app, &file, actions_of("File"))?;
 
     let edit = Submenu::with_items(
         app,
-        "Edit",
+        say("menu-edit"),
         true,
         &[
-            &PredefinedMenuItem::undo(app, None)?,
-            &PredefinedMenuItem::redo(app, None)?,
+            &PredefinedMenuItem::undo(app, Some(&say("menu-undo")))?,
+            &PredefinedMenuItem::redo(app, Some(&say("menu-redo")))?,
             &line()?,
-            &PredefinedMenuItem::cut(app, None)?,
-            &PredefinedMenuItem::copy(app, None)?,
-            &PredefinedMenuItem::paste(app, None)?,
-            &PredefinedMenuItem::select_all(app, None)?,
+            &PredefinedMenuItem::cut(app, Some(&say("menu-cut")))?,
+            &PredefinedMenuItem::copy(app, Some(&say("menu-copy")))?,
+            &PredefinedMenuItem::paste(app, Some(&say("menu-paste")))?,
+            &PredefinedMenuItem::select_all(app, Some(&say("menu-select-all")))?,
             &line()?,
         ],
     )?;
     add_actions(app, &edit, actions_of("Edit"))?;
 
-    let view = Submenu::new(app, "View", true)?;
+    let view = Submenu::new(app, say("menu-view"), true)?;
     add_actions(app, &view, actions_of("View"))?;
-    view.append_items(&[&line()?, &PredefinedMenuItem::fullscreen(app, None)?])?;
+    view.append_items(&[&line()?, &PredefinedMenuItem::fullscreen(app, Some(&say("menu-full-screen")))?])?;
 
-    let chat = Submenu::new(app, "Chat", true)?;
+    let chat = Submenu::new(app, say("menu-chat"), true)?;
     add_actions(app, &chat, actions_of("Chat"))?;
 
     let window = Submenu::with_id_and_items(
         app,
         WINDOW_SUBMENU_ID,
-        "Window",
+        say("menu-window"),
         true,
         &[
-            &PredefinedMenuItem::minimize(app, None)?,
-            &PredefinedMenuItem::maximize(app, None)?,
+            &PredefinedMenuItem::minimize(app, Some(&say("menu-minimize")))?,
+            &PredefinedMenuItem::maximize(app, Some(&say("menu-zoom")))?,
             &line()?,
-            &PredefinedMenuItem::bring_all_to_front(app, None)?,
+            &PredefinedMenuItem::bring_all_to_front(app, Some(&say("menu-bring-all-to-front")))?,
         ],
     )?;
 
-    let help = Submenu::with_id_and_items(app, HELP_SUBMENU_ID, "Help", true, &[])?;
+    let help = Submenu::with_id_and_items(app, HELP_SUBMENU_ID, say("menu-help"), true, &[])?;
     add_actions(app, &help, actions_of("Help"))?;
 
     Menu::with_items(app, &[&foretoken, &file, &edit, &view, &chat, &window, &help])
@@ -94,14 +97,16 @@ pub(crate) fn menu_bar(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
 /// Makes the items agree with the page: grey where there is nothing to do, and called by what they would do.
 pub(crate) fn apply(app: &AppHandle, state: &MenuState) -> tauri::Result<()> {
     let Some(bar) = app.menu() else { return Ok(()) };
+    let texts = Texts::current(app);
     for menu in bar.items()?.iter().filter_map(MenuItemKind::as_submenu) {
         let items = menu.items()?;
         for action in ACTIONS {
             let found = items.iter().find(|item| *item.id() == item_id(action.id));
             let Some(item) = found.and_then(MenuItemKind::as_menuitem) else { continue };
             item.set_enabled(state.available.contains(&action.id))?;
-            if let Some(toggle) = action.toggle {
-                item.set_text(if state.shown.contains(&action.id) { toggle.hide } else { toggle.show })?;
+            if action.toggles {
+                let ending = if state.shown.contains(&action.id) { "hide" } else { "show" };
+                item.set_text(texts.say(&format!("{}.{ending}", action_text(action.id))))?;
             }
         }
     }
@@ -141,11 +146,13 @@ fn add_actions(
     menu: &Submenu<Wry>,
     actions: impl IntoIterator<Item = &'static Action>,
 ) -> tauri::Result<()> {
+    let texts = Texts::current(app);
     let items: Vec<MenuItem<Wry>> = actions
         .into_iter()
         .map(|action| {
             let always = action.available == Availability::Always;
-            MenuItem::with_id(app, item_id(action.id), action.name, always, action.mac.map(accelerator))
+            let name = texts.say(&action_text(action.id));
+            MenuItem::with_id(app, item_id(action.id), name, always, action.mac.map(accelerator))
         })
         .collect::<tauri::Result<_>>()?;
     let items: Vec<&dyn IsMenuItem<Wry>> = items.iter().map(|item| item as &dyn IsMenuItem<Wry>).collect();

@@ -11,6 +11,7 @@ use tauri::tray::{TrayIcon, TrayIconBuilder};
 use tauri::{AppHandle, Wry};
 
 use crate::app::App;
+use crate::language::Texts;
 use crate::{quick, quit, window};
 
 /// Names the item.
@@ -18,6 +19,12 @@ const ID: &str = "foretoken";
 /// The glyph is drawn so many pixels high, for screens with two pixels a point.
 const HEIGHT: u32 = 36;
 const WIDTH: u32 = 52;
+
+/// Speaks another language from now on.
+pub(crate) fn speak(handle: &AppHandle, app: &Arc<App>, preferences: &Preferences) {
+    drop(handle.remove_tray_by_id(ID));
+    apply(handle, app, preferences);
+}
 
 /// Has the item there, or not.
 pub(crate) fn apply(handle: &AppHandle, app: &Arc<App>, preferences: &Preferences) {
@@ -32,21 +39,22 @@ pub(crate) fn apply(handle: &AppHandle, app: &Arc<App>, preferences: &Preference
 }
 
 fn show(handle: &AppHandle, app: &Arc<App>) -> tauri::Result<()> {
-    let item = |id: &str, words: &str, keys| MenuItem::with_id(handle, id, words, true, keys);
+    let texts = Texts::current(handle);
+    let item = |id: &str, text: &str, keys| MenuItem::with_id(handle, id, texts.say(text), true, keys);
     let state = MenuItem::with_id(handle, "state", "", false, None::<&str>)?;
     let line = || PredefinedMenuItem::separator(handle);
-    let unload = item("unload", "Give the model’s memory back", None)?;
+    let unload = item("unload", "action-unload", None)?;
     let menu = Menu::with_items(
         handle,
         &[
             &state,
             &line()?,
-            &item("quick", "Quick question", None)?,
-            &item("open", "Open Foretoken", None)?,
+            &item("quick", "action-quick-question", None)?,
+            &item("open", "bar-open", None)?,
             &unload,
-            &item("settings", "Settings…", Some("Cmd+,"))?,
+            &item("settings", "action-settings", Some("Cmd+,"))?,
             &line()?,
-            &item("quit", "Quit Foretoken", Some("Cmd+Q"))?,
+            &item("quit", "action-quit", Some("Cmd+Q"))?,
         ],
     )?;
     let of_menu = Arc::clone(app);
@@ -57,7 +65,7 @@ fn show(handle: &AppHandle, app: &Arc<App>) -> tauri::Result<()> {
         .menu(&menu)
         .on_menu_event(move |handle, event| on_menu_event(handle, &of_menu, &event))
         .build(handle)?;
-    tauri::async_runtime::spawn(follow(Arc::clone(&app.engine), tray, state, unload));
+    tauri::async_runtime::spawn(follow(Arc::clone(&app.engine), texts, tray, state, unload));
     Ok(())
 }
 
@@ -80,14 +88,20 @@ fn on_menu_event(handle: &AppHandle, app: &Arc<App>, event: &MenuEvent) {
 }
 
 /// Keeps title, first line and what can be chosen as they are in the engine.
-async fn follow(engine: Arc<Engine>, tray: TrayIcon<Wry>, line: MenuItem<Wry>, unload: MenuItem<Wry>) {
+async fn follow(
+    engine: Arc<Engine>,
+    texts: &'static Texts,
+    tray: TrayIcon<Wry>,
+    line: MenuItem<Wry>,
+    unload: MenuItem<Wry>,
+) {
     let (mut state, mut activity) = (engine.watch(), engine.watch_activity());
     loop {
         let speed = activity.borrow_and_update().tokens_per_second;
         let (words, unloads) = {
             let state = state.borrow_and_update();
             let is_loaded = matches!(*state, EngineState::Ready { in_memory: true, .. });
-            (words(&state, speed), is_loaded && speed == 0.0)
+            (words(texts, &state, speed), is_loaded && speed == 0.0)
         };
         let title = (speed > 0.0).then(|| format!("{speed:.0}"));
         if let Err(error) = tray
@@ -108,14 +122,18 @@ async fn follow(engine: Arc<Engine>, tray: TrayIcon<Wry>, line: MenuItem<Wry>, u
 }
 
 /// What the model does, in a line.
-fn words(state: &EngineState, speed: f64) -> String {
+fn words(texts: &Texts, state: &EngineState, speed: f64) -> String {
+    let of_model = |text, name: &str| texts.say_of(text, [("model", name.into())]);
     match state {
-        EngineState::Ready { model, .. } if speed > 0.0 => format!("{}: {speed:.0} tok/s", model.name),
-        EngineState::Ready { model, in_memory: true, .. } => format!("{} is ready", model.name),
-        EngineState::Ready { model, .. } => format!("{}: its memory is given back", model.name),
-        EngineState::Loading { .. } => "A model is being loaded".into(),
-        EngineState::Starting => "Starting".into(),
-        EngineState::Failed { .. } => "No model can answer".into(),
+        EngineState::Ready { model, .. } if speed > 0.0 => texts.say_of(
+            "bar-writing",
+            [("model", model.name.as_str().into()), ("speed", format!("{speed:.0}").into())],
+        ),
+        EngineState::Ready { model, in_memory: true, .. } => of_model("bar-ready", &model.name),
+        EngineState::Ready { model, .. } => of_model("bar-given-back", &model.name),
+        EngineState::Loading { .. } => texts.say("bar-loading"),
+        EngineState::Starting => texts.say("bar-starting"),
+        EngineState::Failed { .. } => texts.say("bar-failed"),
     }
 }
 

@@ -142,17 +142,16 @@ pub(crate) async fn read_again(
         }
     }
     reading(&[]);
+    let texts = conversations.texts();
     let mut notes = Vec::new();
     if more {
-        notes.push(format!("Only the first {MOST} files of the folder are read."));
+        notes.push(texts.say_of("folder-first-files", [("count", MOST.into())]));
     }
     if let Some(first) = closed.first() {
-        let others =
-            if closed.len() > 1 { format!(" and {} others", closed.len() - 1) } else { String::new() };
-        notes.push(format!(
-            "{}{others} cannot be looked into. What was read there before is kept.",
-            first.display()
-        ));
+        let first = first.to_string_lossy();
+        notes.push(
+            texts.say_of("folder-closed", [("path", first.into()), ("others", (closed.len() - 1).into())]),
+        );
     }
     Ok(notes)
 }

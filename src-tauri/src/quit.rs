@@ -7,6 +7,7 @@ use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
 
 use crate::app::App;
 use crate::desktop;
+use crate::language::Texts;
 use crate::window::{self, MAIN_WINDOW};
 
 /// Hides the window that somebody closes, or ends the app, as the person wants it. While a chat has a window of its
@@ -48,23 +49,14 @@ fn keeps_running(app: &App) -> bool {
 pub(crate) fn quit(handle: &AppHandle) {
     let app = Arc::clone(&handle.state::<Arc<App>>());
     let replies = &app.conversations.replies;
-    let (title, message) = if app.conversations.has_temporary() {
-        (
-            "A temporary chat is open",
-            "Nothing of it is left once Foretoken quits. Keep this chat, in its menu, stores it.",
-        )
+    let asked = if app.conversations.has_temporary() {
+        "quit-temporary"
     } else if replies.has_summaries() {
-        (
-            "A summary is still being written",
-            "It is lost. The chat is as it was, and can be summarised again.",
-        )
+        "quit-summary"
     } else if replies.are_written() {
-        (
-            "A reply is still being written",
-            "What is written so far is kept, and can be continued at the next start.",
-        )
+        "quit-reply"
     } else if replies.has_requests() {
-        ("Another program is using the model", "What it has asked for ends with Foretoken.")
+        "quit-request"
     } else {
         end(handle);
         return;
@@ -75,12 +67,13 @@ pub(crate) fn quit(handle: &AppHandle) {
     if !app.quitting.begin_asking() {
         return;
     }
+    let texts = Texts::current(handle);
     let mut question = handle
         .dialog()
-        .message(message)
-        .title(title)
+        .message(texts.say(&format!("{asked}.message")))
+        .title(texts.say(asked))
         .kind(MessageDialogKind::Warning)
-        .buttons(MessageDialogButtons::OkCancelCustom("Quit".into(), "Go on".into()));
+        .buttons(MessageDialogButtons::OkCancelCustom(texts.say("quit-sure"), texts.say("quit-not")));
     if let Some(parent) = handle.get_webview_window(MAIN_WINDOW) {
         question = question.parent(&parent);
     }

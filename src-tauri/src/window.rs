@@ -12,6 +12,7 @@ use tauri::{AppHandle, DragDropEvent, Manager, Theme, Url, WebviewWindow, Window
 use crate::app::App;
 use crate::events::CHAT_WINDOWS;
 pub(crate) use crate::events::MAIN_WINDOW;
+use crate::language::Texts;
 use crate::preview;
 
 /// The window with the settings.
@@ -46,10 +47,31 @@ pub(crate) fn open_chat_window(
     open_since(handle, &window, Instant::now())
 }
 
-/// A window as the configuration has it.
+/// A window as the configuration has it, that of the settings called so in the language that is spoken.
 fn configured(handle: &AppHandle, label: &str) -> Result<WindowConfig, Box<dyn std::error::Error>> {
     let windows = &handle.config().app.windows;
-    Ok(windows.iter().find(|window| window.label == label).ok_or("the window is not configured")?.clone())
+    let mut window =
+        windows.iter().find(|window| window.label == label).ok_or("the window is not configured")?.clone();
+    if label == SETTINGS_WINDOW {
+        window.title = Texts::current(handle).say("window-settings");
+    }
+    Ok(window)
+}
+
+/// Speaks another language from now on, outside the pages, which begin again by themselves.
+pub(crate) fn speak(handle: &AppHandle, app: &Arc<App>) {
+    let preferences = app.settings.current().preferences;
+    let named = handle
+        .get_webview_window(SETTINGS_WINDOW)
+        .map_or(Ok(()), |window| window.set_title(&Texts::preferred(&preferences).say("window-settings")));
+    #[cfg(target_os = "macos")]
+    let named =
+        named.and_then(|()| crate::menu::menu_bar(handle)).and_then(|bar| handle.set_menu(bar)).map(drop);
+    if let Err(error) = named {
+        tracing::warn!("menus or a window keep their names: {error}");
+    }
+    #[cfg(target_os = "macos")]
+    crate::menu_bar::speak(handle, app, &preferences);
 }
 
 /// Opens the window with the settings, or brings it to the front.

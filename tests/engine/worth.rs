@@ -50,6 +50,23 @@ fn uniform(source: &Path, out: &Path, bits: u8, report: &[Vec<u32>]) -> (u64, Di
     (bytes, found(source, out, report))
 }
 
+/// The format that most modules of a plan have, without how their scales are found.
+fn commonest<'a>(modules: impl Iterator<Item = &'a Value>) -> Value {
+    let mut counts: Vec<(Value, usize)> = Vec::new();
+    for module in modules.filter(|module| module.is_object()) {
+        let mut format = module.clone();
+        format
+            .as_object_mut()
+            .unwrap()
+            .retain(|key, _| ["group_size", "bits", "mode"].contains(&key.as_str()));
+        match counts.iter_mut().find(|(other, _)| *other == format) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((format, 1)),
+        }
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).unwrap().0
+}
+
 /// The share of drafts that is accepted of the head in the source's numbers behind the trunk of a plan.
 fn accepted_of_float_head(source: &Path, out: &Path, plan: &Plan, report: &[Vec<u32>]) -> f64 {
     let mut plan = plan.to_json();
@@ -58,6 +75,7 @@ fn accepted_of_float_head(source: &Path, out: &Path, plan: &Plan, report: &[Vec<
             *module = Value::Bool(false);
         }
     }
+    plan["default"] = commonest(plan["modules"].as_object().unwrap().values());
     let plan = Arc::new(Plan::parse(&plan.to_string()).unwrap());
     let settings = ConversionSettings { vision: VisionFormat::None, ..ConversionSettings::default() };
     let conversion =

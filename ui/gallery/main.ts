@@ -2,6 +2,7 @@ import "./machine";
 import { useStore } from "../src/state/store";
 import { clock } from "./clock";
 import { snapshot } from "./data/snapshot";
+import { disguise, undisguised } from "./disguise";
 import { drawn } from "./page";
 import { type Pane, scriptShell } from "./shell";
 import type { State } from "./state";
@@ -13,10 +14,14 @@ declare global {
     gallery: { name: string; window: Pane }[];
     /** Whether the picture that was asked for is there; a sentence where it could not be drawn. */
     ready: boolean | string;
+    /** What the page says that is none of its texts, where it speaks in disguise. */
+    undisguised: string[];
   }
 }
 
+const parameters = new URLSearchParams(location.search);
 window.ready = false;
+window.undisguised = [];
 window.gallery = STATES.map((state) => ({ name: state.name, window: paneOf(state) }));
 
 function paneOf({ quick, alone, settings }: State): Pane {
@@ -27,10 +32,11 @@ function paneOf({ quick, alone, settings }: State): Pane {
 
 async function draw(state: State): Promise<void> {
   clock.passed = 1000;
-  const shell = scriptShell(paneOf(state), {
-    ...snapshot(state),
-    ...state.answers,
-  });
+  const inDisguise = parameters.has("disguise");
+  if (inDisguise) disguise();
+  const answers = { ...snapshot(state), ...state.answers };
+  const heard: unknown[] = [];
+  const shell = scriptShell(paneOf(state), answers, (said) => heard.push(said));
   if (!state.quick) lights();
   await import("../src/main");
   while (!useStore.getState().opened) await drawn();
@@ -38,6 +44,7 @@ async function draw(state: State): Promise<void> {
   await state.act?.(shell);
   await document.fonts.ready;
   await drawn();
+  if (inDisguise) window.undisguised = undisguised(JSON.stringify(heard));
 }
 
 /** The lights of the window, where a Mac draws them. */
@@ -53,7 +60,7 @@ function lights(): void {
   document.body.append(place);
 }
 
-const wanted = new URLSearchParams(location.search).get("state");
+const wanted = parameters.get("state");
 const state = STATES.find(({ name }) => name === wanted);
 if (state)
   draw(state).then(

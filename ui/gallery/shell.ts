@@ -20,24 +20,38 @@ export const silence = (): Promise<never> => new Promise(() => {});
 /** The windows of the app. */
 export type Pane = "main" | "settings" | "quick" | "chat";
 
-/** Lets the page of a window speak with a shell that answers this, and with `null` to all else. Returns its events. */
-export function scriptShell(window: Pane, answers: Answers): { tell(event: AppEvent): void } {
+/**
+ * Lets the page of a window speak with a shell that answers this, and with `null` to all else. Returns its events.
+ * `onSaid` hears all that the shell says.
+ */
+export function scriptShell(
+  window: Pane,
+  answers: Answers,
+  onSaid: (said: unknown) => void = () => {},
+): { tell(event: AppEvent): void } {
   mockWindows(window === "chat" ? "chat-3" : window);
   mockIPC(() => null);
   let tell = (_: AppEvent): void => {};
   const all: Answers = {
     subscribe: (events) => {
-      tell = (event) => events.onmessage(event);
+      tell = (event) => {
+        onSaid(event);
+        events.onmessage(event);
+      };
       return null;
     },
+    language: () => "en",
     ...answers,
   };
   for (const [name, answer] of Object.entries(all) as [keyof Commands, (...given: unknown[]) => unknown][])
     Object.assign(commands, {
       [name]: async (...given: unknown[]) => {
         try {
-          return { status: "ok", data: await answer(...given) };
+          const data = await answer(...given);
+          onSaid(data);
+          return { status: "ok", data };
         } catch (error) {
+          onSaid(error);
           if (error instanceof Refusal) return { status: "error", error: error.report };
           throw error;
         }

@@ -49,9 +49,9 @@ const referenceOf = (element: Element): string =>
   element.getAttribute("href") ?? element.getAttribute("xlink:href") ?? "";
 
 /** A drawing as a picture, in which nothing runs and which fetches nothing. */
-export function pictureOf(text: string): HTMLImageElement {
+export function pictureOf(text: string, name: string): HTMLImageElement {
   const picture = new Image();
-  picture.alt = "Drawing";
+  picture.alt = name;
   picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   return picture;
 }

@@ -5,6 +5,8 @@ import { bodyOf, isTooMuch, pictureOf } from "./content";
 interface Drawing {
   kind: "mermaid" | "svg" | "html";
   text: string;
+  /** What the page says, in its language: what is drawn, and what it is told where that cannot be. */
+  words: { name: string; tooMuch: string; failed: string };
 }
 
 /** So many edges of a diagram are drawn: placing them takes a time that grows faster than their number. */
@@ -13,18 +15,17 @@ const MOST_EDGES = 300;
 const isDark = matchMedia("(prefers-color-scheme: dark)");
 let drawing: Drawing | null = null;
 
-async function draw({ kind, text }: Drawing): Promise<void> {
+async function draw({ kind, text, words }: Drawing): Promise<void> {
   document.documentElement.dataset.kind = kind;
-  if (kind === "mermaid") document.body.replaceChildren(await diagramOf(text));
-  else document.body.replaceChildren(...shown(kind, text));
+  if (kind === "mermaid") document.body.replaceChildren(await diagramOf(text, words.failed));
+  else document.body.replaceChildren(...shown(kind, text, words));
 }
 
 /** A drawing or a page, or why it is not shown. */
-function shown(kind: "svg" | "html", text: string): Node[] {
+function shown(kind: "svg" | "html", text: string, { name, tooMuch }: Drawing["words"]): Node[] {
   const type = kind === "svg" ? "image/svg+xml" : "text/html";
-  if (isTooMuch(new DOMParser().parseFromString(text, type).documentElement))
-    return [note("This would take too long to draw.")];
-  return kind === "svg" ? [pictureOf(text)] : bodyOf(text);
+  if (isTooMuch(new DOMParser().parseFromString(text, type).documentElement)) return [note(tooMuch)];
+  return kind === "svg" ? [pictureOf(text, name)] : bodyOf(text);
 }
 
 function note(words: string): HTMLElement {
@@ -33,7 +34,7 @@ function note(words: string): HTMLElement {
   return place;
 }
 
-async function diagramOf(text: string): Promise<Node> {
+async function diagramOf(text: string, failed: string): Promise<Node> {
   mermaid.initialize({
     startOnLoad: false,
     securityLevel: "strict",
@@ -46,7 +47,7 @@ async function diagramOf(text: string): Promise<Node> {
     return document.createRange().createContextualFragment(svg);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return note(`The diagram cannot be drawn.\n${why}`);
+    return note(`${failed}\n${why}`);
   }
 }
 

@@ -6,6 +6,7 @@ import { ALONE_COMMANDS, COMMANDS } from "./frame/commands";
 import { keepSystemMenu } from "./frame/contextMenu";
 import { reserveInputMethodKeys } from "./frame/inputMethods";
 import { start, startAlone } from "./frame/start";
+import { speakPreferred } from "./language/load";
 import { runner } from "./palette/table";
 import { copySelectionWithForm } from "./paper/copying";
 import { QuickPanel } from "./quick/QuickPanel";
@@ -23,7 +24,6 @@ const root = createRoot(place);
 reserveInputMethodKeys();
 keepSystemMenu();
 copySelectionWithForm();
-const [started, content] = opened(getCurrentWindow().label);
 
 /** What is shown in a window, and what is waited for before. */
 function opened(window: string): [Promise<void>, ReactNode] {
@@ -41,6 +41,12 @@ function opened(window: string): [Promise<void>, ReactNode] {
   }
 }
 
-Promise.race([started, new Promise((resolve) => setTimeout(resolve, FIRST_SNAPSHOT_TIMEOUT))]).then(() =>
-  root.render(<StrictMode>{content}</StrictMode>),
-);
+async function show(): Promise<void> {
+  // Nothing is said before there is a language to say it in.
+  await speakPreferred();
+  const [started, content] = opened(getCurrentWindow().label);
+  await Promise.race([started, new Promise((resolve) => setTimeout(resolve, FIRST_SNAPSHOT_TIMEOUT))]);
+  root.render(<StrictMode>{content}</StrictMode>);
+}
+
+show();

@@ -8,11 +8,12 @@ use foretoken_protocol::{
     ComparisonSource, ErrorReport, JobId,
 };
 use tauri::ipc::Channel;
-use tauri::{State, WebviewWindow};
+use tauri::{Manager, State, WebviewWindow};
 
 use super::dialogs::path_to_save;
 use crate::app::App;
 use crate::benchmarks::History;
+use crate::language::Texts;
 
 /// All benchmarks that are kept. A benchmark that ends adds one.
 #[tauri::command]
@@ -66,8 +67,8 @@ pub(crate) async fn export_benchmarks(
     format: BenchmarkFormat,
 ) -> Result<Option<String>, ErrorReport> {
     let ending = if format == BenchmarkFormat::Csv { "csv" } else { "json" };
-    let Some(path) =
-        path_to_save(&window, "Export the benchmarks", format!("Foretoken benchmarks.{ending}")).await
+    let name = Texts::current(window.app_handle()).say("dialog-export-benchmarks.file");
+    let Some(path) = path_to_save(&window, "dialog-export-benchmarks", format!("{name}.{ending}")).await
     else {
         return Ok(None);
     };

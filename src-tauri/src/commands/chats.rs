@@ -13,6 +13,7 @@ use tauri::{Manager, State, WebviewWindow};
 
 use super::dialogs::{path_to_open, path_to_save};
 use crate::app::App;
+use crate::language::Texts;
 use crate::handed::Purpose;
 use crate::window::{self, MAIN_WINDOW};
 
@@ -357,7 +358,8 @@ pub(crate) async fn export_chats(
         None => "Foretoken chats".into(),
     };
     let ending = if format == ExportFormat::Markdown { "md" } else { "json" };
-    let Some(path) = path_to_save(&window, "Export", format!("{}.{ending}", file_name(&title))).await else {
+    let Some(path) = path_to_save(&window, "dialog-export", format!("{}.{ending}", file_name(&title, Texts::current(window.app_handle())))).await
+    else {
         return Ok(None);
     };
     let report = app.conversations.export(chat, format, pictures, path.clone()).await?;
@@ -371,7 +373,7 @@ pub(crate) async fn choose_chats_file(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
 ) -> Result<Option<String>, ErrorReport> {
-    let chosen = path_to_open(&window, "Import chats", ("Chats", &["json"])).await;
+    let chosen = path_to_open(&window, "dialog-import-chats", &["json"]).await;
     Ok(chosen.map(|path| app.handed.chosen(Purpose::Chats, path)))
 }
 
@@ -405,21 +407,24 @@ fn tell_others(app: &App, window: &WebviewWindow, chat: ChatId) {
     app.events.publish_of_chat(window.label(), chat, &AppEvent::ChatChanged { chat });
 }
 
-/// A title as a file's name that every system takes.
-pub(super) fn file_name(title: &str) -> String {
+/// A title as a file's name that every system takes, or what texts call a chat without one.
+pub(super) fn file_name(title: &str, texts: &Texts) -> String {
     let name: String =
         title.chars().map(|c| if c.is_control() || "/\\:*?\"<>|".contains(c) { ' ' } else { c }).collect();
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     let name = name.trim_matches('.').trim();
-    if name.is_empty() { "Chat".into() } else { name.to_owned() }
+    if name.is_empty() { texts.say("chat-file") } else { name.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
+    use foretoken_protocol::Language;
+
     use super::*;
 
     #[test]
     fn titles_become_names_of_files() {
+        let file_name = |title| super::file_name(title, Texts::of(Language::En));
         assert_eq!(file_name("What is a/b: \"c\"?"), "What is a b c");
         assert_eq!(file_name("../..\u{0}"), "Chat");
         assert_eq!(file_name("猫头鹰"), "猫头鹰");

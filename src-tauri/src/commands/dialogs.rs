@@ -2,36 +2,38 @@
 
 use std::path::PathBuf;
 
-use tauri::WebviewWindow;
+use tauri::{Manager, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FilePath};
 use tokio::sync::oneshot;
 
-/// Lets the person say where a file is to be written, `name` if they do not change it; `None` if they do not.
-pub(super) async fn path_to_save(window: &WebviewWindow, title: &str, name: String) -> Option<PathBuf> {
+use crate::language::Texts;
+
+/// Lets the person say in a dialog with the title of this text where a file is to be written, `name` if they do not
+/// change it; `None` if they do not.
+pub(super) async fn path_to_save(window: &WebviewWindow, text: &str, name: String) -> Option<PathBuf> {
+    let texts = Texts::current(window.app_handle());
     let (answer, chosen) = oneshot::channel();
     window
         .dialog()
         .file()
         .set_parent(window)
-        .set_title(title)
+        .set_title(texts.say(text))
         .set_file_name(name)
         .save_file(move |file| drop(answer.send(file)));
     chosen_path(chosen).await
 }
 
-/// Lets the person choose a file with one of these endings, which go by a name; `None` if they do not.
-pub(super) async fn path_to_open(
-    window: &WebviewWindow,
-    title: &str,
-    (name, endings): (&str, &[&str]),
-) -> Option<PathBuf> {
+/// Lets the person choose a file with one of these endings in a dialog with the title of this text, whose `kind` is
+/// what such files are called; `None` if they do not.
+pub(super) async fn path_to_open(window: &WebviewWindow, text: &str, endings: &[&str]) -> Option<PathBuf> {
+    let texts = Texts::current(window.app_handle());
     let (answer, chosen) = oneshot::channel();
     window
         .dialog()
         .file()
         .set_parent(window)
-        .set_title(title)
-        .add_filter(name, endings)
+        .set_title(texts.say(text))
+        .add_filter(texts.say(&format!("{text}.kind")), endings)
         .pick_file(move |file| drop(answer.send(file)));
     chosen_path(chosen).await
 }

@@ -159,8 +159,7 @@ pub(crate) async fn choose_measured_text(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
 ) -> Result<Option<String>, ErrorReport> {
-    let texts = ("Text", &["txt", "md", "jsonl"][..]);
-    let chosen = path_to_open(&window, "Choose a text to measure on", texts).await;
+    let chosen = path_to_open(&window, "dialog-measure-text", &["txt", "md", "jsonl"]).await;
     Ok(chosen.map(|path| app.handed.chosen(Purpose::Text, path)))
 }
 
@@ -209,8 +208,7 @@ pub(crate) async fn choose_library_folder(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
 ) -> Result<Option<String>, ErrorReport> {
-    let title = "Choose a folder for the model library";
-    Ok(super::models::choose_folder(&app, &window, title, Purpose::Library).await)
+    Ok(super::models::choose_folder(&app, &window, "dialog-library-folder", Purpose::Library).await)
 }
 
 /// Begins to move the library to another folder, which was chosen, as a job. A folder that is a library already is

@@ -35,6 +35,7 @@ use crate::settings::{Settings, ZOOMS};
 pub(crate) fn builder() -> Builder<Wry> {
     let commands = collect_commands![
         window::snapshot,
+        window::language,
         window::subscribe,
         window::close_window,
         window::quit,

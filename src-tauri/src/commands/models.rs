@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{ErrorReport, KvPrecision, ModelInfo};
-use tauri::{State, WebviewWindow};
+use tauri::{Manager, State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
 use crate::app::App;
 use crate::handed::Purpose;
+use crate::language::Texts;
 
 /// Lets the person choose a folder in the system's dialog; `null` if they did not.
 #[tauri::command]
@@ -18,7 +19,7 @@ pub(crate) async fn choose_model_folder(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
 ) -> Result<Option<String>, ErrorReport> {
-    Ok(choose_folder(&app, &window, "Open a model folder", Purpose::Model).await)
+    Ok(choose_folder(&app, &window, "dialog-model-folder", Purpose::Model).await)
 }
 
 /// Loads the model in a folder that is listed, or was chosen or dropped, and, once it has loaded, adds it to the picker
@@ -57,11 +58,11 @@ pub(crate) async fn set_kv_precision(
     app.models.set_kv_precision(kv_precision).await
 }
 
-/// The folder that the person chooses in the system's dialog, if any. The app takes it for `purpose` from then on.
+/// The folder that the person chooses in a dialog with the title of this text, if any. The app takes it for `purpose` from then on.
 pub(super) async fn choose_folder(
     app: &App,
     window: &WebviewWindow,
-    title: &str,
+    text: &str,
     purpose: Purpose,
 ) -> Option<String> {
     let (answer, chosen) = oneshot::channel();
@@ -69,7 +70,7 @@ pub(super) async fn choose_folder(
         .dialog()
         .file()
         .set_parent(window)
-        .set_title(title)
+        .set_title(Texts::current(window.app_handle()).say(text))
         .pick_folder(move |folder| drop(answer.send(folder)));
     let folder = chosen.await.ok().flatten().and_then(|folder| folder.into_path().ok())?;
     Some(app.handed.chosen(purpose, folder))

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use foretoken_protocol::{ChatId, ErrorReport, OpenedChat};
-use tauri::{State, WebviewWindow};
+use tauri::{Manager, State, WebviewWindow};
 
 use super::chats::file_name;
 use super::dialogs::path_to_save;
 use crate::app::App;
+use crate::language::Texts;
 use crate::blocking::blocking;
 use crate::paper;
 
@@ -27,7 +28,8 @@ pub(crate) async fn save_paper(
     title: String,
     document: String,
 ) -> Result<Option<String>, ErrorReport> {
-    let Some(path) = path_to_save(&window, "Export", format!("{}.html", file_name(&title))).await else {
+    let Some(path) = path_to_save(&window, "dialog-export", format!("{}.html", file_name(&title, Texts::current(window.app_handle())))).await
+    else {
         return Ok(None);
     };
     let to = path.clone();

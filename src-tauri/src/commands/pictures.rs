@@ -59,7 +59,7 @@ pub(crate) async fn save_picture(
     hash: String,
     name: String,
 ) -> Result<Option<String>, ErrorReport> {
-    let Some(path) = path_to_save(&window, "Save picture", name).await else { return Ok(None) };
+    let Some(path) = path_to_save(&window, "dialog-save-picture", name).await else { return Ok(None) };
     app.conversations.save_picture(&hash, path.clone()).await?;
     Ok(Some(path.to_string_lossy().into_owned()))
 }

@@ -9,7 +9,7 @@ use foretoken_protocol::{
     ProjectText,
 };
 use tauri::ipc::Channel;
-use tauri::{State, WebviewWindow};
+use tauri::{Manager, State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
@@ -17,12 +17,14 @@ use super::dialogs::chosen_path;
 use crate::app::App;
 use crate::attachments;
 use crate::handed::Purpose;
+use crate::language::Texts;
 use crate::project_folders::{self, no_picture};
 
 /// Adds a project, with a name if none is given.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn create_project(app: State<'_, Arc<App>>, name: String) -> Result<Project, ErrorReport> {
+    let name = named(&app, name);
     app.conversations.create_project(name).await
 }
 
@@ -37,7 +39,13 @@ pub(crate) async fn change_project(
     instructions: Option<String>,
     settings: Option<ChatSettings>,
 ) -> Result<(), ErrorReport> {
+    let name = name.map(|name| named(&app, name));
     app.conversations.change_project(project, name, instructions, settings).await
+}
+
+/// The name that a person has given, or what a new project is called.
+fn named(app: &App, name: String) -> String {
+    if name.trim().is_empty() { app.conversations.texts().say("project-new") } else { name }
 }
 
 /// Deletes a project with its chats, or so that they leave it. It can be brought back until the app quits.
@@ -109,8 +117,9 @@ pub(crate) async fn add_project_files(
     project: ProjectId,
     reading: Channel<Vec<String>>,
 ) -> Result<AddedFiles, ErrorReport> {
+    let texts = Texts::current(window.app_handle());
     let (answer, files) = oneshot::channel();
-    let dialog = window.dialog().file().set_parent(&window).set_title("Add files to the project");
+    let dialog = window.dialog().file().set_parent(&window).set_title(texts.say("dialog-project-files"));
     dialog.pick_files(move |files| drop(answer.send(files)));
     let files = files.await.ok().flatten().unwrap_or_default();
     let paths = files.into_iter().filter_map(|file| file.into_path().ok()).collect();
@@ -160,8 +169,9 @@ pub(crate) async fn choose_project_folder(
     project: ProjectId,
     reading: Channel<Vec<String>>,
 ) -> Result<AddedFiles, ErrorReport> {
+    let texts = Texts::current(window.app_handle());
     let (answer, chosen) = oneshot::channel();
-    let dialog = window.dialog().file().set_parent(&window).set_title("Choose a folder for the project");
+    let dialog = window.dialog().file().set_parent(&window).set_title(texts.say("dialog-project-folder"));
     dialog.pick_folder(move |folder| drop(answer.send(folder)));
     let Some(path) = chosen_path(chosen).await else { return Ok(AddedFiles::default()) };
     // What is no Unicode could not be found again.

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use foretoken_protocol::{ErrorReport, Prompt};
-use tauri::{State, WebviewWindow};
+use tauri::{Manager, State, WebviewWindow};
 
 use super::dialogs::{path_to_open, path_to_save};
 use crate::app::App;
+use crate::language::Texts;
 
 /// Keeps these prompts, in this order, and no others.
 #[tauri::command]
@@ -22,7 +23,7 @@ pub(crate) async fn import_prompts(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
 ) -> Result<(), ErrorReport> {
-    match path_to_open(&window, "Import prompts", ("Prompts", &["json"])).await {
+    match path_to_open(&window, "dialog-import-prompts", &["json"]).await {
         Some(path) => app.conversations.import_prompts(path).await,
         None => Ok(()),
     }
@@ -35,7 +36,8 @@ pub(crate) async fn export_prompts(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
 ) -> Result<(), ErrorReport> {
-    match path_to_save(&window, "Export prompts", "Foretoken prompts.json".into()).await {
+    let name = Texts::current(window.app_handle()).say("dialog-export-prompts.file");
+    match path_to_save(&window, "dialog-export-prompts", format!("{name}.json")).await {
         Some(path) => app.conversations.export_prompts(path).await,
         None => Ok(()),
     }

@@ -8,7 +8,7 @@ use foretoken_protocol::{
     Provenance, ReplyEvent, Sent,
 };
 use tauri::ipc::Channel;
-use tauri::{State, WebviewWindow};
+use tauri::{Manager, State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
@@ -19,6 +19,7 @@ use crate::conversations::asking::Question;
 use crate::conversations::replies::Page;
 use crate::events::MAIN_WINDOW;
 use crate::handed::Purpose;
+use crate::language::Texts;
 
 /// How the names of pictures end. On a Mac the system's dialog then shows those of Photos too.
 const PICTURES: &[&str] =
@@ -144,11 +145,14 @@ pub(crate) async fn choose_attachments(
     pictures: bool,
     chosen: Channel<Vec<String>>,
 ) -> Result<Attached, ErrorReport> {
+    let texts = Texts::current(window.app_handle());
     let (answer, files) = oneshot::channel();
     let dialog = window.dialog().file().set_parent(&window);
     let dialog = match pictures {
-        true => dialog.set_title("Attach pictures").add_filter("Pictures", PICTURES),
-        false => dialog.set_title("Attach files"),
+        true => dialog
+            .set_title(texts.say("dialog-attach-pictures"))
+            .add_filter(texts.say("dialog-attach-pictures.kind"), PICTURES),
+        false => dialog.set_title(texts.say("dialog-attach-files")),
     };
     dialog.pick_files(move |files| drop(answer.send(files)));
     let files = files.await.ok().flatten().unwrap_or_default();

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use foretoken_protocol::{ActionId, AppEvent, ChatId, ErrorReport, MenuState, Preferences, Snapshot};
+use foretoken_protocol::{
+    ActionId, AppEvent, ChatId, ErrorReport, Language, MenuState, Preferences, Snapshot,
+};
 use tauri::ipc::Channel;
 use tauri::{AppHandle, State, WebviewWindow};
 
 use crate::app::App;
 use crate::blocking::blocking;
+use crate::language::spoken;
 
 /// Everything the page shows when it opens. Subscribe first, so that nothing is missed in between.
 #[tauri::command]
@@ -21,6 +24,13 @@ pub(crate) async fn snapshot(
     let surroundings = crate::window::surroundings(window.is_fullscreen().unwrap_or(false));
     app.events.knows_surroundings(window.label(), surroundings.clone());
     Ok(Snapshot { surroundings, ..snapshot })
+}
+
+/// The language that the app speaks. A page asks before it draws anything.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn language(app: State<'_, Arc<App>>) -> Result<Language, ErrorReport> {
+    Ok(spoken(&app.settings.current().preferences))
 }
 
 /// Sends the changes that concern the whole window from now on, in place of an earlier subscription.
@@ -173,7 +183,11 @@ pub(crate) async fn set_preferences(
     #[cfg(target_os = "macos")]
     crate::menu_bar::apply(&handle, &app, &preferences);
     let keep_read = preferences.keep_read;
+    let speaks_anew = spoken(&preferences) != spoken(&app.settings.current().preferences);
     let kept = app.settings.set_preferences(preferences).await;
+    if speaks_anew {
+        crate::window::speak(&handle, &app);
+    }
     app.apply_unloading();
     let prefixes = app.prefixes.clone();
     blocking(move || prefixes.set_kept(keep_read)).await;

@@ -24,6 +24,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::events::AppEvents;
 use crate::kept_prefixes::KeptPrefixes;
+use crate::language::Texts;
 use crate::models::Models;
 use crate::pictures::Pictures;
 use crate::settings::AppSettings;
@@ -113,6 +114,11 @@ impl Conversations {
             untitled,
             titles: Mutex::new(Some(titles)),
         }
+    }
+
+    /// What is said of chats, in the language of whoever uses the app.
+    pub(crate) fn texts(&self) -> &'static Texts {
+        Texts::preferred(&self.settings.current().preferences)
     }
 
     /// Adds what the page shows of conversations when it opens. From then on the store is looked after in the

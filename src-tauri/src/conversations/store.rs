@@ -23,7 +23,6 @@ const DAMAGED: &str = "chats_corrupt";
 /// The same of one that a newer version of the app has written.
 const NEWER: &str = "chats_newer";
 /// What a temporary chat is called.
-const TEMPORARY: &str = "Temporary chat";
 /// How old the newest backup may be.
 const BACKUP_EVERY: Duration = Duration::from_hours(24);
 
@@ -130,6 +129,7 @@ impl ChatStore {
     pub(crate) async fn begin_temporary(
         &self,
         path: PathBuf,
+        title: String,
         begun: impl FnOnce(ChatId) + Send + 'static,
     ) -> Result<ChatId, ErrorReport> {
         let chat = self.run(move |held| {
@@ -137,7 +137,7 @@ impl ChatStore {
                 held.temporary = Some(Store::temporary(&path)?);
             }
             let store = held.temporary.as_mut().ok_or_else(|| gone(&path))?;
-            let chat = store.create_chat(TEMPORARY)?.id;
+            let chat = store.create_chat(&title)?.id;
             begun(chat);
             Ok(chat)
         });

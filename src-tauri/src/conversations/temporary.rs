@@ -58,9 +58,10 @@ impl Conversations {
         navigation: u32,
     ) -> Result<OpenedChat, ErrorReport> {
         let open = self.open.clone();
+        let title = self.texts().say("chat-temporary");
         let chat = self
             .store
-            .begin_temporary(self.temporary.chats(), move |chat| open.go(navigation, Some(chat)))
+            .begin_temporary(self.temporary.chats(), title, move |chat| open.go(navigation, Some(chat)))
             .await?;
         self.show_chat(navigation, chat).await
     }

@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import { count } from "../primitives/format";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { useStore } from "../state/store";
 import { pauseReading, stopReading } from "./actions";
@@ -13,19 +13,19 @@ export function ReadingBar() {
   if (reading === null) return null;
   const { sentences, at, paused } = reading;
   return (
-    <section className="reading-aloud" aria-label="Reading aloud" data-testid="reading-aloud">
+    <section className="reading-aloud" aria-label={t("aloud-reading")} data-testid="reading-aloud">
       <Icon name="sound" />
       <span className="reading-aloud-words" data-testid="reading-sentence">
         {sentences[at]}
       </span>
       <span className="reading-aloud-place numbers">
-        {count(at + 1)} of {count(sentences.length)}
+        {t("aloud-place", { at: at + 1, all: sentences.length })}
       </span>
       <button type="button" className="quiet-button" data-testid="reading-pause" onClick={pauseReading}>
-        {paused ? "Go on" : "Pause"}
+        {t(paused ? "aloud-go-on" : "aloud-pause")}
       </button>
       <button type="button" className="quiet-button" data-testid="reading-stop" onClick={stopReading}>
-        Stop
+        {t("aloud-stop")}
       </button>
     </section>
   );

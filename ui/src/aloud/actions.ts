@@ -1,4 +1,5 @@
 import { noteReport } from "../frame/errors";
+import { locale, t } from "../language/text";
 import { setView, useStore } from "../state/store";
 import { languageOf } from "./language";
 import { sentencesIn, sentencesOf } from "./sentences";
@@ -30,7 +31,7 @@ export function followVoices(): void {
 }
 
 /** Hears when another window begins to read, and says when this one does. */
-const others = new BroadcastChannel("reading aloud");
+const others = new BroadcastChannel("reading-aloud");
 
 /** Reads what is selected of a chat, or else the reply that has the focus or the last one; stops where it reads. */
 export function toggleReading(): void {
@@ -61,19 +62,18 @@ function begin(message: number | null, sentences: string[]): void {
   stopReading();
   const language = languageOf(sentences.join(" "), navigator.language);
   voice = voiceFor(language);
-  if (sentences.length === 0) refuse("There is nothing to read but code.", "");
+  if (sentences.length === 0) refuse(t("aloud-nothing"), "");
   else if (voice === undefined)
-    refuse(
-      `No voice of this machine speaks ${LANGUAGES.of(language) ?? language}.`,
-      "Add one in the system’s settings, where voices for spoken content are.",
-    );
+    refuse(t("aloud-no-voice", { language: nameOf(language) }), t("aloud-no-voice.hint"));
   else {
     others.postMessage("begun");
     say({ message, sentences, at: 0, paused: false });
   }
 }
 
-const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
+/** What a language is called in the one of the page. */
+const nameOf = (language: string): string =>
+  new Intl.DisplayNames(locale(), { type: "language" }).of(language) ?? language;
 
 const refuse = (message: string, hint: string): void => noteReport({ code: "not_read", message, hint });
 

@@ -16,14 +16,14 @@ const LETTERS: [string, RegExp, number][] = [
 ];
 
 /** Short words that texts of a language are full of. */
-const WORDS: Record<string, string> = {
-  en: "the and of to is that it with for are this you",
-  de: "der die und das ist nicht ein eine mit den zu auch",
-  fr: "le la les et est des une que pour dans pas vous",
-  es: "el los y es una que para por con las del como",
-  it: "il di che è un per non gli con della sono anche",
-  pt: "o os é um uma que para não com em do também",
-  nl: "de het een en van is dat niet met voor ook zijn",
+const WORDS: Record<string, RegExp> = {
+  en: /^(?:the|and|of|to|is|that|it|with|for|are|this|you)$/,
+  de: /^(?:der|die|und|das|ist|nicht|ein|eine|mit|den|zu|auch)$/,
+  fr: /^(?:le|la|les|et|est|des|une|que|pour|dans|pas|vous)$/,
+  es: /^(?:el|los|y|es|una|que|para|por|con|las|del|como)$/,
+  it: /^(?:il|di|che|è|un|per|non|gli|con|della|sono|anche)$/,
+  pt: /^(?:o|os|é|um|uma|que|para|não|com|em|do|também)$/,
+  nl: /^(?:de|het|een|en|van|is|dat|niet|met|voor|ook|zijn)$/,
 };
 
 /** Fewer of its words than this say nothing of a language. */
@@ -35,10 +35,10 @@ export function languageOf(text: string, otherwise: string): string {
   const told = LETTERS.find(([, own, share]) => (text.match(own)?.length ?? 0) > share * letters);
   if (told) return told[0];
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
-  const counted = Object.entries(WORDS).map(([language, known]): [string, number] => {
-    const set = new Set(known.split(" "));
-    return [language, words.filter((word) => set.has(word)).length];
-  });
+  const counted = Object.entries(WORDS).map(([language, known]): [string, number] => [
+    language,
+    words.filter((word) => known.test(word)).length,
+  ]);
   const [best = ["", 0]] = counted.sort(([, one], [, other]) => other - one);
   return best[1] >= LEAST_WORDS ? best[0] : (otherwise.split("-")[0] ?? otherwise);
 }

@@ -1,6 +1,7 @@
 import { useEffect, useMemo } from "react";
 import { ErrorNote } from "../frame/ErrorNote";
 import { Screen } from "../frame/Screen";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { useStore } from "../state/store";
@@ -34,7 +35,7 @@ export function BenchmarksScreen() {
   const benchmarks = useMemo(() => (name === null ? [] : benchmarksOf(history, name)), [history, name]);
   return (
     <Screen
-      title="Benchmarks"
+      title={t("benchmarks-title")}
       testId="benchmarks-screen"
       takesFocus={takesFocus}
       subject={<ModelChoice all={all} shown={shown} />}
@@ -42,11 +43,11 @@ export function BenchmarksScreen() {
         <>
           <Measure shown={shown} />
           <MenuButton
-            label="Export all benchmarks"
+            label={t("benchmarks-export")}
             testId="benchmarks-export"
             entries={(["json", "csv"] as const).map((format) => ({
-              name: `Export as ${format.toUpperCase()}…`,
-              reason: history?.benchmarks.length ? null : "There are none yet.",
+              name: t("benchmarks-export.as", { format: format.toUpperCase() }),
+              reason: history?.benchmarks.length ? null : t("benchmarks-export.none"),
               onSelect: () => exportBenchmarks(format),
             }))}
           >
@@ -59,7 +60,7 @@ export function BenchmarksScreen() {
         {error && <ErrorNote error={error} testId="benchmarks-error" />}
         {exported !== null && (
           <p className="notice" role="status">
-            Exported to {exported}
+            {t("benchmarks-export.done", { path: exported })}
           </p>
         )}
         <Running />

@@ -1,17 +1,18 @@
 import { lazy, memo, Suspense, useId, useMemo } from "react";
 import type { Benchmark, KvPrecision } from "../bridge/bindings";
-import { HERE } from "../primitives/platform";
+import { t } from "../language/text";
+import { sentences } from "../primitives/format";
 import { Segments } from "../primitives/Segments";
 import { undoDelete } from "./actions";
 import { HistoryTable } from "./HistoryTable";
-import { chartSentence, kvLabel, METRICS, plotted, series, strange, timeLabel } from "./labels";
+import { chartSentence, metrics, plotted, series, strange, timeLabel } from "./labels";
 import { loadPlot } from "./loadPlot";
 import { setBenchmarks, useBenchmarks } from "./store";
 
 /** How keys and values were kept, of which each is plotted by itself. */
-const PRECISIONS: { name: string; value: KvPrecision }[] = [
-  { name: "Usual memory", value: "full" },
-  { name: "Smaller memory", value: "eight" },
+const precisions = (): { name: string; value: KvPrecision }[] => [
+  { name: t("benchmarks-plotted.full"), value: "full" },
+  { name: t("benchmarks-plotted.eight"), value: "eight" },
 ];
 
 /** The chart's program is there once something is plotted. */
@@ -42,37 +43,37 @@ export const History = memo(function History({ name, format, benchmarks }: Props
   if (history === null || here === undefined) return null;
   if (benchmarks.length === 0)
     return (
-      <section className="part" aria-label="Over time">
+      <section className="part" aria-label={t("benchmarks-over-time")}>
         <div className="nothing-measured" data-testid="no-benchmarks">
           <svg viewBox="0 0 120 20" width="120" height="20" aria-hidden="true">
             <path className="unmeasured-plain" d="M30 0V20" />
             <rect className="unmeasured-guess" x="58" y="5" width="40" height="10" rx="5" />
           </svg>
-          <strong>What does guessing gain on {HERE}?</strong>
-          <p>{name === null ? "Nothing was measured yet." : `${name} was not measured yet.`}</p>
+          <strong>{t("benchmarks-nothing.question")}</strong>
+          <p>{name === null ? t("benchmarks-nothing") : t("benchmarks-nothing.of-model", { name })}</p>
         </div>
         <Aftermath unreadable={history.unreadable} />
       </section>
     );
   const left = benchmarks.length - alike.length;
   return (
-    <section className="part" aria-label="Over time">
+    <section className="part" aria-label={t("benchmarks-over-time")}>
       <header className="part-head wraps">
-        <h2>Over time</h2>
+        <h2>{t("benchmarks-over-time")}</h2>
         <span className="spring" />
         {others > 0 && (
           <Segments
-            label="Which benchmarks are plotted"
-            choices={PRECISIONS}
-            at={PRECISIONS.findIndex(({ value }) => value === precision)}
+            label={t("benchmarks-plotted")}
+            choices={precisions()}
+            at={precisions().findIndex(({ value }) => value === precision)}
             testId="plotted"
             onChoose={(kvPrecision) => setBenchmarks({ kvPrecision })}
           />
         )}
         <Segments
-          label="What is plotted"
-          choices={METRICS.map(({ metric: value, name }) => ({ name, value }))}
-          at={METRICS.findIndex((one) => one.metric === metric)}
+          label={t("benchmarks-metric")}
+          choices={metrics().map(({ metric: value, name }) => ({ name, value }))}
+          at={metrics().findIndex((one) => one.metric === metric)}
           testId="metric"
           onChoose={(metric) => setBenchmarks({ metric })}
         />
@@ -105,11 +106,11 @@ export const History = memo(function History({ name, format, benchmarks }: Props
           </ul>
         )}
         <figcaption id={captionId} className="part-note" data-testid="chart-sentence">
-          {chartSentence(metric, shown)}
-          {others > 0 &&
-            ` ${others === 1 ? "One result" : `${others} results`} ${precision === "full" ? kvLabel("eight") : "with the usual memory"} ${others === 1 ? "is" : "are"} plotted apart.`}
-          {left > 0 &&
-            ` ${left === 1 ? "One result" : `${left} results`} of another machine or format ${left === 1 ? "is" : "are"} in the table only.`}
+          {sentences(
+            chartSentence(metric, shown),
+            others > 0 && t("benchmarks-apart", { results: others, memory: otherThan(precision) }),
+            left > 0 && t("benchmarks-strange.results", { results: left }),
+          )}
         </figcaption>
       </figure>
       <HistoryTable benchmarks={benchmarks} here={here} format={format} />
@@ -117,6 +118,8 @@ export const History = memo(function History({ name, format, benchmarks }: Props
     </section>
   );
 });
+
+const otherThan = (precision: KvPrecision): KvPrecision => (precision === "full" ? "eight" : "full");
 
 /** What was deleted last, and what of the file cannot be read. */
 function Aftermath({ unreadable }: { unreadable: number }) {
@@ -126,19 +129,14 @@ function Aftermath({ unreadable }: { unreadable: number }) {
       {deleted && (
         <p className="notice aftermath" role="status" data-testid="benchmark-deleted">
           <span className="spring">
-            The result of {deleted.model} of {timeLabel(deleted.measured_at)} was deleted.
+            {t("benchmarks-deleted", { model: deleted.model, time: timeLabel(deleted.measured_at) })}
           </span>
           <button type="button" className="quiet-button" data-testid="benchmark-undo" onClick={undoDelete}>
-            Undo
+            {t("benchmarks-deleted.undo")}
           </button>
         </p>
       )}
-      {unreadable > 0 && (
-        <p className="part-note">
-          {unreadable === 1 ? "One line" : `${unreadable} lines`} of the history cannot be read, and{" "}
-          {unreadable === 1 ? "stays" : "stay"} in the file.
-        </p>
-      )}
+      {unreadable > 0 && <p className="part-note">{t("benchmarks-unreadable", { lines: unreadable })}</p>}
     </>
   );
 }

@@ -1,4 +1,5 @@
 import type { Benchmark, MachineName } from "../bridge/bindings";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { deleteBenchmark } from "./actions";
 import { metricValue, series, strange, timeLabel } from "./labels";
@@ -22,12 +23,12 @@ export function HistoryTable({ benchmarks, here, format }: Props) {
       className="table-place"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
       tabIndex={0}
-      aria-label="All results"
+      aria-label={t("benchmarks-results")}
     >
       <table className="table numbers" data-testid="benchmark-history">
         <thead>
           <tr>
-            <th scope="col">Measured</th>
+            <th scope="col">{t("benchmarks-results.measured")}</th>
             <th scope="col">Foretoken</th>
             {lines.map(({ name }) => (
               <th key={name} scope="col">
@@ -35,7 +36,7 @@ export function HistoryTable({ benchmarks, here, format }: Props) {
               </th>
             ))}
             <th scope="col" className="table-end">
-              <span className="off-screen">Delete</span>
+              <span className="off-screen">{t("benchmarks-results.delete")}</span>
             </th>
           </tr>
         </thead>
@@ -53,14 +54,14 @@ export function HistoryTable({ benchmarks, here, format }: Props) {
                       type="button"
                       className="word-button"
                       aria-pressed={time === (shown ?? newest)}
-                      title="Show this result"
+                      title={t("benchmarks-results.show")}
                       onClick={() => setBenchmarks({ shown: time })}
                     >
                       {timeLabel(time)}
                     </button>
                     {odd && <span className="odd">{odd}</span>}
                     {benchmark.kv_precision === "eight" && (
-                      <span className="odd">Smaller memory (8-bit)</span>
+                      <span className="odd">{t("benchmarks-results.eight")}</span>
                     )}
                   </th>
                   <td>{benchmark.app_version}</td>
@@ -68,7 +69,11 @@ export function HistoryTable({ benchmarks, here, format }: Props) {
                     const value = values[index] ?? null;
                     return (
                       <td key={name}>
-                        {value === null ? <abbr title="not measured">–</abbr> : metricValue(metric, value)}
+                        {value === null ? (
+                          <abbr title={t("benchmarks-results.unmeasured")}>–</abbr>
+                        ) : (
+                          metricValue(metric, value)
+                        )}
                       </td>
                     );
                   })}
@@ -76,8 +81,8 @@ export function HistoryTable({ benchmarks, here, format }: Props) {
                     <button
                       type="button"
                       className="icon-button"
-                      aria-label={`Delete the result of ${timeLabel(time)}`}
-                      title="Delete"
+                      aria-label={t("benchmarks-results.delete-one", { time: timeLabel(time) })}
+                      title={t("benchmarks-results.delete")}
                       data-testid="delete-benchmark"
                       onClick={() => deleteBenchmark(benchmark)}
                     >

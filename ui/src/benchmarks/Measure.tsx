@@ -1,10 +1,10 @@
 import { useState } from "react";
 import type { TextChoice } from "../bridge/bindings";
+import { t } from "../language/text";
 import { JobRow } from "../models/JobRow";
 import { isOpen } from "../models/jobs";
 import { choiceLabel } from "../models/labels";
 import { ActionButton } from "../primitives/ActionButton";
-import { count } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
@@ -13,6 +13,7 @@ import { useStore } from "../state/store";
 import { runBenchmark } from "./actions";
 import { effort, expectedSeconds, minutesLabel } from "./expected";
 import { newestHere } from "./gains";
+import { textWords } from "./labels";
 import type { Subject } from "./models";
 import { setBenchmarks, useBenchmarks } from "./store";
 
@@ -30,7 +31,11 @@ export function Measure({ shown }: Pick<Props, "shown">) {
   const before = history && local && newestHere(history, local.name, local.format);
   const seconds = local && before && expectedSeconds(plan, local, before);
   const reason =
-    shown === null ? "No model is here." : path === null ? `${shown.name} is not here any more.` : null;
+    shown === null
+      ? t("benchmarks-measure.no-model")
+      : path === null
+        ? t("benchmarks-measure.gone", { name: shown.name })
+        : null;
   return (
     <>
       {seconds && (
@@ -39,8 +44,8 @@ export function Measure({ shown }: Pick<Props, "shown">) {
         </span>
       )}
       <PopoverButton
-        label="What to measure"
-        title="What to measure"
+        label={t("benchmarks-plan")}
+        title={t("benchmarks-plan")}
         testId="measure-what"
         side="bottom"
         className="button"
@@ -54,16 +59,16 @@ export function Measure({ shown }: Pick<Props, "shown">) {
         reason={reason}
         onClick={() => path !== null && runBenchmark(path)}
       >
-        Measure
+        {t("benchmarks-measure")}
       </ActionButton>
     </>
   );
 }
 
-const TEXT_CHOICES: { name: string; value: TextChoice }[] = [
-  { name: "Prose and code", value: "both" },
-  { name: "Prose", value: "prose" },
-  { name: "Code", value: "code" },
+const textChoices = (): { name: string; value: TextChoice }[] => [
+  { name: t("benchmarks-plan.both"), value: "both" },
+  { name: textWords("prose").name, value: "prose" },
+  { name: textWords("code").name, value: "code" },
 ];
 
 /** What is measured of a model, and how thoroughly. */
@@ -71,17 +76,13 @@ export function Plan({ shown }: Pick<Props, "shown">) {
   const plan = useBenchmarks((state) => state.plan);
   const { runs, tokens } = effort(plan);
   const local = shown?.local ?? null;
-  const ways = [
-    (local === null || local.mtp?.state === "present") && "1, 2 and 3 ahead",
-    local?.draft_model && "DFlash",
-    "Look-up",
-  ].filter(Boolean);
+  const texts = textChoices();
   return (
     <>
       <Segments
-        label="What is written"
-        choices={TEXT_CHOICES}
-        at={TEXT_CHOICES.findIndex(({ value }) => value === plan.texts)}
+        label={t("benchmarks-plan.texts")}
+        choices={texts}
+        at={texts.findIndex(({ value }) => value === plan.texts)}
         testId="plan-texts"
         onChoose={(texts) => setBenchmarks({ plan: { ...plan, texts } })}
       />
@@ -93,8 +94,13 @@ export function Plan({ shown }: Pick<Props, "shown">) {
           onChange={(event) => setBenchmarks({ plan: { ...plan, drafts: event.target.checked } })}
         />
         <span>
-          Guessing ahead
-          <span className="measure-words">{`Plain decoding against ${ways.join(", ")}, and Auto`}</span>
+          {t("benchmarks-plan.ahead")}
+          <span className="measure-words">
+            {t("benchmarks-plan.ways", {
+              head: local === null || local.mtp?.state === "present" ? "yes" : "no",
+              dflash: local?.draft_model ? "yes" : "no",
+            })}
+          </span>
         </span>
       </label>
       <label className="check">
@@ -105,24 +111,21 @@ export function Plan({ shown }: Pick<Props, "shown">) {
           onChange={(event) => setBenchmarks({ plan: { ...plan, prompt: event.target.checked } })}
         />
         <span>
-          A long prompt
-          <span className="measure-words">How fast it is read, and the memory it takes</span>
+          {t("benchmarks-plan.prompt")}
+          <span className="measure-words">{t("benchmarks-plan.prompt-words")}</span>
         </span>
       </label>
       <Segments
-        label="How long it takes"
+        label={t("benchmarks-plan.effort")}
         choices={[
-          { name: "Quick", value: false },
-          { name: "Thorough", value: true },
+          { name: t("benchmarks-plan.quick"), value: false },
+          { name: t("benchmarks-plan.thorough"), value: true },
         ]}
         at={plan.thorough ? 1 : 0}
         testId="plan"
         onChoose={(thorough) => setBenchmarks({ plan: { ...plan, thorough } })}
       />
-      <p className="popover-note">
-        {`${count(runs)} runs of ${count(tokens)} tokens each way${plan.texts === "both" ? ", of prose and of code" : ""}.`}{" "}
-        It runs while no reply is being written, and the chat goes first.
-      </p>
+      <p className="popover-note">{t("benchmarks-plan.note", { runs, tokens, texts: plan.texts })}</p>
     </>
   );
 }
@@ -133,9 +136,9 @@ export function Running() {
   const running = jobs.filter((job) => job.kind === "benchmark" && isOpen(job));
   if (running.length === 0) return null;
   return (
-    <section className="part" aria-label="Being measured" data-testid="benchmark-jobs">
+    <section className="part" aria-label={t("benchmarks-running")} data-testid="benchmark-jobs">
       <header className="part-head">
-        <h2>Being measured</h2>
+        <h2>{t("benchmarks-running")}</h2>
       </header>
       <ul className="rows">
         {running.map((job) => (
@@ -151,20 +154,20 @@ export function ModelChoice({ all, shown }: Props) {
   const [open, setOpen] = useState(false);
   const at = all.findIndex(({ key }) => key === shown?.key);
   const check = (index: number) => setBenchmarks({ model: all[index]?.key ?? null, shown: null });
-  const { group, radio } = radios("Model", at, check);
+  const { group, radio } = radios(t("benchmarks-model"), at, check);
   return (
     <PopoverButton
-      label={<span className="model-name">{shown?.name ?? "No model"}</span>}
-      title="The model to measure"
+      label={<span className="model-name">{shown?.name ?? t("benchmarks-model.none")}</span>}
+      title={t("benchmarks-model.choose")}
       testId="benchmark-model"
       className="control model-control"
       popupClassName="models"
       side="bottom"
-      reason={all.length === 0 ? "No model is here yet." : null}
+      reason={all.length === 0 ? t("benchmarks-model.missing") : null}
       open={open}
       onOpenChange={setOpen}
     >
-      <h2>Model</h2>
+      <h2>{t("benchmarks-model")}</h2>
       <div className="choices" {...group}>
         {all.map(({ key, name, local }, index) => (
           <button
@@ -179,7 +182,7 @@ export function ModelChoice({ all, shown }: Props) {
           >
             <span className="choice-name">{name}</span>
             <span className="choice-words">
-              {local === null ? "Only in the history" : choiceLabel(local)}
+              {local === null ? t("benchmarks-model.gone") : choiceLabel(local)}
             </span>
             {index === at && <Icon name="check" />}
           </button>

@@ -1,7 +1,8 @@
 import type { Spread } from "../bridge/bindings";
+import { locale, t } from "../language/text";
 import { rate } from "../primitives/format";
-import { spread, TEXTS } from "./labels";
-import { type TextVerdict, times, type Way } from "./verdict";
+import { spread, textWords } from "./labels";
+import { isPlain, type TextVerdict, times, type Way } from "./verdict";
 
 /** The axis is marked every so many times. */
 const TICK = 0.5;
@@ -46,7 +47,7 @@ interface Props {
 export function Ranges({ text: { kind, ways, bracket }, axis, note }: Props) {
   const place = placeOn(axis);
   const runs = bracket === null ? [] : runsOf(ways);
-  const { name, words } = TEXTS[kind];
+  const { name, words } = textWords(kind);
   return (
     <section className="ranges numbers" data-testid={`ranges-${kind}`} aria-label={name}>
       <header className="ranges-head">
@@ -56,15 +57,19 @@ export function Ranges({ text: { kind, ways, bracket }, axis, note }: Props) {
         {note !== undefined && <span className="ranges-note">{note}</span>}
       </header>
       <ul>
-        {ways.map(({ name, tokensPerSecond, gain, best }, index) => (
+        {ways.map(({ drafting, name, tokensPerSecond, gain, best }, index) => (
           <li key={name} className={best && bracket !== null ? `range-row best ${bracket}` : "range-row"}>
             <span className="range-name">{name}</span>
             <span
               className="range-place"
               role="img"
-              aria-label={`${times(gain.min)} to ${times(gain.max)} times plain, ${times(gain.median)} in the middle.`}
+              aria-label={t("benchmarks-range", {
+                low: times(gain.min),
+                high: times(gain.max),
+                middle: times(gain.median),
+              })}
             >
-              <Bar gain={gain} plain={name === "Plain"} best={best} place={place} ticks={axis.ticks} />
+              <Bar gain={gain} plain={isPlain({ drafting })} best={best} place={place} ticks={axis.ticks} />
             </span>
             <span className="range-numbers">
               {spread(tokensPerSecond, rate)}
@@ -75,7 +80,7 @@ export function Ranges({ text: { kind, ways, bracket }, axis, note }: Props) {
                 .filter(({ first }) => first === index)
                 .map(({ rows }) => (
                   <span key={rows} className="range-brace" style={{ height: `${100 * rows}%` }}>
-                    {bracket}
+                    {t(bracket === "fastest" ? "benchmarks-bracket.fastest" : "benchmarks-bracket.equal")}
                   </span>
                 ))}
             </span>
@@ -86,7 +91,7 @@ export function Ranges({ text: { kind, ways, bracket }, axis, note }: Props) {
         <span className="range-place">
           {axis.ticks.map((tick) => (
             <span key={tick} className="range-tick" style={{ left: `${place(tick)}%` }}>
-              {`${tick}×`}
+              {`${tick.toLocaleString(locale())}×`}
             </span>
           ))}
         </span>

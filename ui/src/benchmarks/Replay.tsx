@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { ComparedReply, Comparison } from "../bridge/bindings";
-import { acceptance, count, seconds, speedParts } from "../primitives/format";
+import { t } from "../language/text";
+import { acceptance, seconds, speedParts } from "../primitives/format";
 import { arrived, duration, said } from "./replay";
 
 /** Both replies as they were written, on one clock. Where nothing is to move, their ends are shown at once. */
@@ -28,14 +29,16 @@ export function Replay({ comparison }: { comparison: Comparison }) {
     <div className="replay" data-testid="replay">
       <div className="replay-columns">
         <Column
-          name="Without drafts"
+          name={t("benchmarks-replay-plain")}
+          textName={t("benchmarks-replay-plain.text")}
           testId="replay-plain"
           reply={comparison.plain}
           at={at}
           playing={playing}
         />
         <Column
-          name="With drafts"
+          name={t("benchmarks-replay-drafted")}
+          textName={t("benchmarks-replay-drafted.text")}
           testId="replay-drafted"
           reply={comparison.drafted}
           at={at}
@@ -44,7 +47,13 @@ export function Replay({ comparison }: { comparison: Comparison }) {
       </div>
       <div className="replay-controls numbers">
         <button type="button" className="button" data-testid="replay-play" onClick={play}>
-          {playing ? "Pause" : at >= end ? "Play again" : "Play"}
+          {t(
+            playing
+              ? "benchmarks-replay.pause"
+              : at >= end
+                ? "benchmarks-replay.again"
+                : "benchmarks-replay.play",
+          )}
         </button>
         <input
           type="range"
@@ -52,7 +61,7 @@ export function Replay({ comparison }: { comparison: Comparison }) {
           max={end}
           step="any"
           value={at}
-          aria-label="Time"
+          aria-label={t("benchmarks-replay.time")}
           aria-valuetext={seconds(at / 1000)}
           data-testid="replay-time"
           onChange={(event) => {
@@ -70,7 +79,7 @@ export function Replay({ comparison }: { comparison: Comparison }) {
             setAt(end);
           }}
         >
-          To the end
+          {t("benchmarks-replay.end")}
         </button>
       </div>
     </div>
@@ -81,13 +90,15 @@ const still = (): boolean => globalThis.matchMedia?.("(prefers-reduced-motion: r
 
 interface ColumnProps {
   name: string;
+  /** What its text is called. */
+  textName: string;
   testId: string;
   reply: ComparedReply;
   at: number;
   playing: boolean;
 }
 
-function Column({ name, testId, reply, at, playing }: ColumnProps) {
+function Column({ name, textName, testId, reply, at, playing }: ColumnProps) {
   const { tokens, stats } = reply;
   const here = arrived(tokens, at);
   const { thinking, answer } = said(tokens, here);
@@ -108,7 +119,7 @@ function Column({ name, testId, reply, at, playing }: ColumnProps) {
         className="replay-text"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
         tabIndex={0}
-        aria-label={`The text ${name.toLowerCase()}`}
+        aria-label={textName}
         data-testid={testId}
       >
         {thinking !== "" && <span className="soft">{thinking}</span>}
@@ -116,7 +127,9 @@ function Column({ name, testId, reply, at, playing }: ColumnProps) {
         {answer}
       </section>
       <p className="replay-numbers soft numbers">
-        {count(here)} of {count(tokens.length)} tokens{here === tokens.length && `, done after ${ended}`}
+        {here === tokens.length
+          ? t("benchmarks-replay.done", { here, all: tokens.length, time: ended })
+          : t("benchmarks-replay.written", { here, all: tokens.length })}
       </p>
     </section>
   );

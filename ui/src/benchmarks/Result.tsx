@@ -1,7 +1,9 @@
 import type { AutoSpeed, Benchmark, DepthSpeed, TextSpeed } from "../bridge/bindings";
 import { Fold } from "../frame/Fold";
-import { bytes, count, perPass, rate, seconds } from "../primitives/format";
-import { acceptanceLabel, benchmarkNotes, spread, TEXTS, timeLabel } from "./labels";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
+import { bytes, draftingName, perPass, rate, seconds } from "../primitives/format";
+import { acceptanceLabel, benchmarkNotes, spread, textWords, timeLabel } from "./labels";
 import { axisOf, Ranges } from "./Ranges";
 import { setBenchmarks, useBenchmarks } from "./store";
 import { times, verdict, wayName } from "./verdict";
@@ -19,7 +21,7 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
   const { prefill_tokens_per_second: prefill, peak_memory_bytes: peak } = benchmark;
   const axis = axisOf(found.texts.flatMap(({ ways }) => ways));
   return (
-    <section className="part" aria-label="Result" data-testid="benchmark-result">
+    <section className="part" aria-label={t("benchmarks-result")} data-testid="benchmark-result">
       <header className="result-head">
         <div role="status">
           <h2 className="result-sentence" data-testid="benchmark-sentence">
@@ -29,10 +31,21 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
         {found.detail !== "" && <p className="result-detail">{found.detail}</p>}
         {benchmark !== newest && (
           <p className="result-detail">
-            This is an earlier result, of {timeLabel(benchmark.measured_at)}.{" "}
-            <button type="button" className="word-button" onClick={() => setBenchmarks({ shown: null })}>
-              Show the newest
-            </button>
+            <RichText
+              id="benchmarks-earlier"
+              args={{ time: timeLabel(benchmark.measured_at) }}
+              parts={{
+                newest: (words) => (
+                  <button
+                    type="button"
+                    className="word-button"
+                    onClick={() => setBenchmarks({ shown: null })}
+                  >
+                    {words}
+                  </button>
+                ),
+              }}
+            />
           </p>
         )}
       </header>
@@ -43,7 +56,7 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
             key={text.kind}
             text={text}
             axis={axis}
-            note={index === 0 ? `tok/s, lowest to highest of ${count(benchmark.runs)} runs` : undefined}
+            note={index === 0 ? t("benchmarks-ranges-note", { runs: benchmark.runs }) : undefined}
           />
         ))}
       {autoNotes(benchmark).map((note) => (
@@ -52,19 +65,23 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
         </p>
       ))}
       <div className="folds">
-        <Fold name="All figures" value={`${count(benchmark.runs)} runs`} testId="fold-figures">
+        <Fold
+          name={t("benchmarks-figures")}
+          value={t("benchmarks-figures.runs", { runs: benchmark.runs })}
+          testId="fold-figures"
+        >
           <Figures benchmark={benchmark} />
         </Fold>
         {prefill && (
           <Fold
-            name={`Reading a prompt of ${count(benchmark.prompt_tokens)} tokens`}
+            name={t("benchmarks-prompt-read", { tokens: benchmark.prompt_tokens })}
             value={`${spread(prefill, rate)} tok/s`}
           />
         )}
-        <Fold name="Memory at most" value={spread(peak, bytes)} />
-        <Fold name="Loaded in" value={spread(benchmark.load_seconds, seconds)} />
+        <Fold name={t("benchmarks-peak")} value={spread(peak, bytes)} />
+        <Fold name={t("benchmarks-loaded")} value={spread(benchmark.load_seconds, seconds)} />
       </div>
-      <p className="part-note">{benchmarkNotes(benchmark, machine)}.</p>
+      <p className="part-note">{benchmarkNotes(benchmark, machine)}</p>
     </section>
   );
 }
@@ -73,23 +90,23 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
 function autoNotes({ texts }: Benchmark): string[] {
   const notes = texts.flatMap(({ kind, auto }) => (auto?.note ? [{ kind, note: auto.note }] : []));
   const same = notes.length === texts.length && notes.every(({ note }) => note === notes[0]?.note);
-  if (same) return notes.slice(0, 1).map(({ note }) => `Auto: ${note}`);
-  return notes.map(({ kind, note }) => `Auto, ${TEXTS[kind].name.toLowerCase()}: ${note}`);
+  if (same) return notes.slice(0, 1).map(({ note }) => t("benchmarks-auto", { about: "both", note }));
+  return notes.map(({ kind: about, note }) => t("benchmarks-auto", { about, note }));
 }
 
 function Figures({ benchmark: { texts } }: { benchmark: Benchmark }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-    <section className="table-place" tabIndex={0} aria-label="Speed by number of guesses">
+    <section className="table-place" tabIndex={0} aria-label={t("benchmarks-table")}>
       <table className="table numbers" data-testid="benchmark-table">
         <thead>
           <tr>
-            <th scope="col">Guesses</th>
-            <th scope="col">Tokens/s</th>
-            <th scope="col">Against plain</th>
-            <th scope="col">Per pass</th>
+            <th scope="col">{t("benchmarks-table.guesses")}</th>
+            <th scope="col">{t("benchmarks-table.speed")}</th>
+            <th scope="col">{t("benchmarks-table.gain")}</th>
+            <th scope="col">{t("benchmarks-table.pass")}</th>
             <th scope="col" className="by-position">
-              Accepted by position
+              {t("benchmarks-table.accepted")}
             </th>
           </tr>
         </thead>
@@ -107,28 +124,35 @@ function Rows({ text: { kind, depths, dflash, auto, lookup } }: { text: TextSpee
     <tbody>
       <tr className="table-group">
         <th scope="rowgroup" colSpan={5}>
-          {TEXTS[kind].name}
+          {textWords(kind).name}
         </th>
       </tr>
       {depths.map((depth) => (
-        <Row key={depth.depth} name={wayName(depth.depth)} speed={depth} />
+        <Row key={depth.depth} name={wayName(depth.depth)} plain={depth.depth === 0} speed={depth} />
       ))}
-      {auto && <Row name="Auto" speed={auto} />}
+      {auto && <Row name={draftingName({ mode: "auto" })} speed={auto} />}
       {dflash.map((depth) => (
         <Row key={`dflash ${depth.depth}`} name={`DFlash ${depth.depth}`} speed={depth} />
       ))}
-      {lookup && <Row name="Look-up" speed={lookup} />}
+      {lookup && <Row name={draftingName({ mode: "lookup" })} speed={lookup} />}
     </tbody>
   );
 }
 
+interface RowProps {
+  name: string;
+  /** Whether it is plain decoding, against which the others are measured. */
+  plain?: boolean;
+  speed: DepthSpeed | AutoSpeed;
+}
+
 /** A line of the table. */
-function Row({ name, speed }: { name: string; speed: DepthSpeed | AutoSpeed }) {
+function Row({ name, plain = false, speed }: RowProps) {
   return (
     <tr>
       <th scope="row">{name}</th>
       <td>{spread(speed.tokens_per_second, rate)}</td>
-      <td>{speed.speed_up === null || name === "Plain" ? "–" : spread(speed.speed_up, gain)}</td>
+      <td>{speed.speed_up === null || plain ? "–" : spread(speed.speed_up, gain)}</td>
       <td>{perPass(speed.tokens_per_pass.median)}</td>
       <td className="by-position">{"positions" in speed ? acceptanceLabel(speed.positions) : "–"}</td>
     </tr>

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { ErrorNote } from "../frame/ErrorNote";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { draftingName, whoDrafted } from "../primitives/format";
 import { useStore } from "../state/store";
@@ -13,7 +14,7 @@ export function useCompareReason(): string | null {
   const comparing = useBenchmarks((state) => state.sideBySide.stage === "running");
   return useStore(({ alone, engine, settings, live }) =>
     alone !== null
-      ? "This is done in the main window."
+      ? t("benchmarks-refused.window")
       : compareReason(engine, settings.drafting, Object.keys(live).length > 0, comparing),
   );
 }
@@ -22,7 +23,7 @@ export function useCompareReason(): string | null {
 export function SideBySide() {
   const running = useBenchmarks(({ sideBySide }) => sideBySide.stage === "running");
   const stopping = useBenchmarks(({ sideBySide }) => sideBySide.stage === "running" && sideBySide.stopping);
-  const prompt = useBenchmarks((state) => state.prompt);
+  const prompt = useBenchmarks((state) => state.prompt) ?? t("benchmarks-compare.owl");
   const spotlight = useBenchmarks((state) => state.spotlight);
   const reason = useCompareReason();
   const part = useRef<HTMLElement>(null);
@@ -32,16 +33,19 @@ export function SideBySide() {
     part.current?.focus({ preventScroll: true });
     setBenchmarks({ spotlight: false });
   }, [spotlight]);
-  const missing = prompt.trim() === "" ? "There is nothing to ask yet." : null;
+  const missing = prompt.trim() === "" ? t("benchmarks-compare.nothing") : null;
   return (
-    <section ref={part} className="part" tabIndex={-1} aria-label="Side by side" data-testid="side-by-side">
+    <section
+      ref={part}
+      className="part"
+      tabIndex={-1}
+      aria-label={t("benchmarks-compare.title")}
+      data-testid="side-by-side"
+    >
       <header className="part-head">
-        <h2>Side by side</h2>
+        <h2>{t("benchmarks-compare.title")}</h2>
       </header>
-      <p className="part-note">
-        One question, with the same settings and seed: first without drafts, then with them. Each is written
-        alone, so that neither slows the other. Nothing is added to a chat.
-      </p>
+      <p className="part-note">{t("benchmarks-compare.note")}</p>
       <form
         className="compare-form"
         onSubmit={(event) => {
@@ -51,7 +55,7 @@ export function SideBySide() {
       >
         <input
           value={prompt}
-          aria-label="A question to compare"
+          aria-label={t("benchmarks-compare.question")}
           data-testid="compare-prompt"
           onChange={(event) => setBenchmarks({ prompt: event.target.value })}
         />
@@ -63,7 +67,7 @@ export function SideBySide() {
             aria-disabled={stopping || undefined}
             onClick={cancelComparison}
           >
-            Cancel
+            {t("benchmarks-compare.cancel")}
           </button>
         ) : (
           <ActionButton
@@ -72,7 +76,7 @@ export function SideBySide() {
             data-testid="compare-run"
             reason={reason ?? missing}
           >
-            Compare
+            {t("benchmarks-compare.run")}
           </ActionButton>
         )}
       </form>
@@ -93,7 +97,7 @@ function Outcome() {
       return (
         <div className="compare-running" data-testid="compare-running">
           <p className="compare-question">{question}</p>
-          <progress value={reading} aria-label="The comparison" />
+          <progress value={reading} aria-label={t("benchmarks-compare.progress")} />
           <p className="part-note numbers">{progressLabel(progress)}</p>
         </div>
       );
@@ -108,7 +112,13 @@ function Outcome() {
     case "done": {
       const { comparison } = sideBySide;
       const { question, drafting, drafted, sampling, model } = comparison;
-      const made = whoDrafted(drafted.stats);
+      const facts = [
+        model,
+        t("benchmarks-compared.drafts", { drafts: draftingName(drafting) }),
+        t("benchmarks-compared.seed", { seed: `${sampling.seed}` }),
+        t("benchmarks-compared.once"),
+        whoDrafted(drafted.stats),
+      ];
       return (
         <div data-testid="comparison">
           <p className="compare-question">{question}</p>
@@ -124,9 +134,7 @@ function Outcome() {
           <Replay key={`${sampling.seed}-${comparisonRatio(comparison)}`} comparison={comparison} />
           {drafted.stats.drafting_note && <p className="part-note">{drafted.stats.drafting_note}</p>}
           <p className="part-note numbers">
-            {model} · drafts {draftingName(drafting)} · seed {sampling.seed} · one measurement each
-            {made && ` · ${made}`}. The clock starts with the first token of each; both found the prompt read
-            already.
+            {t("benchmarks-compared.facts", { facts: facts.filter(Boolean).join(" · ") })}
           </p>
         </div>
       );

@@ -1,4 +1,5 @@
 import type { Benchmark, BenchmarkPlan, LocalModel } from "../bridge/bindings";
+import { t } from "../language/text";
 import { verdict } from "./verdict";
 
 /** What a plan comes to: runs that count, tokens of each kind of text, and of the long prompt. */
@@ -33,7 +34,5 @@ export function expectedSeconds(plan: BenchmarkPlan, local: LocalModel, before: 
 }
 
 /** `about 3 minutes`. */
-export const minutesLabel = (seconds: number): string => {
-  const minutes = Math.round(seconds / 60);
-  return minutes < 1 ? "less than a minute" : `about ${minutes === 1 ? "one minute" : `${minutes} minutes`}`;
-};
+export const minutesLabel = (seconds: number): string =>
+  t("benchmarks-minutes", { minutes: Math.round(seconds / 60) });

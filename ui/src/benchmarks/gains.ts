@@ -23,17 +23,11 @@ export function waysHere(history: BenchmarkHistory | null, name: string, format:
 
 /** How fast a way to guess is, times plain; null where that was not measured. Of several blocks it is the best one. */
 export function gainOf(drafting: Drafting, ways: readonly Way[]): Spread | null {
-  const named = (wanted: (name: string) => boolean) => ways.filter(({ name }) => wanted(name));
-  const found =
-    drafting.mode === "auto"
-      ? named((name) => name === "Auto")
-      : drafting.mode === "fixed"
-        ? named((name) => name === `${drafting.depth} ahead`)
-        : drafting.mode === "dflash"
-          ? named((name) => name.startsWith("DFlash"))
-          : drafting.mode === "lookup"
-            ? named((name) => name === "Look-up")
-            : [];
+  const found = ways.filter(({ drafting: way }) =>
+    way.mode === "fixed" && drafting.mode === "fixed"
+      ? way.depth === drafting.depth
+      : way.mode === drafting.mode && way.mode !== "off",
+  );
   return found.reduce<Spread | null>(
     (best, { gain }) => (best === null || gain.median > best.median ? gain : best),
     null,

@@ -10,8 +10,17 @@ import type {
   Spread,
   TextKind,
 } from "../bridge/bindings";
-import { bytes, count, formatLabel, memory, needsHead, percent, processor, rate } from "../primitives/format";
-import { HERE } from "../primitives/platform";
+import { t } from "../language/text";
+import {
+  bytes,
+  commas,
+  formatLabel,
+  memory,
+  needsHead,
+  percent,
+  rate,
+  writtenBy,
+} from "../primitives/format";
 import type { Metric } from "./store";
 import { times, wayName } from "./verdict";
 
@@ -31,55 +40,56 @@ export function acceptanceLabel(positions: PositionStats[]): string {
 }
 
 const machineLabel = ({ chip, ram_bytes: ram }: MachineName): string =>
-  [chip || "unknown processor", ram > 0 && memory(ram)].filter(Boolean).join(", ");
+  commas([chip || t("benchmarks-unknown-processor"), ram > 0 && memory(ram)]);
 
-const TICK_TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const TICK_DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const TICK_MONTH = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
+const TICK_TIME: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
+const TICK_DATE: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
+const TICK_MONTH: Intl.DateTimeFormatOptions = { month: "short", year: "numeric" };
 const DAY_SECONDS = 86_400;
 
 /** What a tick of the axis of time says, where one comes every `step` seconds. At midnight it names the day. */
 export function tickLabel(seconds: number, step: number): string {
   const at = new Date(seconds * 1000);
-  if (step >= 91 * DAY_SECONDS) return TICK_MONTH.format(at);
   const midnight = at.getHours() === 0 && at.getMinutes() === 0;
-  return (step >= DAY_SECONDS || midnight ? TICK_DATE : TICK_TIME).format(at);
+  const day = step >= DAY_SECONDS || midnight ? TICK_DATE : TICK_TIME;
+  return dateLabel(at, step >= 91 * DAY_SECONDS ? TICK_MONTH : day);
 }
 
-const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
-const MINUTE = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "short",
-  year: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-});
+const DAY: Intl.DateTimeFormatOptions = { day: "numeric", month: "long", year: "numeric" };
+const MINUTE: Intl.DateTimeFormatOptions = { ...TICK_DATE, year: "numeric", ...TICK_TIME };
 
-const dayLabel = (time: number): string => DAY.format(time);
-export const timeLabel = (time: number): string => MINUTE.format(time);
+const dateLabel = (time: Date | number, parts: Intl.DateTimeFormatOptions): string =>
+  new Intl.DateTimeFormat(writtenBy(), parts).format(time);
+const dayLabel = (time: number): string => dateLabel(time, DAY);
+export const timeLabel = (time: number): string => dateLabel(time, MINUTE);
 
 /** Why a benchmark cannot be compared with those of `here` in `format`; null if it can. */
 export function strange(benchmark: Benchmark, here: MachineName, format: string | null): string | null {
   const { machine } = benchmark;
   if (machine.chip !== here.chip || machine.ram_bytes !== here.ram_bytes)
-    return `Another machine: ${machineLabel(machine)}`;
+    return t("benchmarks-strange.machine", { machine: machineLabel(machine) });
   if (format !== null && formatLabel(benchmark.format) !== formatLabel(format))
-    return `Another format: ${formatLabel(benchmark.format)}`;
+    return t("benchmarks-strange.format", { format: formatLabel(benchmark.format) });
   return null;
 }
 
-/** How the kinds of text are headed, and what they are made of. */
-export const TEXTS: Record<TextKind, { name: string; words: string }> = {
-  prose: { name: "Prose", words: "a story, a letter, an explanation" },
-  code: { name: "Code", words: "a function, a test, a change to a file" },
-  any: { name: "All text", words: "prose and code were not told apart" },
-};
+/** How a kind of text is headed, and what it is made of. */
+export function textWords(kind: TextKind): { name: string; words: string } {
+  switch (kind) {
+    case "prose":
+      return { name: t("benchmarks-prose"), words: t("benchmarks-prose.words") };
+    case "code":
+      return { name: t("benchmarks-code"), words: t("benchmarks-code.words") };
+    case "any":
+      return { name: t("benchmarks-any"), words: t("benchmarks-any.words") };
+  }
+}
 
-export const METRICS: { metric: Metric; name: string; unit: string }[] = [
-  { metric: "prose", name: "Prose", unit: "tokens per second" },
-  { metric: "code", name: "Code", unit: "tokens per second" },
-  { metric: "reading", name: "Reading", unit: "prompt tokens per second" },
-  { metric: "memory", name: "Memory", unit: "GB at most" },
+export const metrics = (): { metric: Metric; name: string }[] => [
+  { metric: "prose", name: textWords("prose").name },
+  { metric: "code", name: textWords("code").name },
+  { metric: "reading", name: t("benchmarks-metric.reading") },
+  { metric: "memory", name: t("benchmarks-metric.memory") },
 ];
 
 /** A line of the chart. */
@@ -111,14 +121,14 @@ export function series(metric: Metric, benchmarks: Benchmark[]): Series[] {
     code: writing(["code"]),
     reading: () => [
       {
-        name: "Prompt",
+        name: t("benchmarks-metric.prompt"),
         depth: null,
         values: benchmarks.map(({ prefill_tokens_per_second: prefill }) => prefill?.median ?? null),
       },
     ],
     memory: () => [
       {
-        name: "Memory",
+        name: t("benchmarks-metric.memory"),
         depth: null,
         values: benchmarks.map(({ peak_memory_bytes: peak }) => peak.median / GB),
       },
@@ -130,10 +140,6 @@ export function series(metric: Metric, benchmarks: Benchmark[]): Series[] {
 /** A value of a metric. */
 export const metricValue = (metric: Metric, value: number): string =>
   metric === "memory" ? bytes(value * GB) : rate(value);
-
-/** How keys and values were kept, as a sentence goes on after what was measured; empty for the usual way. */
-export const kvLabel = (precision: KvPrecision): string =>
-  precision === "eight" ? "with smaller memory for long chats (8-bit)" : "";
 
 /** The benchmarks that are plotted: only those that kept keys and values in one way are comparable. */
 export function plotted(
@@ -150,18 +156,24 @@ export function plotted(
 export function chartSentence(metric: Metric, benchmarks: Benchmark[]): string {
   const lines = series(metric, benchmarks);
   const [first, last] = [benchmarks[0], benchmarks.at(-1)];
-  if (first === undefined || last === undefined || lines.length === 0) return "Nothing was measured yet.";
-  const unit = metric === "memory" ? "" : ` ${METRICS.find((one) => one.metric === metric)?.unit}`;
+  if (first === undefined || last === undefined || lines.length === 0) return t("benchmarks-nothing");
   const told = lines.map(({ name, values }) => {
     const known = values.filter((value) => value !== null);
     const [from, to] = [known[0], known.at(-1)].map((value) => metricValue(metric, value ?? 0));
-    return known.length === 1 || from === to ? `${name}: ${to}` : `${name}: from ${from} to ${to}`;
+    return known.length === 1 || from === to
+      ? t("benchmarks-line.same", { name, value: to ?? "" })
+      : t("benchmarks-line.change", { name, from: from ?? "", to: to ?? "" });
   });
-  const days = [dayLabel(first.measured_at), dayLabel(last.measured_at)];
-  const when = days[0] === days[1] ? `on ${days[0]}` : `from ${days[0]} to ${days[1]}`;
-  const many = benchmarks.length === 1 ? "One benchmark" : `${count(benchmarks.length)} benchmarks`;
-  const how = [many, kvLabel(first.kv_precision), when].filter(Boolean).join(" ");
-  return `${how}. ${told.join(", ")}${unit}.`;
+  const [begin, end] = [dayLabel(first.measured_at), dayLabel(last.measured_at)];
+  return t("benchmarks-chart", {
+    benchmarks: benchmarks.length,
+    memory: first.kv_precision,
+    days: begin === end ? "one" : "more",
+    begin,
+    end,
+    lines: commas(told),
+    metric,
+  });
 }
 
 /** How much faster the reply with drafts was written. */
@@ -173,37 +185,37 @@ export const comparisonRatio = ({ plain, drafted }: Comparison): number | null =
 /** What drafts have gained or cost in this one reply. */
 export function ratioSentence(comparison: Comparison): string {
   const ratio = comparisonRatio(comparison);
-  if (ratio === null) return "The replies are too short to tell a speed.";
-  if (ratio > MARGIN) return `With drafts this reply was written ${times(ratio)} times as fast.`;
-  if (ratio < 1 / MARGIN)
-    return `With drafts this reply was slower: ${times(ratio)} times the speed of plain.`;
-  return "Drafts made no difference to the speed of this reply.";
+  if (ratio === null) return t("benchmarks-ratio.short");
+  if (ratio > MARGIN) return t("benchmarks-ratio.faster", { times: times(ratio) });
+  if (ratio < 1 / MARGIN) return t("benchmarks-ratio.slower", { times: times(ratio) });
+  return t("benchmarks-ratio.same");
 }
 
 /** Whether both texts are the same, and whether they have to be. */
 export function verdictSentence({ verdict, sampling }: Comparison): string {
   switch (verdict.verdict) {
     case "equal":
-      return `Both texts are equal, token for token${sampling.temperature === 0 ? "" : ", though their words were drawn"}.`;
+      return t(sampling.temperature === 0 ? "benchmarks-texts.equal" : "benchmarks-texts.equal-drawn");
     case "different":
-      return `The texts differ after ${count(verdict.after)} equal tokens. With these settings they must be equal: something is wrong.`;
+      return t("benchmarks-texts.different", { tokens: verdict.after });
     case "rounded":
-      return `The texts differ after ${count(verdict.after)} equal tokens, as they may: your Mac rounds otherwise where it checks guesses, which decides between words that are as good as equal. ${
-        sampling.acceptance === "strict"
-          ? "“To the letter” does not reach that far: it holds for shorter chats, and beside fewer others."
-          : "“To the letter”, below “Which guesses stay” in the MTP menu, keeps most texts the same."
-      }`;
+      return t(
+        sampling.acceptance === "strict" ? "benchmarks-texts.rounded-strict" : "benchmarks-texts.rounded",
+        { tokens: verdict.after },
+      );
     case "same_chances":
-      return "The words differ, as they may: with “More guesses” every word is as likely as without drafts, but the words that are drawn are others.";
+      return t("benchmarks-texts.same-chances");
   }
 }
 
 /** What a comparison does now. */
 export function progressLabel(progress: ComparisonProgress | null): string {
-  if (progress === null) return "Beginning";
+  if (progress === null) return t("benchmarks-progress.beginning");
   if (progress.stage === "reading")
-    return `Reading the prompt: ${count(progress.done)} of ${count(progress.total)} tokens`;
-  return `Writing ${progress.drafts ? "with" : "without"} drafts: ${count(progress.tokens)} tokens`;
+    return t("benchmarks-progress.reading", { done: progress.done, total: progress.total });
+  return t(progress.drafts ? "benchmarks-progress.drafted" : "benchmarks-progress.plain", {
+    tokens: progress.tokens,
+  });
 }
 
 /**
@@ -216,24 +228,30 @@ export function compareReason(
   writing: boolean,
   comparing: boolean,
 ): string | null {
-  if (comparing) return "A comparison is running.";
-  if (engine.state !== "ready") return "No model is ready.";
+  if (comparing) return t("benchmarks-refused.comparing");
+  if (engine.state !== "ready") return t("benchmarks-refused.no-model");
   // Where drafts are off they are compared with Auto, which all models can.
-  if (needsHead(drafting) && engine.model.mtp.state !== "present")
-    return "This model has no MTP head to compare with; Auto and Look-up draft from the text.";
+  if (needsHead(drafting) && engine.model.mtp.state !== "present") return t("benchmarks-refused.no-head");
   if (drafting.mode === "dflash" && engine.model.draft_model === null)
-    return "No draft model is loaded with this model; choose other drafts, or get one on the Models screen.";
-  return writing ? "A reply is being written; both texts must be measured alone." : null;
+    return t("benchmarks-refused.no-draft-model");
+  return writing ? t("benchmarks-refused.writing") : null;
 }
 
 /** Where a benchmark ran, and how. */
 export function benchmarkNotes(benchmark: Benchmark, here: MachineName): string {
-  const { runs, gen_tokens: tokens, app_version: version, device, format, machine } = benchmark;
-  const place =
-    machine.chip === here.chip && machine.ram_bytes === here.ram_bytes
-      ? HERE
-      : `another machine (${machineLabel(machine)})`;
-  const how = kvLabel(benchmark.kv_precision);
-  const there = how === "" ? place : `${place}, ${how}`;
-  return `${timeLabel(benchmark.measured_at)} · Foretoken ${version} · ${formatLabel(format)} on ${processor(device)} of ${there} · ${count(runs)} runs of ${count(tokens)} tokens${benchmark.texts.length > 1 ? " of each kind of text" : ""}${benchmark.strained ? " · measured while it was hot or saved energy: at other times it is faster" : ""}`;
+  const { runs, gen_tokens: tokens, app_version: version, device, format, machine, texts } = benchmark;
+  const facts = [
+    timeLabel(benchmark.measured_at),
+    `Foretoken ${version}`,
+    t("benchmarks-notes.place", {
+      format: formatLabel(format),
+      processor: device === "cpu" ? "cpu" : "gpu",
+      place: machine.chip === here.chip && machine.ram_bytes === here.ram_bytes ? "here" : "elsewhere",
+      machine: machineLabel(machine),
+      memory: benchmark.kv_precision,
+    }),
+    t("benchmarks-notes.runs", { runs, tokens, texts: texts.length > 1 ? "both" : "one" }),
+    benchmark.strained && t("benchmarks-notes.strained"),
+  ];
+  return t("benchmarks-notes", { facts: facts.filter(Boolean).join(" · ") });
 }

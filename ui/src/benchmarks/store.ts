@@ -38,8 +38,8 @@ interface View {
   exported: string | null;
   /** Why the last action failed. */
   error: ErrorReport | null;
-  /** The question to compare that is being typed. */
-  prompt: string;
+  /** The question to compare that is being typed; null is the one that is proposed. */
+  prompt: string | null;
   sideBySide: SideBySide;
   /** Somebody asked for the comparison: it comes into view. */
   spotlight: boolean;
@@ -55,7 +55,7 @@ export const useBenchmarks = create<View>(() => ({
   deleted: null,
   exported: null,
   error: null,
-  prompt: "Tell me a story about an owl and a bell.",
+  prompt: null,
   sideBySide: { stage: "none" },
   spotlight: false,
 }));

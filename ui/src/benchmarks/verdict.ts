@@ -1,8 +1,10 @@
-import type { Benchmark, Spread, TextKind, TextSpeed } from "../bridge/bindings";
-import { rate } from "../primitives/format";
+import type { AutoSpeed, Benchmark, Drafting, Spread, TextKind, TextSpeed } from "../bridge/bindings";
+import { locale, t } from "../language/text";
+import { draftingName, rate, sentences, writtenBy } from "../primitives/format";
 
 /** A way to write, and how fast it was. */
 export interface Way {
+  drafting: Drafting;
   name: string;
   tokensPerSecond: Spread;
   /** Times plain decoding's median: lowest to highest of all runs. */
@@ -22,7 +24,7 @@ export interface TextVerdict {
   /** The fastest way by its median; null where nothing was measured. */
   top: Way | null;
   /** What the best ways have in common. */
-  bracket: "fastest" | "equally fast" | null;
+  bracket: "fastest" | "equal" | null;
 }
 
 /** What a benchmark found. Sentence, brackets and bars come from the same ranges, so they cannot disagree. */
@@ -38,18 +40,20 @@ export interface Verdict {
 }
 
 /** `1 ahead`, or `Plain` for none. */
-export const wayName = (depth: number): string => (depth === 0 ? "Plain" : `${depth} ahead`);
+export const wayName = (depth: number): string =>
+  depth === 0 ? t("benchmarks-way.plain") : t("benchmarks-way.ahead", { depth });
 
 /** How many times as fast: two decimals where one would round the difference away. */
-export const times = (ratio: number): string =>
-  Math.abs(ratio - 1) < 0.095 ? ratio.toFixed(2) : ratio < 9.95 ? ratio.toFixed(1) : ratio.toFixed(0);
+export function times(ratio: number): string {
+  const digits = Math.abs(ratio - 1) < 0.095 ? 2 : ratio < 9.95 ? 1 : 0;
+  return ratio.toLocaleString(locale(), { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
 
 /** `1.6 to 1.9`, or one number where both are the same. */
 const range = ({ min, max }: Spread): string =>
-  times(min) === times(max) ? times(min) : `${times(min)} to ${times(max)}`;
+  times(min) === times(max) ? times(min) : t("benchmarks-times", { low: times(min), high: times(max) });
 
-const list = (names: string[]): string =>
-  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+const list = (names: string[]): string => new Intl.ListFormat(writtenBy()).format(names);
 
 /** Marks those that nothing is faster than: all that overlap the one with the highest median. */
 function judged(ways: Omit<Way, "best">[]): { ways: Way[]; top: Way | null } {
@@ -62,6 +66,9 @@ function judged(ways: Omit<Way, "best">[]): { ways: Way[]; top: Way | null } {
   return { ways: all, top: all.find(({ name }) => name === top.name) ?? null };
 }
 
+/** Whether a way is plain decoding. */
+export const isPlain = ({ drafting }: Pick<Way, "drafting">): boolean => drafting.mode === "off";
+
 /**
  * A way is *fastest* only if its lowest run is above the highest of every other one; those that overlap the best are
  * *equally fast*. Guessing *gains* only if the lowest run is above plain decoding.
@@ -69,115 +76,124 @@ function judged(ways: Omit<Way, "best">[]): { ways: Way[]; top: Way | null } {
 function verdictOf({ kind, depths, dflash, auto, lookup }: TextSpeed): TextVerdict {
   const plain = depths.find(({ depth }) => depth === 0)?.tokens_per_second.median;
   if (plain === undefined) return { kind, ways: [], outcome: "unmeasured", top: null, bracket: null };
-  const measured = [
-    ...depths.map(({ depth, tokens_per_second }) => ({ name: wayName(depth), tokens_per_second })),
-    ...(auto ? [{ name: "Auto", tokens_per_second: auto.tokens_per_second }] : []),
-    ...dflash.map(({ depth, tokens_per_second }) => ({ name: `DFlash ${depth}`, tokens_per_second })),
-    ...(lookup ? [{ name: "Look-up", tokens_per_second: lookup.tokens_per_second }] : []),
-  ].map(({ name, tokens_per_second: { min, median, max } }) => ({
+  const way = (drafting: Drafting, name: string, { min, median, max }: Spread): Omit<Way, "best"> => ({
+    drafting,
     name,
     tokensPerSecond: { min, median, max },
     gain: { min: min / plain, median: median / plain, max: max / plain },
-  }));
+  });
+  const guessing = (mode: "auto" | "lookup", speed: AutoSpeed | null) =>
+    speed ? [way({ mode }, draftingName({ mode }), speed.tokens_per_second)] : [];
+  const measured = [
+    ...depths.map(({ depth, tokens_per_second: speed }) =>
+      way(depth === 0 ? { mode: "off" } : { mode: "fixed", depth }, wayName(depth), speed),
+    ),
+    ...guessing("auto", auto),
+    ...dflash.map(({ depth, tokens_per_second: speed }) =>
+      way({ mode: "dflash", depth }, `DFlash ${depth}`, speed),
+    ),
+    ...guessing("lookup", lookup),
+  ];
   const { ways, top } = judged(measured);
   const best = ways.filter((way) => way.best);
   if (top === null || ways.length === 1) return { kind, ways, outcome: "alone", top, bracket: null };
-  const gains = top.gain.min > 1 && !best.some(({ name }) => name === "Plain");
-  const outcome = gains ? "gains" : top.name === "Plain" ? "plain" : "uncertain";
-  return { kind, ways, outcome, top, bracket: best.length === 1 ? "fastest" : "equally fast" };
+  const gains = top.gain.min > 1 && !best.some(isPlain);
+  const outcome = gains ? "gains" : isPlain(top) ? "plain" : "uncertain";
+  return { kind, ways, outcome, top, bracket: best.length === 1 ? "fastest" : "equal" };
 }
 
-/** ` for prose`; empty where texts were not told apart. */
-const forKind = (kind: TextKind): string => (kind === "any" ? "" : ` for ${kind}`);
+/** What a sentence is of: a kind of text, `any` where there is one alone or none was told apart, or both. */
+type About = TextKind | "both";
 
 const speedOf = ({ top }: TextVerdict): string => (top ? rate(top.tokensPerSecond.median) : "–");
 
-/** What guessing does for one text, or for two alike. `where`: ` for prose`, or empty. */
-function sentenceOf(text: TextVerdict, where: string): string {
+/** What guessing does, without a full stop. */
+function clauseOf(text: TextVerdict, about: About): string {
   switch (text.outcome) {
     case "gains":
-      return `Guessing makes it ${text.top ? range(text.top.gain) : "–"} times as fast${where}.`;
+      return t("benchmarks-clause.gains", { about, times: text.top ? range(text.top.gain) : "–" });
     case "plain":
-      return `Nothing beats plain here${where}.`;
+      return t("benchmarks-clause.plain", { about });
     case "uncertain":
-      return `Guessing gains nothing here that is certain${where}.`;
+      return t("benchmarks-clause.uncertain", { about });
     case "alone":
-      return `Plain decoding writes ${speedOf(text)} tokens per second here${where}.`;
+      return t("benchmarks-clause.alone", { about, speed: speedOf(text) });
     case "unmeasured":
-      return `Plain decoding was not measured${where}.`;
+      return t("benchmarks-clause.unmeasured", { about });
   }
 }
 
-/** The same behind a sentence about another text. */
-function clauseOf(text: TextVerdict): string {
-  switch (text.outcome) {
+/** The same behind a clause about the other kind of text. */
+function asideOf({ kind: about, outcome }: TextVerdict): string {
+  switch (outcome) {
     case "plain":
-      return `${forKind(text.kind)} nothing beats plain`;
+      return t("benchmarks-aside.plain", { about });
     case "uncertain":
-      return `${forKind(text.kind)} guessing gains nothing that is certain`;
+      return t("benchmarks-aside.uncertain", { about });
     case "gains":
     case "alone":
-      return `${forKind(text.kind)} plain decoding alone was measured`;
+      return t("benchmarks-aside.alone", { about });
     case "unmeasured":
-      return `${forKind(text.kind)} plain decoding was not measured`;
+      return t("benchmarks-aside.unmeasured", { about });
   }
 }
 
-/** What guessing does for two kinds of text. */
-function sentenceOfBoth(one: TextVerdict, two: TextVerdict): string {
-  const both = `${forKind(one.kind)} and${forKind(two.kind)}`;
-  if (one.outcome === "gains" && two.outcome === "gains" && one.top && two.top) {
-    const [first, second] = [one.top.gain, two.top.gain];
-    if (range(first) === range(second)) return sentenceOf(one, both);
+/** What guessing does for one text, or for two alike. */
+const sentenceOf = (text: TextVerdict, about: About): string =>
+  t("benchmarks-sentence.one", { clause: clauseOf(text, about) });
+
+/** What guessing does for both kinds of text, in the order that they are measured in. */
+function sentenceOfBoth(prose: TextVerdict, code: TextVerdict): string {
+  if (prose.outcome === "gains" && code.outcome === "gains" && prose.top && code.top) {
+    const [first, second] = [prose.top.gain, code.top.gain];
+    if (range(first) === range(second)) return sentenceOf(prose, "both");
     const more = times(second.max) !== times(first.max) && second.max > first.max;
-    const rest = `${more ? `up to ${times(second.max)}` : range(second)} times`;
-    return `Guessing makes it ${range(first)} times as fast${forKind(one.kind)}, and ${rest}${forKind(two.kind)}.`;
+    return more
+      ? t("benchmarks-sentence.gains-up-to", { prose: range(first), code: times(second.max) })
+      : t("benchmarks-sentence.gains", { prose: range(first), code: range(second) });
   }
-  if (one.outcome === two.outcome) {
-    const differ = one.outcome === "alone" && speedOf(one) !== speedOf(two);
+  if (prose.outcome === code.outcome) {
+    const differ = prose.outcome === "alone" && speedOf(prose) !== speedOf(code);
     return differ
-      ? `${sentenceOf(one, forKind(one.kind)).slice(0, -1)}, and ${speedOf(two)}${forKind(two.kind)}.`
-      : sentenceOf(one, both);
+      ? t("benchmarks-sentence.alone", { prose: speedOf(prose), code: speedOf(code) })
+      : sentenceOf(prose, "both");
   }
   // What it gains comes first.
-  const [first, second] = two.outcome === "gains" ? [two, one] : [one, two];
-  return `${sentenceOf(first, forKind(first.kind)).slice(0, -1)};${clauseOf(second)}.`;
+  const [first, second] = code.outcome === "gains" ? [code, prose] : [prose, code];
+  return t("benchmarks-sentence.two", { clause: clauseOf(first, first.kind), aside: asideOf(second) });
 }
 
-/** `2 ahead is fastest`; empty where there is nothing to compare. */
-function detailOf({ ways, bracket }: TextVerdict): string {
-  const names = list(ways.filter(({ best }) => best).map(({ name }) => name));
+/** `2 ahead is fastest.`; empty where there is nothing to compare. */
+function detailOf({ ways, bracket }: TextVerdict, about: About): string {
   if (bracket === null) return "";
-  return bracket === "fastest" ? `${names} is fastest` : `${names} are equally fast: their ranges overlap`;
+  const names = list(ways.filter(({ best }) => best).map(({ name }) => name));
+  return bracket === "fastest"
+    ? t("benchmarks-detail.fastest", { about, names })
+    : t("benchmarks-detail.equal", { about, names });
 }
 
 /** Which way is fastest for each of some texts. */
 function detailOfAll(texts: TextVerdict[]): string {
-  const [first = "", ...others] = texts.map(detailOf);
-  if (texts.length === 1) return first && `${first}.`;
-  if (first !== "" && others.every((other) => other === first)) {
-    const kinds = texts.map(({ kind }) => forKind(kind).trim()).join(" and ");
-    return `${kinds.replace("for", "For")} ${first}.`;
-  }
-  const told = texts.map((text) => {
-    const detail = detailOf(text);
-    return detail && `${forKind(text.kind).replace(" for", "For")} ${detail}.`;
-  });
-  return told.filter(Boolean).join(" ");
+  const [first] = texts;
+  if (first === undefined) return "";
+  if (texts.length === 1) return detailOf(first, "any");
+  const alike = texts.every((text) => detailOf(text, "any") === detailOf(first, "any"));
+  return alike ? detailOf(first, "both") : sentences(...texts.map((text) => detailOf(text, text.kind)));
 }
 
 /** Each way with the range of its gains over all texts. */
 function waysOfAll(texts: TextVerdict[]): Way[] {
-  const names = new Set(texts.flatMap(({ ways }) => ways.map(({ name }) => name)));
+  const known = new Map(texts.flatMap(({ ways }) => ways.map(({ name, drafting }) => [name, drafting])));
   const over = (all: Spread[]): Spread => ({
     min: Math.min(...all.map(({ min }) => min)),
     median: all.reduce((sum, { median }) => sum + median, 0) / all.length,
     max: Math.max(...all.map(({ max }) => max)),
   });
   return judged(
-    [...names].map((name) => {
+    [...known].map(([name, drafting]) => {
       const own = texts.flatMap(({ ways }) => ways.filter((way) => way.name === name));
       return {
+        drafting,
         name,
         tokensPerSecond: over(own.map(({ tokensPerSecond }) => tokensPerSecond)),
         gain: over(own.map(({ gain }) => gain)),
@@ -192,9 +208,9 @@ export function verdict(benchmark: Pick<Benchmark, "texts">): Verdict {
   const [one, two] = texts;
   const sentence =
     one === undefined
-      ? "Nothing was measured."
+      ? t("benchmarks-sentence.none")
       : two === undefined
-        ? sentenceOf(one, forKind(one.kind))
+        ? sentenceOf(one, one.kind)
         : sentenceOfBoth(one, two);
   return { texts, ways: waysOfAll(texts), sentence, detail: detailOfAll(texts) };
 }

@@ -1,4 +1,5 @@
 import { Channel } from "@tauri-apps/api/core";
+import { t } from "../language/text";
 import {
   type ActionId,
   type AppEvent,
@@ -53,8 +54,8 @@ export function reportOf(error: unknown): ErrorReport {
   if (error instanceof ShellError) return error.report;
   return {
     code: "shell_unreachable",
-    message: `The app's own process did not answer: ${error instanceof Error ? error.message : String(error)}.`,
-    hint: "Close the window and open Foretoken again. What was written is kept.",
+    message: t("state-unreachable", { why: error instanceof Error ? error.message : String(error) }),
+    hint: t("state-unreachable.hint"),
   };
 }
 
@@ -119,6 +120,7 @@ export const shell = {
   },
 
   snapshot: () => answered(commands.snapshot()),
+  language: () => answered(commands.language()),
   closeWindow: () => answered(commands.closeWindow()),
   quit: () => answered(commands.quit()),
   act: (action: ActionId) => answered(commands.act(action)),

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import type { Attachment } from "../bridge/bindings";
 import { Fold } from "../frame/Fold";
+import { t } from "../language/text";
 import { Fact } from "../primitives/Fact";
 import { bytes, count, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
@@ -27,7 +28,7 @@ export function ChatPage() {
       <Room files={sum(inContext)} />
       <div className="folds chat-rows">
         <Row
-          name="Replies"
+          name={t("chat-replies")}
           value={useRepliesLabel()}
           testId="chat-replies"
           onClick={() => setView({ repliesOpen: true })}
@@ -51,7 +52,8 @@ const sum = (amounts: Amount[]): Amount => ({
   about: amounts.some(({ about }) => about),
 });
 
-const amountLabel = ({ tokens, about }: Amount): string => (about ? `about ${count(tokens)}` : count(tokens));
+const amountLabel = ({ tokens, about }: Amount): string =>
+  about ? t("chat-about", { count: tokens }) : count(tokens);
 
 const NOTHING: string[] = [];
 
@@ -82,13 +84,13 @@ function Standing() {
   return (
     <section className="fold chat-standing">
       <span className="fold-name" title={standing}>
-        What every chat should know
+        {t("chat-standing")}
       </span>
       <button
         type="button"
         role="switch"
         aria-checked={!without}
-        aria-label="What every chat should know"
+        aria-label={t("chat-standing")}
         className="switch"
         data-testid="chat-standing"
         onClick={() => changeChatSettings({ without_standing: !without })}
@@ -103,16 +105,17 @@ function InProject() {
   const without = useStore((state) => state.chatSettings.without_project);
   if (!project || (!/\S/.test(project.instructions) && project.files.length === 0)) return null;
   const files = project.files.map(({ name }) => name);
+  const words = t("chat-project-knows", { project: project.name });
   return (
     <section className="fold chat-standing">
       <span className="fold-name" title={[project.instructions, ...files].filter(Boolean).join("\n")}>
-        What “{project.name}” knows
+        {words}
       </span>
       <button
         type="button"
         role="switch"
         aria-checked={!without}
-        aria-label={`What “${project.name}” knows`}
+        aria-label={words}
         className="switch"
         data-testid="chat-project"
         onClick={() => changeChatSettings({ without_project: !without })}
@@ -132,18 +135,21 @@ function Room({ files }: { files: Amount }) {
   const about = messages[lastCounted(messages)]?.model !== name;
   const parts = contextParts(use, always, files).filter(({ tokens }) => tokens > 0);
   return (
-    <section className="story" aria-label="Context">
+    <section className="story" aria-label={t("chat-context")}>
       <p className="story-sentence" data-testid="room">
         {roomLabel(use)}
       </p>
       <p className="story-why" data-testid="context">
-        {about && "About "}
-        {count(use.used)} of {count(use.of)} tokens of the model’s context are used. {contextLabel(use)}
+        {t(about ? "chat-context.about" : "chat-context.used", {
+          used: use.used,
+          of: use.of,
+          more: contextLabel(use),
+        })}
       </p>
       <div
         className="room"
         role="img"
-        aria-label={`What fills the context: ${percent(Math.min(use.used / use.of, 1))} of it is used.`}
+        aria-label={t("chat-context.filled", { share: percent(Math.min(use.used / use.of, 1)) })}
       >
         {parts
           .filter(({ kind }) => kind !== "free")
@@ -192,14 +198,15 @@ function Memory() {
   if (!stats || stats.chat_bytes === 0) return null;
   const tokens = stats.prompt_tokens + stats.emitted;
   return (
-    <Fold name="Memory it takes" value={`about ${bytes(stats.chat_bytes)}`} testId="fold-chat_memory">
+    <Fold
+      name={t("chat-memory")}
+      value={t("chat-memory.about", { size: bytes(stats.chat_bytes) })}
+      testId="fold-chat_memory"
+    >
       <dl className="facts numbers">
-        <Fact name="Tokens that it remembers">{count(tokens)}</Fact>
+        <Fact name={t("chat-memory.tokens")}>{count(tokens)}</Fact>
       </dl>
-      <p className="popover-note">
-        This is beside the model’s weights. Where other chats need the room, it is given up, and the next
-        question reads the chat again.
-      </p>
+      <p className="popover-note">{t("chat-memory.why")}</p>
     </Fold>
   );
 }
@@ -211,9 +218,14 @@ function VersionsRow() {
   const several = severalVersions({ messages, versions });
   const label = versionsLabel(several, versions);
   const last = several.at(-1);
-  if (last === undefined) return <Fold name="Versions" value={label} />;
+  if (last === undefined) return <Fold name={t("chat-versions")} value={label} />;
   return (
-    <Row name="Versions" value={label} testId="chat-versions" onClick={() => showWithVersions(last.id)} />
+    <Row
+      name={t("chat-versions")}
+      value={label}
+      testId="chat-versions"
+      onClick={() => showWithVersions(last.id)}
+    />
   );
 }
 
@@ -221,7 +233,7 @@ function VersionsRow() {
 function SentFiles({ files, amounts }: { files: Attachment[]; amounts: Amount[] }) {
   return (
     <section className="chat-files" aria-labelledby="chat-files">
-      <h2 id="chat-files">Files</h2>
+      <h2 id="chat-files">{t("chat-files")}</h2>
       <ul data-testid="chat-files">
         {files.map(({ name }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two files may be the same

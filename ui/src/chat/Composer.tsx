@@ -3,11 +3,11 @@ import { useShallow } from "zustand/react/shallow";
 import type { Attachment, MessagePicture } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { SignedNote } from "../frame/SignedNote";
+import { t } from "../language/text";
 import { getModels } from "../models/actions";
 import { openModel } from "../models/choose";
 import { otherModels } from "../models/models";
 import { ActionButton } from "../primitives/ActionButton";
-import { count } from "../primitives/format";
 import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
@@ -65,11 +65,11 @@ export function Composer() {
   const cannotAsk = useReason("ask");
   const cannotSend =
     pendingFiles.length > 0
-      ? "A file is still being read."
+      ? t("chat-cannot-send.reading")
       : !/\S/.test(text) && long.files.length > 0
-        ? "Ask something: the parts of the long file that fit the question are read."
+        ? t("chat-cannot-send.ask")
         : !/\S/.test(text) && files.length + pictures.length === 0
-          ? "There is no message to send yet."
+          ? t("chat-cannot-send.empty")
           : null;
   const summarising = useStore(summaryReason);
   const reason = cannotAsk ?? summarising ?? cannotSend;
@@ -116,11 +116,11 @@ export function Composer() {
             <>
               {error.code === "already_summarising" && chat !== null && (
                 <button type="button" className="button" onClick={() => stopUnseenSummary(chat)}>
-                  Stop the summary
+                  {t("chat-stop-summary")}
                 </button>
               )}
               <button type="button" className="button" onClick={() => setView({ actionError: null })}>
-                Dismiss
+                {t("chat-dismiss")}
               </button>
             </>
           }
@@ -147,8 +147,14 @@ export function Composer() {
           ref={field}
           text={text}
           onText={setDraft}
-          placeholder={project ? `Ask in ${project}` : model ? `Message ${model}` : "Message"}
-          aria-label="Message"
+          placeholder={
+            project
+              ? t("chat-composer.project", { project })
+              : model
+                ? t("chat-composer.model", { model })
+                : t("chat-composer")
+          }
+          aria-label={t("chat-composer")}
           data-testid="composer"
           onKeyDown={onKeyDown}
           onPaste={onPaste}
@@ -171,8 +177,8 @@ export function Composer() {
               type="button"
               className="stop"
               data-testid="stop"
-              aria-label="Stop"
-              title="Stop (Esc)"
+              aria-label={t("chat-stop")}
+              title={t("chat-stop.title")}
               onClick={stop}
             >
               <span className="stop-square" />
@@ -182,8 +188,8 @@ export function Composer() {
               type="submit"
               className="send"
               data-testid="send"
-              aria-label="Send"
-              title="Send (Enter)"
+              aria-label={t("chat-send")}
+              title={t("chat-send.title")}
               reason={reason}
             >
               <Icon name="up" />
@@ -199,16 +205,16 @@ export function Composer() {
 function AttachButton() {
   const blind = blindness(useModel());
   const entries: MenuEntry[] = [
-    { name: "Files: text, code, PDF, Word, Excel", reason: null, onSelect: chooseAttachments },
-    { name: "Pictures", reason: blind, onSelect: choosePictures },
+    { name: t("chat-attach.files"), reason: null, onSelect: chooseAttachments },
+    { name: t("chat-attach.pictures"), reason: blind, onSelect: choosePictures },
   ];
   const offer = useModelThatSees();
-  if (blind !== null && offer !== null)
-    entries.push({ ...offer, name: `${offer.name}, which sees pictures` });
-  else if (blind !== null)
-    entries.push({ name: "Get a model that sees pictures", reason: null, onSelect: getModels });
+  if (blind !== null && offer !== null) {
+    const { model, reason, onSelect } = offer;
+    entries.push({ name: t("chat-attach.seeing", { model }), reason, onSelect });
+  } else if (blind !== null) entries.push({ name: t("chat-attach.get"), reason: null, onSelect: getModels });
   return (
-    <MenuButton label="Attach files or pictures" testId="attach" entries={entries} side="top" align="start">
+    <MenuButton label={t("chat-attach")} testId="attach" entries={entries} side="top" align="start">
       <Icon name="plus" />
     </MenuButton>
   );
@@ -223,12 +229,12 @@ function AskTwoButton() {
   const others = otherModels(models, library, selected);
   if (others.length === 0) return null;
   const entries = others.map(({ name, path }) => ({
-    name: `Ask ${name} too`,
+    name: t("chat-ask-two.too", { model: name }),
     reason,
     onSelect: () => askTwoModels(path, name),
   }));
   return (
-    <MenuButton label="Ask two models" testId="ask-two" entries={entries} side="top">
+    <MenuButton label={t("chat-ask-two")} testId="ask-two" entries={entries} side="top">
       <Icon name="columns" />
     </MenuButton>
   );
@@ -244,11 +250,13 @@ function PicturesNote({ attached }: { attached: MessagePicture[] }) {
   return (
     <div className="context-note pictures-note" data-testid="pictures-note">
       <span role="status">
-        {model ?? "This model"} cannot see pictures: it is told what they are called. {blind}
+        {model === null
+          ? t("chat-blind.nameless", { reason: blind })
+          : t("chat-blind", { model, reason: blind })}
       </span>
       {offer === null ? (
         <button type="button" className="quiet-button" onClick={getModels}>
-          Get one that can
+          {t("chat-blind.get")}
         </button>
       ) : (
         <ActionButton
@@ -257,20 +265,20 @@ function PicturesNote({ attached }: { attached: MessagePicture[] }) {
           reason={offer.reason}
           onClick={offer.onSelect}
         >
-          {offer.name}
+          {t("chat-blind.use", { model: offer.model })}
         </ActionButton>
       )}
     </div>
   );
 }
 
-/** Opens the model of the library that sees pictures; null if there is none. */
-function useModelThatSees(): MenuEntry | null {
+/** The model of the library that sees pictures, and what opens it; null if there is none. */
+function useModelThatSees(): { model: string; reason: string | null; onSelect: () => void } | null {
   const library = useStore((state) => state.library);
   const blind = useModel();
   const model = modelThatSees(library?.models ?? [], blind?.path ?? null);
   const reason = useReason("open");
-  return model && { name: `Use ${model.name}`, reason, onSelect: () => openModel(model.path) };
+  return model && { model: model.name, reason, onSelect: () => openModel(model.path) };
 }
 
 /** Says in a temporary chat what becomes of it, and keeps it on request. */
@@ -281,16 +289,14 @@ function TemporaryNote() {
   if (!isTemporary(chat) || !begun) return null;
   return (
     <div className="context-note model-note" data-testid="temporary-note">
-      <span className="model-note-words">
-        Temporary: nothing of this chat is stored. It is gone when you leave it.
-      </span>
+      <span className="model-note-words">{t("chat-temporary-note")}</span>
       <ActionButton
         className="quiet-button"
         data-testid="keep-chat"
         reason={writing}
         onClick={() => keepChat(chat)}
       >
-        Keep this chat
+        {t("chat-temporary-note.keep")}
       </ActionButton>
     </div>
   );
@@ -303,10 +309,10 @@ function SecondNote() {
   return (
     <div className="context-note model-note" data-testid="second-note">
       <span className="model-note-words" role="status">
-        {name} answers too when this reply has come.
+        {t("chat-second", { model: name })}
       </span>
       <button type="button" className="quiet-button" onClick={() => setView({ second: null })}>
-        Cancel
+        {t("chat-second.cancel")}
       </button>
     </div>
   );
@@ -317,11 +323,10 @@ function ModelNote() {
   const before = useStore(useShallow(modelBefore));
   const reason = useReason("open");
   if (before === null) return null;
-  const name = before.builtIn ? "the demo model" : before.name;
   return (
     <div className="context-note model-note" data-testid="model-note">
       <span className="model-note-words" role="status">
-        This chat was answered by {name}.
+        {before.builtIn ? t("chat-answered-by.demo") : t("chat-answered-by", { model: before.name })}
       </span>
       <ActionButton
         className="quiet-button"
@@ -329,7 +334,7 @@ function ModelNote() {
         reason={reason}
         onClick={() => openModel(before.path)}
       >
-        Use it again
+        {t("chat-answered-by.again")}
       </ActionButton>
     </div>
   );
@@ -347,13 +352,13 @@ function ContextNote() {
       role="status"
       testId="context-note"
       message={roomLabel(use)}
-      hint={`${count(use.used)} of ${count(use.of)} tokens are used. ${contextLabel(use)}`}
+      hint={t("chat-tokens-used", { used: use.used, of: use.of, more: contextLabel(use) })}
       actions={
         <>
           {canBeSummarised(messages) && <SummariseButton primary={use.full} />}
           {use.full && (
             <button type="button" className="button" onClick={newChat}>
-              New chat
+              {t("chat-new")}
             </button>
           )}
         </>

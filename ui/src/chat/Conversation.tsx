@@ -5,6 +5,7 @@ import { openFind } from "../find/actions";
 import { FindBar } from "../find/FindBar";
 import { useFind } from "../find/useFind";
 import { EmptyChat } from "../frame/EmptyChat";
+import { t } from "../language/text";
 import { ProjectPage } from "../projects/ProjectPage";
 import { shownProject } from "../state/server";
 import { setView, useStore } from "../state/store";
@@ -27,7 +28,7 @@ export function Conversation() {
   const opened = useStore((state) => state.opened);
   const chat = useStore((state) => state.chat);
   const messages = useStore((state) => state.messages);
-  const title = useStore((state) => state.about?.title ?? "New chat");
+  const title = useStore((state) => state.about?.title ?? t("chat-conversation.untitled"));
   const questionsSent = useStore((state) => state.questionsSent);
   const jump = useStore((state) => state.jump);
   const project = useStore(shownProject);
@@ -85,7 +86,7 @@ export function Conversation() {
         ref={scroller}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
         tabIndex={0}
-        aria-label="Conversation"
+        aria-label={t("chat-conversation")}
         data-testid="conversation"
       >
         <div className="column" ref={content} style={{ minHeight: messages.length && list.getTotalSize() }}>
@@ -108,7 +109,7 @@ export function Conversation() {
       <FindBar />
       {away && (
         <button type="button" className="latest" data-testid="latest" onClick={toEnd}>
-          ↓ latest
+          {t("chat-conversation.latest")}
         </button>
       )}
     </div>
@@ -119,10 +120,8 @@ export function Conversation() {
 function Opening() {
   return (
     <div className="first-start opening" role="status" data-testid="opening">
-      <h1>Your chats are being opened.</h1>
-      <p>
-        The first start after an update takes longer: a copy of all chats is made before they are changed.
-      </p>
+      <h1>{t("chat-opening")}</h1>
+      <p>{t("chat-opening.why")}</p>
     </div>
   );
 }

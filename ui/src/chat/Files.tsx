@@ -1,6 +1,6 @@
 import { memo, useMemo, useState } from "react";
 import type { Attachment } from "../bridge/bindings";
-import { count } from "../primitives/format";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { dropPendingFiles } from "./attaching";
 import { costLabel, leftOut } from "./attachments";
@@ -38,7 +38,7 @@ export const Files = memo(function Files({ files }: { files: Attachment[] }) {
       <FileChips files={shown} tokens={tokens} />
       {left > 0 && (
         <button type="button" className="quiet-button" data-testid="more-files" onClick={() => setAll(true)}>
-          {count(left)} more files
+          {t("chat-more-files", { count: left })}
         </button>
       )}
     </>
@@ -55,7 +55,7 @@ export const FileChips = memo(function FileChips({
 }: Props) {
   if (files.length + pendingFiles.length === 0) return null;
   return (
-    <ul className="files" aria-label="Attached files">
+    <ul className="files" aria-label={t("chat-attached")}>
       {files.map((file, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two files may be the same
         <li key={index} className="file" data-testid="file">
@@ -64,7 +64,7 @@ export const FileChips = memo(function FileChips({
           <span className="file-size numbers">{costLabel(file.text, tokens[index])}</span>
           {long.includes(file) ? (
             <span className="file-size" data-testid="file-long">
-              long: the parts that fit the question are read
+              {t("chat-attached.long")}
             </span>
           ) : (
             <Part file={file} />
@@ -73,8 +73,8 @@ export const FileChips = memo(function FileChips({
             <button
               type="button"
               className="icon-button"
-              aria-label={`Take ${file.name} away`}
-              title="Take away"
+              aria-label={t("chat-attached.take", { name: file.name })}
+              title={t("chat-attached.take-title")}
               onClick={() => onRemove(index)}
             >
               <Icon name="close" />
@@ -87,13 +87,13 @@ export const FileChips = memo(function FileChips({
           <Icon name="attach" />
           <span className="file-name">{name}</span>
           <span className="file-size" role="status">
-            being read
+            {t("chat-attached.reading")}
           </span>
           <button
             type="button"
             className="icon-button"
-            aria-label={`Do not wait for ${name}`}
-            title="Do not wait for it"
+            aria-label={t("chat-attached.skip", { name: name ?? "" })}
+            title={t("chat-attached.skip-title")}
             onClick={() => dropPendingFiles(id)}
           >
             <Icon name="close" />
@@ -113,7 +113,7 @@ function Part({ file }: { file: Attachment }) {
   if (said === "") return null;
   return (
     <span className="file-size" title={said} data-testid="file-in-part">
-      in part
+      {t("chat-attached.part")}
     </span>
   );
 }

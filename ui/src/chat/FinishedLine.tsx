@@ -1,4 +1,5 @@
 import type { ReplyStats } from "../bridge/bindings";
+import { t } from "../language/text";
 import { keysLabel } from "../palette/table";
 import { explained, footerParts } from "../primitives/format";
 import { useStore } from "../state/store";
@@ -24,7 +25,7 @@ export function FinishedLine({ message, stats }: { message: number; stats: Reply
       data-testid="reply-footer"
       aria-expanded={open}
       onClick={() => inspectReply(message)}
-      {...explained(`How this reply was made (${keysLabel("statistics")})`)}
+      {...explained(t("chat-how-made", { keys: keysLabel("statistics") ?? "" }))}
     >
       {pulse && stats.passes.length > 0 && <Pulse passes={stats.passes} columns={COLUMNS} />}
       <strong>{gain ?? speed}</strong>

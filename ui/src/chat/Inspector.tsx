@@ -1,4 +1,5 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { Segments } from "../primitives/Segments";
 import { setView, useStore } from "../state/store";
@@ -10,7 +11,7 @@ import { type InspectorPage, inspected } from "./view";
 /** Opens and closes the panel beside the chat. */
 export function InspectorToggle() {
   const open = useStore((state) => state.inspector);
-  const words = open ? "Hide the panel" : "Show the panel";
+  const words = t(open ? "chat-panel.hide" : "chat-panel.show");
   return (
     <button
       type="button"
@@ -26,14 +27,15 @@ export function InspectorToggle() {
   );
 }
 
-const PAGES: { name: string; value: InspectorPage }[] = [
-  { name: "This reply", value: "reply" },
-  { name: "This chat", value: "chat" },
+const pages = (): { name: string; value: InspectorPage }[] => [
+  { name: t("chat-panel.reply"), value: "reply" },
+  { name: t("chat-panel.chat"), value: "chat" },
 ];
 
 /** The panel beside the chat: how a reply was made, or how the chat is set up. Nothing in it covers a reply. */
 export function Inspector() {
   const page = useStore((state) => state.inspectorPage);
+  const choices = pages();
   const reply = useStore(inspected);
   const question = useStore(({ messages }) => messages.find(({ id }) => id === reply?.parent) ?? null);
   const body = useRef<HTMLDivElement>(null);
@@ -47,16 +49,16 @@ export function Inspector() {
   return (
     <aside
       className="inspector"
-      aria-label="About this reply and this chat"
+      aria-label={t("chat-panel")}
       data-testid="inspector"
       data-escape
       onKeyDown={onKeyDown}
     >
       <header className="toolbar" data-tauri-drag-region>
         <Segments
-          label="What is shown"
-          choices={PAGES}
-          at={PAGES.findIndex(({ value }) => value === page)}
+          label={t("chat-panel.shown")}
+          choices={choices}
+          at={choices.findIndex(({ value }) => value === page)}
           testId="inspector-page"
           onChoose={(inspectorPage) => setView({ inspectorPage })}
         />
@@ -69,7 +71,7 @@ export function Inspector() {
         ) : reply ? (
           <ReplyPage message={reply} question={question} />
         ) : (
-          <p className="popover-note">Once a reply is written, this is where it says how it was made.</p>
+          <p className="popover-note">{t("chat-panel.empty")}</p>
         )}
       </div>
     </aside>

@@ -1,5 +1,6 @@
 import { type ComponentProps, useEffect, useRef, useState } from "react";
 import type { LiveStats } from "../bridge/bindings";
+import { t } from "../language/text";
 import { count, rate, seconds, speedParts } from "../primitives/format";
 import type { LiveReply, Reading } from "../state/server";
 import { useModel, useStore } from "../state/store";
@@ -75,9 +76,8 @@ function Numbers({ stats }: { stats: LiveStats }) {
 }
 
 function waitingLabel(live: LiveReply | undefined): string {
-  if (live && live.ahead !== null)
-    return live.ahead === 0 ? "Waiting for its turn" : `Waiting for its turn, ${count(live.ahead)} before it`;
-  return live?.answer || live?.thinking ? "Writing" : "Waiting";
+  if (live && live.ahead !== null) return t("chat-waiting.turn", { ahead: live.ahead });
+  return t(live?.answer || live?.thinking ? "chat-waiting.writing" : "chat-waiting");
 }
 
 interface ReadingProps {
@@ -102,7 +102,7 @@ export function ReadingLine({ reading, now, pictures = 0 }: ReadingProps) {
         <span className="reading-read">{words}</span>
         {remembered !== null && (
           <span className="reading-remembered">
-            <Further>{remembered}</Further> <span className="term">(cached)</span>
+            <Further>{remembered}</Further> <span className="term">{t("chat-reading.cached")}</span>
           </span>
         )}
         <span className="spring" />
@@ -111,7 +111,7 @@ export function ReadingLine({ reading, now, pictures = 0 }: ReadingProps) {
       <div
         className="reading-bar"
         role="progressbar"
-        aria-label={looked ? words : "Reading the prompt"}
+        aria-label={looked ? words : t("chat-reading.prompt")}
         aria-valuemin={0}
         aria-valuenow={bar.done}
         aria-valuemax={bar.total}
@@ -140,18 +140,18 @@ export function readingParts({ done, total, cached, first }: Reading, now: numbe
   if (took >= SETTLED && done > first.done) {
     const perSecond = (done - first.done) / took;
     pace.push(`${rate(perSecond)} tok/s`);
-    if (done < total) pace.push(`${wholeSeconds((total - done) / perSecond)} left`);
+    if (done < total) pace.push(t("chat-reading.left", { time: wholeSeconds((total - done) / perSecond) }));
   }
   return {
-    read: `Reading ${count(done)} of ${count(total)}`,
-    remembered: cached > 0 ? `${count(cached)} remembered` : null,
+    read: t("chat-reading", { done, total }),
+    remembered: cached > 0 ? t("chat-reading.remembered", { count: cached }) : null,
     pace,
   };
 }
 
 /** A time that is no better known than to the second. */
 const wholeSeconds = (value: number): string =>
-  value < 59.5 ? `${count(Math.max(1, value))} s` : seconds(value);
+  value < 59.5 ? t("word-seconds", { seconds: count(Math.max(1, value)) }) : seconds(value);
 
 /** A value that changes at most once in `pause` milliseconds. */
 function useThrottled<T>(value: T, pause: number): T {

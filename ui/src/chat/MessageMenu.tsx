@@ -4,6 +4,7 @@ import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Message } from "../bridge/bindings";
 import { deleteMessage } from "../chatList/deleting";
 import { attempt } from "../frame/errors";
+import { t } from "../language/text";
 import { otherModels } from "../models/models";
 import { keysLabel } from "../palette/table";
 import { withoutMarks } from "../paper/plain";
@@ -33,7 +34,7 @@ function useAnswerAgain({ id, role }: Message): MenuEntry[] {
     reason: null,
     onSelect: () => answerAgainWith(reply, path),
   }));
-  return [{ name: "Answer again with", reason: writing ?? reason, onSelect: () => {}, entries }];
+  return [{ name: t("chat-answer-again"), reason: writing ?? reason, onSelect: () => {}, entries }];
 }
 
 /** What else can be done with a message. */
@@ -42,13 +43,13 @@ export function MessageMenu({ message }: { message: Message }) {
   const comparing = useCompareReason();
   const { id, role, text } = message;
   const compare = {
-    name: "Compare with and without drafts",
+    name: t("chat-compare-drafts"),
     reason: comparing,
     onSelect: () => compareMessage(id, text),
   };
   const revealed = useStore((state) => state.revealDrafts);
   const reveal = {
-    name: revealed ? "Hide guesses in the text" : "Show guesses in the text",
+    name: t(revealed ? "chat-guesses.hide" : "chat-guesses.show"),
     keys: keysLabel("reveal_drafts"),
     reason: null,
     onSelect: toggleRevealDrafts,
@@ -58,38 +59,38 @@ export function MessageMenu({ message }: { message: Message }) {
   const versions = several
     ? [
         {
-          name: "Compare side by side",
+          name: t("chat-compare-versions"),
           keys: keysLabel("compare_versions"),
           reason: null,
           onSelect: () => compareVersions(id),
         },
       ]
     : [];
-  const edit = { name: "Edit", reason: writing, onSelect: () => setView({ editing: id }) };
+  const edit = { name: t("chat-edit"), reason: writing, onSelect: () => setView({ editing: id }) };
   const hasVoice = useStore((state) => state.hasVoice);
   const isRead = useStore(({ reading }) => reading?.message === id);
   const aloud = {
-    name: isRead ? "Stop reading aloud" : "Read aloud",
+    name: t(isRead ? "chat-read-aloud.stop" : "chat-read-aloud"),
     keys: keysLabel("read_aloud"),
     reason: null,
     onSelect: () => (isRead ? stopReading() : readReply(id, text)),
   };
   const copyPlain = {
-    name: "Copy as plain text",
-    reason: text === "" ? "There is no text to copy." : null,
+    name: t("chat-copy-plain"),
+    reason: text === "" ? t("chat-copy-plain.empty") : null,
     onSelect: () => attempt(() => copy(withoutMarks(text))),
   };
   return (
     <MenuButton
-      label={role === "user" ? "More for your message" : "More for the reply"}
+      label={t(role === "user" ? "chat-more.message" : "chat-more")}
       testId="message-more"
       entries={[
         ...(role === "user" ? [compare] : text === "" ? [copyPlain, reveal] : [edit, copyPlain, reveal]),
         ...(role === "assistant" && text !== "" && hasVoice ? [aloud] : []),
         ...again,
         ...versions,
-        { name: "Branch into a new chat", reason: null, onSelect: () => branchChat(id) },
-        { name: "Delete from here on", reason: writing, onSelect: () => deleteMessage(id) },
+        { name: t("chat-branch"), reason: null, onSelect: () => branchChat(id) },
+        { name: t("chat-delete-from"), reason: writing, onSelect: () => deleteMessage(id) },
       ]}
     >
       <Icon name="more" />

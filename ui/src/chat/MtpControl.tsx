@@ -4,6 +4,8 @@ import { gainOf, useWaysHere } from "../benchmarks/gains";
 import { axisOf, Bar, placeOn } from "../benchmarks/Ranges";
 import { times, type Way } from "../benchmarks/verdict";
 import type { AcceptanceRule, Drafting, ModelInfo, Spread } from "../bridge/bindings";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { about } from "../models/actions";
 import { GetDraftModel } from "../models/DraftModels";
 import { offerSize } from "../models/draftModels";
@@ -12,54 +14,37 @@ import { draftingName, isGreedy, mtpChip } from "../primitives/format";
 import { Glyph } from "../primitives/Glyph";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
-import { HERE } from "../primitives/platform";
 import { radios } from "../primitives/radios";
 import { useDraftingNote, useGeneration, useModel, useStore } from "../state/store";
 import { changeSampling, changeSettings } from "./settings";
 
 /** How far the model can be let guess ahead, here and in the settings. */
-export const DRAFTING_CHOICES: { name: string; words: string; drafting: Drafting }[] = [
-  { name: "Auto", words: "As far ahead as it pays", drafting: { mode: "auto" } },
-  { name: "Off", words: "One word per pass", drafting: { mode: "off" } },
-  { name: "1", words: "1 ahead", drafting: { mode: "fixed", depth: 1 } },
-  { name: "2", words: "2 ahead", drafting: { mode: "fixed", depth: 2 } },
-  { name: "3", words: "3 ahead", drafting: { mode: "fixed", depth: 3 } },
-  {
-    name: "DFlash",
-    words: "Many ahead at once, by a draft model",
-    drafting: { mode: "dflash", depth: null },
-  },
-  {
-    name: "Look-up",
-    words: "Repeats what is in this chat, for quotes and edits",
-    drafting: { mode: "lookup" },
-  },
+export function draftingChoices(): { name: string; words: string; drafting: Drafting }[] {
+  const choice = (drafting: Drafting, words: string) => ({ name: draftingName(drafting), words, drafting });
+  return [
+    choice({ mode: "auto" }, t("chat-way.auto")),
+    choice({ mode: "off" }, t("chat-way.off")),
+    ...[1, 2, 3].map((depth) => choice({ mode: "fixed", depth }, t("chat-way.fixed", { count: depth }))),
+    choice({ mode: "dflash", depth: null }, t("chat-way.dflash")),
+    choice({ mode: "lookup" }, t("chat-way.lookup")),
+  ];
+}
+
+const acceptanceRules = (): { rule: AcceptanceRule; name: string; words: string }[] => [
+  { rule: "coupled", name: t("chat-rule-coupled"), words: t("chat-rule-coupled.words") },
+  { rule: "strict", name: t("chat-rule-strict"), words: t("chat-rule-strict.words") },
+  { rule: "rejection", name: t("chat-rule-rejection"), words: t("chat-rule-rejection.words") },
 ];
 
-const RULES: { rule: AcceptanceRule; name: string; words: string }[] = [
-  {
-    rule: "coupled",
-    name: "Same text",
-    words:
-      "A guess stays where the model draws the same word. The text is the same as without MTP, unless two words are as good as equal: then rounding decides.",
-  },
-  {
-    rule: "strict",
-    name: "To the letter",
-    words:
-      "The same text also where two words are as good as equal: short passes are filled up so that your Mac rounds alike, as far as it can. A little slower.",
-  },
-  {
-    rule: "rejection",
-    name: "More guesses",
-    words:
-      "More guesses stay, and every word is as likely as without them. The text differs, with a seed too.",
-  },
-];
+/** What tests know a choice by. */
+const choiceId = (drafting: Drafting): string =>
+  drafting.mode === "fixed" ? `${drafting.depth}` : drafting.mode === "lookup" ? "look-up" : drafting.mode;
 
 /** How far ahead the glyph of a setting guesses. */
 const glyphGuesses = (drafting: Drafting): number =>
   drafting.mode === "fixed" ? drafting.depth : drafting.mode === "dflash" ? 3 : 2;
+
+const term = (words: string) => <span className="term">{words}</span>;
 
 /** How far the model guesses ahead. */
 export function MtpControl() {
@@ -71,7 +56,7 @@ export function MtpControl() {
   const current = draftingName(drafting);
 
   const hasDraftModel = model !== null && model.draft_model !== null;
-  const choices = DRAFTING_CHOICES.filter(
+  const choices = draftingChoices().filter(
     ({ drafting: { mode } }) => (chip.hasHead || mode !== "fixed") && (hasDraftModel || mode !== "dflash"),
   );
   const firstFixed = choices.findIndex(({ drafting: { mode } }) => mode === "fixed");
@@ -80,7 +65,7 @@ export function MtpControl() {
     const choice = choices[index];
     if (choice) changeSettings({ drafting: choice.drafting });
   };
-  const { group, radio } = radios("Drafts per pass", at, check);
+  const { group, radio } = radios(t("chat-mtp.drafts"), at, check);
 
   return (
     <PopoverButton
@@ -94,7 +79,7 @@ export function MtpControl() {
           </span>
         </>
       }
-      title="Guess ahead: multi-token prediction"
+      title={t("chat-mtp.title")}
       testId="mtp-control"
       popupClassName="mtp"
       hint={chip.why}
@@ -107,16 +92,16 @@ export function MtpControl() {
     >
       <h2 className="ways-head">
         <span>
-          Guess ahead <span className="term">speculative decoding</span>
+          <RichText id="chat-mtp" parts={{ term }} />
         </span>
-        {ways.length > 1 && <span className="term ways-unit">speed against plain, {HERE}</span>}
+        {ways.length > 1 && <span className="term ways-unit">{t("chat-mtp.unit")}</span>}
       </h2>
       <div className="ways" {...group}>
         {choices.map((choice, index) => (
           <Fragment key={choice.name}>
             {index === firstFixed && (
               <p className="own-head">
-                With the model’s own head <span className="term">MTP</span>
+                <RichText id="chat-mtp.own-head" parts={{ term }} />
               </p>
             )}
             {choice.drafting.mode === "lookup" && model && !hasDraftModel && (
@@ -125,7 +110,7 @@ export function MtpControl() {
             <button
               {...radio(index)}
               className={choice.drafting.mode === "fixed" ? "way fixed" : "way"}
-              data-testid={`mtp-option-${choice.name.toLowerCase()}`}
+              data-testid={`mtp-option-${choiceId(choice.drafting)}`}
               aria-label={choice.drafting.mode === "fixed" ? choice.name : undefined}
               onClick={() => {
                 check(index);
@@ -159,9 +144,7 @@ export function MtpControl() {
           {chip.why}
         </p>
       )}
-      <p className="popover-note last">
-        A wrong guess costs a little time and never a worse answer. Your choice counts from the next message.
-      </p>
+      <p className="popover-note last">{t("chat-mtp.note")}</p>
     </PopoverButton>
   );
 }
@@ -197,13 +180,16 @@ function MissingDraftModel({ model }: { model: ModelInfo }) {
   const local = useStore((state) => state.library?.models.find(({ path }) => path === model.path));
   const offer = local?.draft_model_offer ?? null;
   if (offer === null && !local?.draft_model) return null;
+  const size = offer && offerSize(offer);
   return (
     <div className="way missing" data-testid="mtp-missing-dflash">
       <span className="way-name">DFlash</span>
       <span className="way-words">
-        {offer
-          ? ["Needs a draft model", offerSize(offer)].filter(Boolean).join(", ")
-          : "Its draft model is here, but not loaded with it"}
+        {offer === null
+          ? t("chat-needs-draft.not-loaded")
+          : size === null
+            ? t("chat-needs-draft")
+            : t("chat-needs-draft.of", { size })}
       </span>
       {offer && <GetDraftModel offer={offer} subject={about.draftOf(model.path)} short />}
     </div>
@@ -213,7 +199,7 @@ function MissingDraftModel({ model }: { model: ModelInfo }) {
 /** Which guesses stay; where no words are drawn, only rounding can make a difference. */
 function RuleChoice() {
   const { sampling } = useGeneration();
-  const rules = RULES.filter(({ rule }) => rule !== "rejection" || !isGreedy(sampling));
+  const rules = acceptanceRules().filter(({ rule }) => rule !== "rejection" || !isGreedy(sampling));
   const at = Math.max(
     rules.findIndex(({ rule }) => rule === sampling.acceptance),
     0,
@@ -222,10 +208,10 @@ function RuleChoice() {
     const choice = rules[index];
     if (choice) changeSampling({ acceptance: choice.rule });
   };
-  const { group, radio } = radios("Which guesses stay", at, check);
+  const { group, radio } = radios(t("chat-rule"), at, check);
   return (
-    <section className="stays" aria-label="Which guesses stay">
-      <p>Which guesses stay</p>
+    <section className="stays" aria-label={t("chat-rule")}>
+      <p>{t("chat-rule")}</p>
       <div className="segments" {...group}>
         {rules.map(({ rule, name }, index) => (
           <button

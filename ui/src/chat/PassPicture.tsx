@@ -1,5 +1,7 @@
 import type { ReplyStats } from "../bridge/bindings";
-import { perPass } from "../primitives/format";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
+import { commas, inLanguage, perPass } from "../primitives/format";
 
 /** What one place of the average pass yields: `made` guesses in a pass, of which `stood` were right; at most 1 each. */
 interface Place {
@@ -35,9 +37,17 @@ function roundedTogether(values: number[]): number[] {
 /** More guesses than have their figures below them each, and more than have room for words. */
 const [MANY, SHORT] = [4, 2];
 
-const ORDINALS = ["1st", "2nd", "3rd"];
-const ordinal = (place: number): string => ORDINALS[place - 1] ?? `${place}th`;
-const figure = (hundredths: number): string => (hundredths / 100).toFixed(2);
+const HUNDREDTHS = inLanguage(
+  (of) => new Intl.NumberFormat(of, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+);
+const figure = (hundredths: number): string => HUNDREDTHS().format(hundredths / 100);
+
+const line = (words: string) => (
+  <>
+    <br />
+    {words}
+  </>
+);
 
 /** What an average pass of the model wrote, as columns that add up to the tokens of a pass. */
 export function PassPicture({ stats }: { stats: ReplyStats }) {
@@ -46,17 +56,16 @@ export function PassPicture({ stats }: { stats: ReplyStats }) {
   if (guesses === 0 || stats.steps === 0) return null;
   const many = guesses > MANY;
   const name = (place: number) =>
-    place === 0 ? "its own" : guesses > SHORT ? ordinal(place) : `${ordinal(place)} guess`;
-  const words = all
+    place === 0 ? t("chat-pass.own") : t(guesses > SHORT ? "chat-pass.place" : "chat-pass.guess", { place });
+  const parts = all
     .slice(1)
-    .map(({ hundredths }, index) => `${figure(hundredths)} from the ${ordinal(index + 1)} guess`)
-    .join(", ");
+    .map(({ hundredths }, index) => t("chat-pass.part", { figure: figure(hundredths), place: index + 1 }));
   return (
     <figure className="pass" data-testid="pass-picture">
       <div
         className={many ? "pass-columns many" : "pass-columns"}
         role="img"
-        aria-label={`In an average pass: one word of its own, ${words}; ${perPass(stats.tokens_per_pass)} together.`}
+        aria-label={t("chat-pass", { guesses: commas(parts), all: perPass(stats.tokens_per_pass) })}
       >
         {all.map(({ made, stood, hundredths }, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
@@ -80,9 +89,7 @@ export function PassPicture({ stats }: { stats: ReplyStats }) {
         <div className="pass-sum numbers">
           <strong>= {perPass(stats.tokens_per_pass)}</strong>
           <span className="pass-figure">
-            words
-            <br />
-            per pass
+            <RichText id="chat-pass.unit" parts={{ line }} />
           </span>
         </div>
       </div>
@@ -95,7 +102,7 @@ export function PassPicture({ stats }: { stats: ReplyStats }) {
           ))}
         </p>
       )}
-      <figcaption>Unfilled: guesses that were wrong. The model wrote another word there.</figcaption>
+      <figcaption>{t("chat-pass.caption")}</figcaption>
     </figure>
   );
 }

@@ -3,12 +3,12 @@ import { type KeyboardEvent, memo, useState } from "react";
 import type { MessagePicture, PictureDetail } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { attempt } from "../frame/errors";
+import { t } from "../language/text";
 import { CopyButton } from "../primitives/CopyButton";
-import { count } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { setView } from "../state/store";
-import { DETAILS, detailName, pictureCost, pictureFacts, usePictureView, viewAsPng } from "./pictures";
+import { details, pictureCost, pictureFacts, usePictureView, viewAsPng } from "./pictures";
 
 interface Props {
   pictures: MessagePicture[];
@@ -24,7 +24,7 @@ export const Pictures = memo(function Pictures({ pictures, onRemove, onDetail }:
   if (pictures.length === 0) return null;
   return (
     <>
-      <ul className={onRemove ? "pictures to-send" : "pictures"} aria-label="Pictures">
+      <ul className={onRemove ? "pictures to-send" : "pictures"} aria-label={t("chat-pictures")}>
         {pictures.map((picture, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two pictures may be the same
           <li key={index} className="picture" data-testid="picture">
@@ -53,7 +53,7 @@ function Thumbnail({ picture, onOpen }: ThumbnailProps) {
   const view = usePictureView(picture);
   if (picture.missing)
     return (
-      <span className="picture-gone" role="img" aria-label={`${picture.name}, whose file is gone`}>
+      <span className="picture-gone" role="img" aria-label={t("chat-picture-gone", { name: picture.name })}>
         <Icon name="picture" />
         <span className="picture-gone-name">{picture.name}</span>
       </span>
@@ -62,7 +62,7 @@ function Thumbnail({ picture, onOpen }: ThumbnailProps) {
     <button
       type="button"
       className="picture-open"
-      aria-label={`Open ${picture.name}`}
+      aria-label={t("chat-picture-open", { name: picture.name })}
       title={`${picture.name}\n${pictureFacts(picture)}`}
       data-testid="picture-open"
       onClick={onOpen}
@@ -80,7 +80,7 @@ interface ChipProps {
 
 /** What a picture that is not sent yet is called and costs. */
 function PictureChip({ picture, onRemove, onDetail }: ChipProps) {
-  const { name, detail } = picture;
+  const { name, detail, tokens } = picture;
   return (
     <>
       <span className="picture-words">
@@ -88,12 +88,12 @@ function PictureChip({ picture, onRemove, onDetail }: ChipProps) {
         {onDetail ? (
           <MenuButton
             className="picture-detail"
-            label={`${name}: ${pictureCost(picture)}, ${detailName(detail)} detail`}
+            label={t("chat-picture-cost.named", { name, tokens, detail })}
             testId="picture-detail"
-            entries={DETAILS.map((one) => ({
-              name: `${one.name}, ${one.words}`,
+            entries={details().map(({ detail, words }) => ({
+              name: words,
               reason: null,
-              onSelect: () => onDetail(one.detail),
+              onSelect: () => onDetail(detail),
             }))}
           >
             <span className="numbers">{pictureCost(picture)}</span>
@@ -106,8 +106,8 @@ function PictureChip({ picture, onRemove, onDetail }: ChipProps) {
       <button
         type="button"
         className="icon-button"
-        aria-label={`Take ${name} away`}
-        title="Take away"
+        aria-label={t("chat-picture-take", { name })}
+        title={t("chat-picture-take.title")}
         data-testid="picture-remove"
         onClick={onRemove}
       >
@@ -142,28 +142,32 @@ function LargePicture({ pictures, open, onOpen }: LargeProps) {
             <>
               <header className="sheet-head">
                 <Dialog.Title className="sheet-title">{picture.name}</Dialog.Title>
-                <Dialog.Close className="icon-button" aria-label="Close" title="Close (Esc)">
+                <Dialog.Close
+                  className="icon-button"
+                  aria-label={t("chat-picture-close")}
+                  title={t("chat-picture-close.title")}
+                >
                   <Icon name="close" />
                 </Dialog.Close>
               </header>
               <LargeView picture={picture} />
               <footer className="sheet-foot">
                 <span className="soft numbers">
-                  {pictureFacts(picture)} · {pictureCost(picture)} in{" "}
-                  {detailName(picture.detail).toLowerCase()} detail
+                  {pictureFacts(picture)} ·{" "}
+                  {t("chat-picture-cost.in-detail", { tokens: picture.tokens, detail: picture.detail })}
                 </span>
                 <span className="spring" />
                 {pictures.length > 1 && (
                   <span className="soft numbers">
-                    {count((open ?? 0) + 1)} of {count(pictures.length)}
+                    {t("chat-picture-place", { place: (open ?? 0) + 1, all: pictures.length })}
                   </span>
                 )}
                 <CopyButton
                   key={picture.hash}
                   className="button"
                   text={() => viewAsPng(picture.hash)}
-                  label="Copy"
-                  reason={picture.missing ? "Its file is gone." : null}
+                  label={t("chat-picture-copy")}
+                  reason={picture.missing ? t("chat-picture-copy.gone") : null}
                   testId="copy-picture"
                 />
                 <button
@@ -172,7 +176,7 @@ function LargePicture({ pictures, open, onOpen }: LargeProps) {
                   data-testid="save-picture"
                   onClick={() => save(picture)}
                 >
-                  Save…
+                  {t("chat-picture-save")}
                 </button>
               </footer>
             </>
@@ -191,5 +195,5 @@ function LargeView({ picture }: { picture: MessagePicture }) {
 const save = ({ hash, name }: MessagePicture) =>
   attempt(async () => {
     const path = await shell.savePicture(hash, name);
-    if (path !== null) setView({ note: { text: `Saved as ${path}.`, undo: null } });
+    if (path !== null) setView({ note: { text: t("chat-picture-save.saved", { path }), undo: null } });
   });

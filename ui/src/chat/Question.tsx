@@ -1,5 +1,6 @@
 import { type KeyboardEvent, memo, useMemo, useRef, useState } from "react";
 import type { Message } from "../bridge/bindings";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
 import { GrowingField } from "../primitives/GrowingField";
@@ -25,7 +26,7 @@ export const Question = memo(function Question({ message }: { message: Message }
   const { text, files } = useMemo(() => splitFiles(message.text), [message.text]);
   const unsent = useStore(({ edits }) => isChanged(edits[message.id], text));
   return (
-    <article className="question-turn" aria-label="You" data-message={message.id}>
+    <article className="question-turn" aria-label={t("reply-question")} data-message={message.id}>
       {editing ? (
         <QuestionForm message={message} />
       ) : (
@@ -39,14 +40,16 @@ export const Question = memo(function Question({ message }: { message: Message }
           )}
           <div className="question-foot">
             <span className={unsent ? "message-actions" : "message-actions when-near"}>
-              {text.trim() !== "" && <CopyButton text={text} label="Copy" testId="copy-question" />}
+              {text.trim() !== "" && (
+                <CopyButton text={text} label={t("reply-copy")} testId="copy-question" />
+              )}
               <ActionButton
                 className={unsent ? "quiet-button unsent" : "quiet-button"}
                 data-testid="edit"
                 reason={reason}
                 onClick={() => setView({ editing: message.id })}
               >
-                {unsent ? "Continue editing" : "Edit"}
+                {t(unsent ? "reply-edit.continue" : "reply-edit")}
               </ActionButton>
               <MessageMenu message={message} />
             </span>
@@ -67,8 +70,8 @@ function QuestionForm({ message }: { message: Message }) {
   const answerReason = useAnswerReason();
   const reason =
     answerReason ??
-    (adding ? "A picture is still being read." : null) ??
-    (!/\S/.test(text) && files.length + pictures.length === 0 ? "There is no message to send yet." : null);
+    (adding ? t("reply-question.picture-read") : null) ??
+    (!/\S/.test(text) && files.length + pictures.length === 0 ? t("reply-question.empty") : null);
   const submit = () => {
     if (reason === null) edit(message.id, withFiles(text, files), pictures);
   };
@@ -105,7 +108,7 @@ function QuestionForm({ message }: { message: Message }) {
         autoFocus
         text={text}
         onText={(text) => setEdit(message, { text })}
-        aria-label="Your message"
+        aria-label={t("reply-question.message")}
         data-testid="edit-text"
         data-escape
         onFocus={(event) => event.target.setSelectionRange(text.length, text.length)}
@@ -116,20 +119,20 @@ function QuestionForm({ message }: { message: Message }) {
         <button
           type="button"
           className="icon-button"
-          aria-label="Add pictures"
-          title="Add pictures"
+          aria-label={t("reply-question.pictures")}
+          title={t("reply-question.pictures")}
           data-testid="edit-pictures"
           onClick={() => addPictures(message)}
         >
           <Icon name="picture" />
         </button>
-        <span className="soft">The earlier version is kept.</span>
+        <span className="soft">{t("reply-question.kept")}</span>
         <span className="spring" />
         <button type="button" className="button" data-testid="cancel-edit" onClick={cancel}>
-          Cancel
+          {t("reply-edit.cancel")}
         </button>
         <ActionButton type="submit" className="button primary" data-testid="send-edit" reason={reason}>
-          Send
+          {t("reply-question.send")}
         </ActionButton>
       </div>
     </form>

@@ -1,4 +1,5 @@
 import { type ReactNode, useId, useState } from "react";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
@@ -23,17 +24,17 @@ export function RepliesControl() {
           <strong className="chip-words">{useRepliesLabel()}</strong>
         </>
       }
-      title="Replies in this chat"
+      title={t("reply-settings")}
       testId="sampling-control"
       popupClassName="replies"
       open={open}
       onOpenChange={(repliesOpen) => setView({ repliesOpen })}
     >
       <PresetChoice />
-      <Part title="Choice of words" term="sampling">
+      <Part title={t("reply-settings-words")} term={t("reply-settings-words.term")}>
         <SamplingForm generation={generation} change={changeSettings} />
       </Part>
-      <Part title="Thinking">
+      <Part title={t("reply-settings-thinking")}>
         <ThinkingChoice
           thinking={generation.thinking}
           model={model}
@@ -64,16 +65,16 @@ function PresetChoice() {
   const chosen = useStore((state) => state.chatSettings.preset);
   return (
     <div className="popover-title">
-      <h2>Replies in this chat</h2>
+      <h2>{t("reply-settings")}</h2>
       <div className="select-place">
         <select
           className="select"
-          aria-label="Preset"
+          aria-label={t("reply-preset")}
           data-testid="preset"
           value={chosen ?? ""}
           onChange={(event) => choosePreset(event.target.value === "" ? null : Number(event.target.value))}
         >
-          <option value="">Standard</option>
+          <option value="">{t("reply-preset.standard")}</option>
           {presets.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
@@ -90,14 +91,14 @@ function SystemPrompt() {
   const id = useId();
   const prompt = useStore((state) => state.chatSettings.system_prompt);
   return (
-    <Part title="What it should always know" term="system prompt">
+    <Part title={t("reply-settings-system")} term={t("reply-settings-system.term")}>
       <textarea
         id={id}
         className="system-prompt"
         rows={3}
         value={prompt}
-        placeholder="Who you are, what you like, how it should write"
-        aria-label="System prompt"
+        placeholder={t("reply-settings-system.placeholder")}
+        aria-label={t("reply-settings-system.label")}
         data-testid="system-prompt"
         onChange={(event) => changeChatSettings({ system_prompt: event.target.value })}
       />
@@ -110,22 +111,18 @@ function Scope() {
   const own = useStore((state) => state.chatSettings.generation !== null);
   const settings = useGeneration();
   const check = (index: number) => changeChatSettings({ generation: index === 0 ? null : settings });
-  const { group, radio } = radios("What the controls below the message are for", own ? 1 : 0, check);
+  const { group, radio } = radios(t("reply-scope.label"), own ? 1 : 0, check);
   return (
-    <Part title="These settings are for">
+    <Part title={t("reply-scope")}>
       <div className="segments" {...group}>
         <button {...radio(0)} data-testid="scope-app" onClick={() => check(0)}>
-          All chats
+          {t("reply-scope.all")}
         </button>
         <button {...radio(1)} data-testid="scope-chat" onClick={() => check(1)}>
-          This chat
+          {t("reply-scope.this")}
         </button>
       </div>
-      <p className="popover-note">
-        {own
-          ? "MTP, sampling and thinking change in this chat alone."
-          : "MTP, sampling and thinking change in all chats that have no settings of their own."}
-      </p>
+      <p className="popover-note">{t(own ? "reply-scope.this-words" : "reply-scope.all-words")}</p>
     </Part>
   );
 }
@@ -138,7 +135,7 @@ function KeepPreset() {
     if (await addPreset(trimmed)) setName("");
   };
   return (
-    <Part title="Keep as a preset">
+    <Part title={t("reply-preset-keep")}>
       {preset && (
         <div className="preset-actions">
           <button
@@ -147,7 +144,7 @@ function KeepPreset() {
             data-testid="update-preset"
             onClick={() => changePreset(preset)}
           >
-            <span>Update “{preset.name}”</span>
+            <span>{t("reply-preset-keep.update", { name: preset.name })}</span>
           </button>
           <button
             type="button"
@@ -155,7 +152,7 @@ function KeepPreset() {
             data-testid="delete-preset"
             onClick={() => deletePreset(preset)}
           >
-            Delete
+            {t("reply-preset-keep.delete")}
           </button>
         </div>
       )}
@@ -170,8 +167,8 @@ function KeepPreset() {
           type="text"
           autoComplete="off"
           value={name}
-          placeholder="Name of a new preset"
-          aria-label="Name of a new preset"
+          placeholder={t("reply-preset-keep.name")}
+          aria-label={t("reply-preset-keep.name")}
           data-testid="preset-name"
           onChange={(event) => setName(event.target.value)}
         />
@@ -179,9 +176,9 @@ function KeepPreset() {
           type="submit"
           className="button"
           data-testid="keep-preset"
-          reason={trimmed === "" ? "The preset has no name yet." : null}
+          reason={trimmed === "" ? t("reply-preset-keep.no-name") : null}
         >
-          Keep
+          {t("reply-preset-keep.keep")}
         </ActionButton>
       </form>
     </Part>

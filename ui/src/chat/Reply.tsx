@@ -1,10 +1,10 @@
 import { memo } from "react";
 import type { ErrorReport, Message } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
+import { t } from "../language/text";
 import { formatted } from "../paper/copying";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
-import { count } from "../primitives/format";
 import { RevealedText } from "../reveal/RevealedText";
 import { answerRuns, useProvenance } from "../reveal/useProvenance";
 import { setView, useAnswerReason, useGeneration, useModel, useStore } from "../state/store";
@@ -34,7 +34,7 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
       className="reply"
       data-testid="message-assistant"
       data-message={message.id}
-      aria-label="Reply"
+      aria-label={t("reply-name")}
       aria-busy={streaming}
     >
       {thinking.trim() !== "" && (
@@ -88,7 +88,7 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
         {stats && isMeasured(message) && <FinishedLine message={message.id} stats={stats} />}
         <div className="foot-end">
           {hasOthers && message.model && <span className="ending version-model">{message.model}</span>}
-          {message.edited && <span className="ending">Edited</span>}
+          {message.edited && <span className="ending">{t("reply-edited")}</span>}
           {ending && <span className="ending">{ending}</span>}
           <Versions message={message} />
           <span className={last || unsent ? "message-actions" : "message-actions when-near"}>
@@ -99,11 +99,15 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
                 data-testid="edit-reply"
                 onClick={() => setView({ editing: message.id })}
               >
-                Continue editing
+                {t("reply-edit.continue")}
               </button>
             )}
             {text !== "" && (
-              <CopyButton text={() => formatted(message.id, text)} label="Copy" testId="copy-reply" />
+              <CopyButton
+                text={() => formatted(message.id, text)}
+                label={t("reply-copy")}
+                testId="copy-reply"
+              />
             )}
             {!(last && broken) && <NextSteps message={message} kept={kept} last={last} />}
             <MessageMenu message={message} />
@@ -146,7 +150,7 @@ function NextSteps({ message, kept, last, broken = false }: NextStepsProps) {
           reason={reason}
           onClick={() => continueReply(message.id)}
         >
-          {broken ? "Go on from here" : "Continue"}
+          {t(broken ? "reply-continue.broken" : "reply-continue")}
         </ActionButton>
       )}
       <ActionButton
@@ -155,7 +159,7 @@ function NextSteps({ message, kept, last, broken = false }: NextStepsProps) {
         reason={reason}
         onClick={() => retry(message.id)}
       >
-        {broken ? "Try again" : "Again"}
+        {t(broken ? "reply-again.broken" : "reply-again")}
       </ActionButton>
     </>
   );
@@ -171,10 +175,10 @@ function useContextIsFull(): boolean {
 function problem({ status, error }: Message): ErrorReport | null {
   if (error) return error;
   if (status.state === "interrupted") {
-    return { code: "interrupted", message: "The reply was interrupted before it was finished.", hint: "" };
+    return { code: "interrupted", message: t("reply-interrupted"), hint: "" };
   }
   if (status.state === "finished" && status.reason === "error") {
-    return { code: "unknown", message: "The reply failed, and no reason was given.", hint: "Try again." };
+    return { code: "unknown", message: t("reply-failed"), hint: t("reply-failed.hint") };
   }
   return null;
 }
@@ -185,14 +189,13 @@ const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
 function keptLabel({ text }: Message): string {
   let words = 0;
   for (const { isWordLike } of WORDS.segment(text)) if (isWordLike) words += 1;
-  if (words === 0) return "What was written above is kept.";
-  return words === 1 ? "The word above is kept." : `The ${count(words)} words above are kept.`;
+  return t("reply-kept", { words });
 }
 
 function endingLabel({ status, stats }: Message): string | null {
   if (status.state !== "finished") return null;
-  if (status.reason === "cancelled") return "Stopped";
+  if (status.reason === "cancelled") return t("reply-stopped");
   if (status.reason === "length")
-    return stats ? `Stopped at ${count(stats.emitted)} tokens` : "Stopped at the longest reply";
+    return stats ? t("reply-stopped.tokens", { tokens: stats.emitted }) : t("reply-stopped.longest");
   return null;
 }

@@ -1,5 +1,6 @@
 import type { KeyboardEvent } from "react";
 import type { Message } from "../bridge/bindings";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { GrowingField } from "../primitives/GrowingField";
 import { useStore, useWritingReason } from "../state/store";
@@ -12,11 +13,11 @@ import { isSummary } from "./view";
 export function ReplyForm({ message }: { message: Message }) {
   const text = useStore((state) => state.edits[message.id]?.text ?? message.text);
   const writing = useWritingReason();
-  const name = isSummary(message) ? "summary" : "reply";
+  const summary = isSummary(message);
   const reason =
     writing ??
-    (!/\S/.test(text) ? `The ${name} would be empty.` : null) ??
-    (text === message.text ? "Nothing is changed yet." : null);
+    (!/\S/.test(text) ? t(summary ? "reply-form.summary-empty" : "reply-form.empty") : null) ??
+    (text === message.text ? t("reply-form.unchanged") : null);
   const save = () => {
     if (reason === null) editReply(message.id, text);
   };
@@ -42,20 +43,20 @@ export function ReplyForm({ message }: { message: Message }) {
         autoFocus
         text={text}
         onText={(text) => setEdit(message, { text })}
-        aria-label={`The ${name}`}
+        aria-label={t(summary ? "reply-form.summary" : "reply-form")}
         data-testid="edit-reply-text"
         data-escape
         onFocus={(event) => event.target.setSelectionRange(text.length, text.length)}
         onKeyDown={onKeyDown}
       />
       <div className="question-form-foot">
-        <span className="soft">The model goes on from your text. Its own is kept beside it.</span>
+        <span className="soft">{t("reply-form.goes-on")}</span>
         <span className="spring" />
         <button type="button" className="button" data-testid="cancel-edit" onClick={cancel}>
-          Cancel
+          {t("reply-edit.cancel")}
         </button>
         <ActionButton type="submit" className="button primary" data-testid="save-reply" reason={reason}>
-          Save
+          {t("reply-form.save")}
         </ActionButton>
       </div>
     </form>

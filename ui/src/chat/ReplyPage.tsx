@@ -2,6 +2,7 @@ import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
 import type { Exactness, Message, ReplyStats } from "../bridge/bindings";
 import { Fold } from "../frame/Fold";
+import { t } from "../language/text";
 import { keysLabel } from "../palette/table";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
@@ -16,7 +17,7 @@ import {
   rate,
   samplingLabel,
   seconds,
-  WHAT_DRAFTS_ARE,
+  whatDraftsAre,
 } from "../primitives/format";
 import { toggleRevealDrafts } from "../reveal/actions";
 import { useModel, useModelName, useStore } from "../state/store";
@@ -48,10 +49,10 @@ export function ReplyPage({ message, question }: { message: Message; question: M
       <div className="panel-foot">
         {question && (
           <Compare question={question} className="quiet-button" testId="compare-reply">
-            Compare with plain
+            {t("reply-page-compare")}
           </Compare>
         )}
-        <CopyButton text={JSON.stringify({ model, ...stats }, null, 2)} label="Copy as JSON" />
+        <CopyButton text={JSON.stringify({ model, ...stats }, null, 2)} label={t("reply-page-copy")} />
       </div>
     </>
   );
@@ -65,24 +66,28 @@ function Story({ stats, question }: { stats: ReplyStats; question: Message | nul
         {sentence}
       </p>
       <p className="story-why">{why}</p>
-      {remedy === "use auto" && (
+      {remedy === "auto" && (
         <button
           type="button"
           className="button"
           data-testid="use-auto"
           onClick={() => changeSettings({ drafting: { mode: "auto" } })}
         >
-          Use Auto
+          {t("reply-page-auto")}
         </button>
       )}
       {remedy === "compare" && question && (
         <Compare question={question} className="button" testId="measure-gain">
-          Measure
+          {t("reply-page-measure")}
         </Compare>
       )}
     </div>
   );
 }
+
+const pace = (tokensPerSecond: number): string => `${rate(tokensPerSecond)} tok/s`;
+
+const tokens = (count: number): string => t("reply-page-prompt.tokens", { tokens: count });
 
 /** Everything else that is known of a reply, a line each. */
 export function Folds({ stats, model }: { stats: ReplyStats; model: string | null }) {
@@ -95,17 +100,19 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
   const unseen = unseenLabel(stats);
   return (
     <div className="folds">
-      <Fold name="Speed as it went on" value={`${rate(stats.tokens_per_second)} tok/s`} testId="fold-speed">
+      <Fold name={t("reply-page-speed")} value={pace(stats.tokens_per_second)} testId="fold-speed">
         <dl className="facts numbers">
-          <Fact name="Tokens">{count(stats.emitted)}</Fact>
-          <Fact name="Passes">{count(stats.steps)}</Fact>
-          <Fact name="First token after">{seconds(stats.time_to_first_token_seconds)}</Fact>
-          {speeds && <Fact name="While it thought">{rate(speeds.thinking)} tok/s</Fact>}
-          {speeds && <Fact name="While it answered">{rate(speeds.answer)} tok/s</Fact>}
-          {stats.plain && <Fact name="Plain decoding">{rate(stats.plain.tokens_per_second)} tok/s</Fact>}
+          <Fact name={t("reply-page-speed.tokens")}>{count(stats.emitted)}</Fact>
+          <Fact name={t("reply-page-speed.passes")}>{count(stats.steps)}</Fact>
+          <Fact name={t("reply-page-speed.first")}>{seconds(stats.time_to_first_token_seconds)}</Fact>
+          {speeds && <Fact name={t("reply-page-speed.thinking")}>{pace(speeds.thinking)}</Fact>}
+          {speeds && <Fact name={t("reply-page-speed.answer")}>{pace(speeds.answer)}</Fact>}
+          {stats.plain && (
+            <Fact name={t("reply-page-speed.plain")}>{pace(stats.plain.tokens_per_second)}</Fact>
+          )}
           {stats.shared_steps > 0 && (
-            <Fact name="Beside other replies">
-              {count(stats.shared_steps)} of {count(stats.steps)} passes
+            <Fact name={t("reply-page-speed.beside")}>
+              {t("reply-page-speed.beside-passes", { shared: stats.shared_steps, steps: stats.steps })}
             </Fact>
           )}
         </dl>
@@ -113,21 +120,21 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
       </Fold>
       {guesses.drafted > 0 && (
         <Fold
-          name="Guesses, by place"
-          value={`${percent(guesses.accepted / guesses.drafted)} accepted`}
+          name={t("reply-page-guesses")}
+          value={t("reply-page-guesses.share", { share: percent(guesses.accepted / guesses.drafted) })}
           testId="fold-guesses"
-          hint={WHAT_DRAFTS_ARE}
+          hint={whatDraftsAre()}
         >
           <Positions positions={stats.positions} />
           <dl className="facts numbers">
             {stats.by_draft_model.drafted > 0 && (
-              <Fact name="Drafts from DFlash">
-                {count(stats.by_draft_model.accepted)} of {count(stats.by_draft_model.drafted)} accepted
+              <Fact name={t("reply-page-guesses.draft-model")}>
+                {t("reply-page-guesses.accepted", { ...stats.by_draft_model })}
               </Fact>
             )}
             {stats.looked_up.drafted > 0 && (
-              <Fact name="Drafts from the text">
-                {count(stats.looked_up.accepted)} of {count(stats.looked_up.drafted)} accepted
+              <Fact name={t("reply-page-guesses.text")}>
+                {t("reply-page-guesses.accepted", { ...stats.looked_up })}
               </Fact>
             )}
           </dl>
@@ -136,48 +143,49 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
       )}
       {parts && (
         <Fold
-          name="Thinking and answer"
+          name={t("reply-page-parts")}
           value={parts.map(({ emitted, steps }) => perPass(emitted / Math.max(1, steps))).join(" · ")}
           testId="fold-parts"
         >
           <Parts parts={parts} />
         </Fold>
       )}
-      <Fold name="Where the time went" value={seconds(stats.decode_seconds)} testId="fold-time">
+      <Fold name={t("reply-page-time")} value={seconds(stats.decode_seconds)} testId="fold-time">
         <TimeStrip stats={stats} />
       </Fold>
-      <Fold name="The prompt" value={`${count(stats.prompt_tokens)} tokens`} testId="fold-prompt">
+      <Fold name={t("reply-page-prompt")} value={tokens(stats.prompt_tokens)} testId="fold-prompt">
         <dl className="facts numbers">
-          <Fact name="Remembered">{count(stats.cached_tokens)} tokens</Fact>
-          <Fact name="Read anew">{count(fresh)} tokens</Fact>
-          {seen !== null && <Fact name="Pictures">{seen}</Fact>}
-          <Fact name="Context at the end">{count(stats.prompt_tokens + stats.emitted)} tokens</Fact>
+          <Fact name={t("reply-page-prompt.cached")}>{tokens(stats.cached_tokens)}</Fact>
+          <Fact name={t("reply-page-prompt.fresh")}>{tokens(fresh)}</Fact>
+          {seen !== null && <Fact name={t("reply-page-prompt.pictures")}>{seen}</Fact>}
+          <Fact name={t("reply-page-prompt.context")}>{tokens(stats.prompt_tokens + stats.emitted)}</Fact>
         </dl>
-        {unseen !== null && <p className="popover-note">{unseen}.</p>}
+        {unseen !== null && <p className="popover-note">{t("reply-page-prompt.unseen", { unseen })}</p>}
       </Fold>
-      <Fold name="Memory" value={bytes(stats.peak_memory_bytes)} testId="fold-memory">
-        <p className="popover-note">
-          The most that the engine held since this reply, or one written beside it, was begun: the model, its
-          chats, and what was computed in passing.
-        </p>
+      <Fold name={t("reply-page-memory")} value={bytes(stats.peak_memory_bytes)} testId="fold-memory">
+        <p className="popover-note">{t("reply-page-memory.most")}</p>
         {stats.chat_bytes > 0 && (
           <dl className="facts numbers">
-            <Fact name="For this chat">about {bytes(stats.chat_bytes)}</Fact>
+            <Fact name={t("reply-page-memory.chat")}>
+              {t("reply-page-memory.about", { bytes: bytes(stats.chat_bytes) })}
+            </Fact>
           </dl>
         )}
       </Fold>
       <Fold
-        name="Settings of this reply"
+        name={t("reply-page-settings")}
         // A reply of an older version does not know them.
         value={stats.version && drawing}
         testId="fold-settings"
       >
         <dl className="facts numbers">
-          {stats.version && <Fact name="Sampling">{samplingLabel(stats.sampling)}</Fact>}
-          <Fact name="Seed">{String(stats.seed)}</Fact>
-          {stats.exact && <Fact name="With this seed again">{AGAIN[stats.exact]}</Fact>}
-          {model && <Fact name="Model">{model}</Fact>}
-          {stats.version && <Fact name="Build">Foretoken {stats.version}</Fact>}
+          {stats.version && (
+            <Fact name={t("reply-page-settings.sampling")}>{samplingLabel(stats.sampling)}</Fact>
+          )}
+          <Fact name={t("reply-page-settings.seed")}>{String(stats.seed)}</Fact>
+          {stats.exact && <Fact name={t("reply-page-settings.again")}>{again(stats.exact)}</Fact>}
+          {model && <Fact name={t("reply-page-settings.model")}>{model}</Fact>}
+          {stats.version && <Fact name={t("reply-page-settings.build")}>Foretoken {stats.version}</Fact>}
         </dl>
       </Fold>
     </div>
@@ -185,17 +193,15 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
 }
 
 /** What the seed of a reply brings back, with guesses or without. */
-const AGAIN: Record<Exactness, string> = {
-  bitwise: "the same words, where the prompt is read alike",
-  distribution: "words as likely, perhaps others",
-};
+const again = (exact: Exactness): string =>
+  t(exact === "bitwise" ? "reply-page-settings.again-same" : "reply-page-settings.again-alike");
 
 /** How the words of a reply were chosen, as the control below the message says it. */
 function useDrawing({ sampling }: ReplyStats, model: string | null): string {
   const loaded = useModel();
   const own = useModelName() === model && loaded !== null && drawsAlike(sampling, loaded.defaults);
-  if (own) return "Standard";
-  return isGreedy(sampling) ? "Greedy" : "Sampled";
+  if (own) return t("reply-label");
+  return t(isGreedy(sampling) ? "reply-label.greedy" : "reply-label.sampled");
 }
 
 interface CompareProps {
@@ -231,17 +237,19 @@ function RevealSwitch() {
         data-testid="reveal-drafts"
         aria-checked={revealed}
         onClick={toggleRevealDrafts}
-        {...explained(WHAT_DRAFTS_ARE)}
+        {...explained(whatDraftsAre())}
       >
-        <span>Show guesses in the text</span>
+        <span>{t("reply-page-reveal")}</span>
         <kbd className="keys">{keysLabel("reveal_drafts")}</kbd>
         <span className="switch" aria-hidden="true" />
       </button>
       {revealed && (
-        <ul className="reveal-key" aria-label="Words that were guessed">
-          {["1 ahead", "2 ahead", "3 or more ahead"].map((name, index) => (
-            <li key={name}>
-              <span className={`draft-${index + 1}`}>{name}</span>
+        <ul className="reveal-key" aria-label={t("reply-page-reveal.key")}>
+          {[1, 2, 3].map((place) => (
+            <li key={place}>
+              <span className={`draft-${place}`}>
+                {place < 3 ? t("reply-ahead", { place }) : t("reply-ahead.more", { place })}
+              </span>
             </li>
           ))}
         </ul>

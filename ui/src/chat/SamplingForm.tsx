@@ -6,6 +6,7 @@ import {
   MAX_XTC_THRESHOLD,
   type Sampling,
 } from "../bridge/bindings";
+import { t } from "../language/text";
 import { isGreedy, samplingLabel, sentence } from "../primitives/format";
 import { NumberField } from "../primitives/NumberField";
 import { radios } from "../primitives/radios";
@@ -48,7 +49,7 @@ export function SamplingForm({ generation, change }: Props) {
     },
   ];
   const at = own ? 2 : defaults && drawsAlike(sampling, defaults) ? 0 : 1;
-  const { group, radio } = radios("How words are chosen", at, (index) => check[index]?.());
+  const { group, radio } = radios(t("reply-sampling"), at, (index) => check[index]?.());
 
   return (
     <>
@@ -60,27 +61,27 @@ export function SamplingForm({ generation, change }: Props) {
           title={reason ?? undefined}
           onClick={check[0]}
         >
-          Model’s own
+          {t("reply-sampling.model")}
         </button>
         <button {...radio(1)} data-testid="sampling-greedy" onClick={check[1]}>
-          Greedy
+          {t("reply-sampling.greedy")}
         </button>
         <button {...radio(2)} data-testid="sampling-own" onClick={check[2]}>
-          Own
+          {t("reply-sampling.own")}
         </button>
       </div>
       <p className="popover-note">
         {greedy
-          ? "The most likely word always wins, so the same question gets the same answer."
+          ? t("reply-sampling.greedy-words")
           : own
-            ? "Words are drawn by their likelihood, within these limits."
-            : `${sentence(samplingLabel(sampling))} · ${sampling.seed === null ? "a new seed each time" : `seed ${sampling.seed}`}`}
+            ? t("reply-sampling.own-words")
+            : `${sentence(samplingLabel(sampling))} · ${sampling.seed === null ? t("reply-seed.new") : t("reply-seed", { seed: String(sampling.seed) })}`}
       </p>
       {own && (
         <div className="fields">
           <NumberField
-            label="Temperature"
-            words="Higher is freer"
+            label={t("reply-temperature")}
+            words={t("reply-temperature.words")}
             value={sampling.temperature}
             min={0.01}
             max={MAX_TEMPERATURE}
@@ -88,8 +89,8 @@ export function SamplingForm({ generation, change }: Props) {
             onChange={(value) => value !== null && changeSampling({ temperature: value })}
           />
           <NumberField
-            label="Top-p"
-            words="1 keeps all"
+            label={t("reply-top-p")}
+            words={t("reply-top-p.words")}
             value={sampling.top_p}
             min={0.01}
             max={1}
@@ -97,8 +98,8 @@ export function SamplingForm({ generation, change }: Props) {
             onChange={(value) => value !== null && changeSampling({ top_p: value })}
           />
           <NumberField
-            label="Top-k"
-            words="0 keeps all"
+            label={t("reply-top-k")}
+            words={t("reply-top-k.words")}
             value={sampling.top_k}
             min={0}
             max={MAX_TOP_K}
@@ -107,8 +108,8 @@ export function SamplingForm({ generation, change }: Props) {
             onChange={(value) => value !== null && changeSampling({ top_k: value })}
           />
           <NumberField
-            label="Min-p"
-            words="0 is off"
+            label={t("reply-min-p")}
+            words={t("reply-min-p.words")}
             value={sampling.min_p}
             min={0}
             max={1}
@@ -116,8 +117,8 @@ export function SamplingForm({ generation, change }: Props) {
             onChange={(value) => value !== null && changeSampling({ min_p: value })}
           />
           <NumberField
-            label="XTC chance"
-            words="How often top choices go"
+            label={t("reply-xtc-chance")}
+            words={t("reply-xtc-chance.words")}
             value={sampling.xtc_probability}
             min={0}
             max={1}
@@ -126,8 +127,8 @@ export function SamplingForm({ generation, change }: Props) {
           />
           {sampling.xtc_probability > 0 && (
             <NumberField
-              label="XTC threshold"
-              words="Top choices are likelier"
+              label={t("reply-xtc-threshold")}
+              words={t("reply-xtc-threshold.words")}
               value={sampling.xtc_threshold}
               min={0}
               max={MAX_XTC_THRESHOLD}
@@ -139,8 +140,8 @@ export function SamplingForm({ generation, change }: Props) {
       )}
       <div className="fields two">
         <NumberField
-          label="Longest reply"
-          words="In tokens"
+          label={t("reply-longest")}
+          words={t("reply-in-tokens")}
           value={maxTokens}
           min={1}
           max={1_000_000}
@@ -149,13 +150,13 @@ export function SamplingForm({ generation, change }: Props) {
           onChange={(value) => value !== null && change({ max_tokens: value })}
         />
         <NumberField
-          label="Seed"
-          words="Same seed, same text"
+          label={t("reply-own-seed")}
+          words={t("reply-own-seed.words")}
           value={sampling.seed}
           min={0}
           max={Number.MAX_SAFE_INTEGER}
           whole
-          empty="new each time"
+          empty={t("reply-own-seed.empty")}
           testId="seed"
           onChange={(value) => changeSampling({ seed: value })}
         />

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "react";
 import type { Passage } from "../bridge/bindings";
+import { t } from "../language/text";
 import { Sheet } from "../primitives/Sheet";
 import { useStore } from "../state/store";
 import { splitFiles } from "./attachments";
@@ -23,7 +24,7 @@ export function Sources({ question }: { question: number | null }) {
   if (sources.length === 0) return null;
   return (
     <div className="sources" data-testid="sources">
-      <span className="sources-title">Sources</span>
+      <span className="sources-title">{t("reply-sources")}</span>
       <ul>
         {sources.map((source, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two passages may have one place
@@ -46,7 +47,7 @@ export function Sources({ question }: { question: number | null }) {
         testId="source-sheet"
         foot={
           <button type="button" className="button" onClick={() => setOpen(null)}>
-            Close
+            {t("reply-sources.close")}
           </button>
         }
       >

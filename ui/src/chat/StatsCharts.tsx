@@ -1,5 +1,6 @@
 import type { DepthTrace, PositionStats, ReplyStats } from "../bridge/bindings";
-import { count, percent, perPass, seconds } from "../primitives/format";
+import { t } from "../language/text";
+import { commas, count, percent, perPass, seconds } from "../primitives/format";
 
 /** More positions than the MTP head is asked for: a block of a draft model. They stand closer. */
 const MANY = 8;
@@ -16,19 +17,19 @@ export function Positions({ positions }: { positions: PositionStats[] }) {
         return (
           <li key={place} data-testid={`position-${place}`}>
             <span className="position-name" aria-hidden="true">
-              {`${place} ahead`}
+              {t("reply-ahead", { place })}
             </span>
             <span
               className="bar"
               role="img"
-              aria-label={`Position ${place}: ${accepted} of ${drafted} drafts accepted, ${Math.round(share * 100)} percent.`}
+              aria-label={t("reply-position", { place, accepted, drafted, share: Math.round(share * 100) })}
             >
               <span className="bar-drafted" style={{ width: `${(100 * drafted) / most}%` }}>
                 <span className="bar-accepted" style={{ width: `${100 * share}%` }} />
               </span>
             </span>
             <span className="numbers position-numbers">
-              {count(accepted)} of {count(drafted)} · {percent(share)}
+              {t("reply-position.count", { accepted, drafted })} · {percent(share)}
             </span>
           </li>
         );
@@ -49,20 +50,21 @@ export function DepthLine({ depth, steps }: { depth: DepthTrace; steps: number }
   const high = (value: number) => (top - value) * STEP;
   const points = depths.map((value, index) => `${index ? "V" : `M0 `}${high(value)}H${index + 1}`).join("");
   const [first, last] = [depths[0] ?? 0, depths.at(-1) ?? 0];
-  const constant = perPass(Math.min(...depths)) === perPass(most);
+  const ends = { first: perPass(first), last: perPass(last) };
+  const range = { least: perPass(Math.min(...depths)), most: perPass(most) };
   return (
     <section className="chart">
       <p className="chart-head">
-        <span>Drafts per pass over time</span>
+        <span>{t("reply-depth")}</span>
         <span className="numbers soft">
-          {constant ? perPass(first) : `${perPass(first)} to ${perPass(last)}`}
+          {range.least === range.most ? ends.first : t("reply-depth.range", ends)}
         </span>
       </p>
       <svg
         className="depth-line"
         data-testid="depth-line"
         role="img"
-        aria-label={`Drafts per pass over ${count(steps)} passes: ${perPass(first)} at the beginning, ${perPass(last)} at the end, between ${perPass(Math.min(...depths))} and ${perPass(most)}.`}
+        aria-label={t("reply-depth.words", { steps, ...ends, ...range })}
         viewBox={`0 ${-STEP / 10} ${depths.length} ${top * STEP + STEP / 5}`}
         preserveAspectRatio="none"
       >
@@ -115,8 +117,8 @@ export function thinkingAndAnswer(stats: ReplyStats): PartNumbers[] | null {
     accepted: accepted - thinking.accepted,
   };
   return [
-    { name: "Thinking", ...thinking },
-    { name: "Answer", ...answer },
+    { name: t("reply-parts-thinking"), ...thinking },
+    { name: t("reply-parts-answer"), ...answer },
   ];
 }
 
@@ -127,10 +129,10 @@ export function Parts({ parts }: { parts: PartNumbers[] }) {
       <thead>
         <tr>
           <td />
-          <th scope="col">tokens</th>
-          <th scope="col">passes</th>
-          <th scope="col">per pass</th>
-          <th scope="col">accepted</th>
+          <th scope="col">{t("reply-parts-tokens")}</th>
+          <th scope="col">{t("reply-parts-passes")}</th>
+          <th scope="col">{t("reply-parts-per-pass")}</th>
+          <th scope="col">{t("reply-parts-accepted")}</th>
         </tr>
       </thead>
       <tbody>
@@ -140,7 +142,7 @@ export function Parts({ parts }: { parts: PartNumbers[] }) {
             <td>{count(emitted)}</td>
             <td>{count(steps)}</td>
             <td>{perPass(emitted / Math.max(1, steps))}</td>
-            <td>{drafted === 0 ? "no drafts" : percent(accepted / drafted)}</td>
+            <td>{drafted === 0 ? t("reply-parts-accepted.none") : percent(accepted / drafted)}</td>
           </tr>
         ))}
       </tbody>
@@ -154,23 +156,23 @@ export function TimeStrip({ stats }: { stats: ReplyStats }) {
   const total = Math.max(stats.decode_seconds, known + stats.host_seconds);
   if (total <= 0) return null;
   const parts = [
-    { name: "draft", value: stats.draft_seconds },
-    { name: "verify", value: stats.verify_seconds },
-    { name: "sample", value: stats.sample_seconds },
-    { name: "other", value: total - known },
+    { kind: "draft", name: t("reply-time.draft"), value: stats.draft_seconds },
+    { kind: "verify", name: t("reply-time.verify"), value: stats.verify_seconds },
+    { kind: "sample", name: t("reply-time.sample"), value: stats.sample_seconds },
+    { kind: "other", name: t("reply-time.other"), value: total - known },
   ].filter((part) => part.value > 0);
-  const words = parts.map(({ name, value }) => `${name} ${seconds(value)}`).join(", ");
+  const words = commas(parts.map(({ name, value }) => `${name} ${seconds(value)}`));
   return (
     <section className="chart">
-      <div className="strip" role="img" aria-label={`Decoding took ${seconds(total)}: ${words}.`}>
-        {parts.map(({ name, value }) => (
-          <span key={name} className={`part-${name}`} style={{ width: `${(100 * value) / total}%` }} />
+      <div className="strip" role="img" aria-label={t("reply-time", { time: seconds(total), parts: words })}>
+        {parts.map(({ kind, value }) => (
+          <span key={kind} className={`part-${kind}`} style={{ width: `${(100 * value) / total}%` }} />
         ))}
       </div>
       <ul className="strip-legend numbers" aria-hidden="true">
-        {parts.map(({ name, value }) => (
-          <li key={name}>
-            <span className={`swatch part-${name}`} />
+        {parts.map(({ kind, name, value }) => (
+          <li key={kind}>
+            <span className={`swatch part-${kind}`} />
             {name} {seconds(value)}
           </li>
         ))}

@@ -1,12 +1,9 @@
 import { SignedNote } from "../frame/SignedNote";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { useAnswerReason, useStore } from "../state/store";
 import { stopSummary, summarise } from "./summarise";
 import { isTemporary } from "./view";
-
-/** What becomes of a chat that goes on in a new one. */
-const fate = (chat: number) =>
-  isTemporary(chat) ? "This one closes, as temporary chats do." : "This one stays as it is.";
 
 /** Has the older part of the open chat summarised. */
 export function SummariseButton({ primary = false }: { primary?: boolean }) {
@@ -18,11 +15,11 @@ export function SummariseButton({ primary = false }: { primary?: boolean }) {
     <ActionButton
       className={primary ? "button primary" : "button"}
       data-testid="summarise"
-      title={`In a new chat. ${fate(chat)}`}
-      reason={cannotAnswer ?? (running ? "The summary is being written." : null)}
+      title={t(isTemporary(chat) ? "reply-summarise.title-temporary" : "reply-summarise.title")}
+      reason={cannotAnswer ?? (running ? t("reply-summarise.running") : null)}
       onClick={() => summarise(chat)}
     >
-      Summarise the older part
+      {t("reply-summarise")}
     </ActionButton>
   );
 }
@@ -38,11 +35,11 @@ export function SummaryNote() {
       kind="busy"
       role="status"
       testId="summary-note"
-      message={of > 1 ? `Summarising part ${done + 1} of ${of}` : "Summarising the older part"}
-      hint={`The chat goes on in a new one, with the latest messages as they are. ${fate(chat)}`}
+      message={of > 1 ? t("reply-summarising.part", { part: done + 1, of }) : t("reply-summarising")}
+      hint={t(isTemporary(chat) ? "reply-summarising.hint-temporary" : "reply-summarising.hint")}
       actions={
         <button type="button" className="button" data-testid="stop-summary" onClick={() => stopSummary(chat)}>
-          Stop
+          {t("reply-summarising.stop")}
         </button>
       }
     />

@@ -1,5 +1,6 @@
 import { memo } from "react";
 import type { Message } from "../bridge/bindings";
+import { t } from "../language/text";
 import { formatted } from "../paper/copying";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
@@ -8,7 +9,7 @@ import { setView, useStore, useWritingReason } from "../state/store";
 import { openChat } from "./navigation";
 import { ReplyForm } from "./ReplyForm";
 import { Versions } from "./Versions";
-import { isChanged, SUMMARY_NAME } from "./view";
+import { isChanged, summaryName } from "./view";
 
 /** What a model has written of the older part of a chat, in place of which it stands. */
 export const Summary = memo(function Summary({ message }: { message: Message }) {
@@ -18,9 +19,9 @@ export const Summary = memo(function Summary({ message }: { message: Message }) 
   const writing = useWritingReason();
   const unsent = useStore(({ edits }) => isChanged(edits[id], text));
   return (
-    <article className="chat-summary" data-testid="summary" data-message={id} aria-label={SUMMARY_NAME}>
+    <article className="chat-summary" data-testid="summary" data-message={id} aria-label={summaryName()}>
       <header className="chat-summary-head">
-        <h2>{SUMMARY_NAME}</h2>
+        <h2>{summaryName()}</h2>
         {origin && (
           <button
             type="button"
@@ -28,7 +29,7 @@ export const Summary = memo(function Summary({ message }: { message: Message }) 
             data-testid="summary-origin"
             onClick={() => openChat(origin.chat)}
           >
-            Show the whole chat
+            {t("reply-summary.whole")}
           </button>
         )}
       </header>
@@ -40,19 +41,19 @@ export const Summary = memo(function Summary({ message }: { message: Message }) 
             <RevealedText text={text} complete runs={null} />
           </div>
           <div className="reply-foot">
-            <span className="ending">Written by {model}</span>
+            <span className="ending">{t("reply-summary.by", { model: model ?? "" })}</span>
             <div className="foot-end">
-              {edited && <span className="ending">Edited</span>}
+              {edited && <span className="ending">{t("reply-edited")}</span>}
               <Versions message={message} />
               <span className="message-actions">
-                <CopyButton text={() => formatted(id, text)} label="Copy" testId="copy-summary" />
+                <CopyButton text={() => formatted(id, text)} label={t("reply-copy")} testId="copy-summary" />
                 <ActionButton
                   className={unsent ? "quiet-button unsent" : "quiet-button"}
                   data-testid="edit-summary"
                   reason={writing}
                   onClick={() => setView({ editing: id })}
                 >
-                  {unsent ? "Continue editing" : "Edit"}
+                  {t(unsent ? "reply-edit.continue" : "reply-edit")}
                 </ActionButton>
               </span>
             </div>

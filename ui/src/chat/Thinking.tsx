@@ -1,6 +1,7 @@
 import { useEffect, useId, useState } from "react";
 import type { DraftRun } from "../bridge/bindings";
 import { openFind } from "../find/actions";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { RevealedText } from "../reveal/RevealedText";
 import { useStore } from "../state/store";
@@ -46,17 +47,23 @@ export function Thinking({ message, text, runs, running, unfinished, since, seco
         onClick={() => setOpen(!open)}
       >
         <Icon name="right" />
-        {running ? <Running since={since} /> : unfinished ? "Thinking, not finished" : thought(seconds, cut)}
+        {running ? (
+          <Running since={since} />
+        ) : unfinished ? (
+          t("reply-thinking.unfinished")
+        ) : (
+          thought(seconds, cut)
+        )}
       </button>
       {running && (
         <button
           type="button"
           className="quiet-button"
           data-testid="answer-now"
-          title="Ends the thinking; the answer is written with what is thought so far."
+          title={t("reply-thinking.answer-now-why")}
           onClick={() => answerNow(message)}
         >
-          Answer now
+          {t("reply-thinking.answer-now")}
         </button>
       )}
       {open && (
@@ -69,10 +76,9 @@ export function Thinking({ message, text, runs, running, unfinished, since, seco
 }
 
 function thought(seconds: number | null, cut: boolean): string {
-  const words = !seconds
-    ? "Thought before answering"
-    : `Thought for ${seconds < 1 ? "less than a second" : `${Math.round(seconds)} s`}`;
-  return cut ? `${words}, up to its limit` : words;
+  if (!seconds) return t(cut ? "reply-thought-cut.unknown" : "reply-thought.unknown");
+  if (seconds < 1) return t(cut ? "reply-thought-cut.brief" : "reply-thought.brief");
+  return t(cut ? "reply-thought-cut" : "reply-thought", { seconds: Math.round(seconds) });
 }
 
 function Running({ since }: { since: number | null }) {
@@ -82,5 +88,9 @@ function Running({ since }: { since: number | null }) {
     return () => clearInterval(timer);
   }, []);
   const seconds = since === null ? 0 : Math.floor((now - since) / 1000);
-  return <span className="numbers">{seconds < 1 ? "Thinking…" : `Thinking… ${seconds} s`}</span>;
+  return (
+    <span className="numbers">
+      {seconds < 1 ? t("reply-thinking") : t("reply-thinking.seconds", { seconds })}
+    </span>
+  );
 }

@@ -1,7 +1,8 @@
 import type { GenerationSettings, ModelInfo } from "../bridge/bindings";
+import { t } from "../language/text";
 import { NumberField } from "../primitives/NumberField";
 import { radios } from "../primitives/radios";
-import { MODES, noSwitch, thinkingOf, thinkingReason, thinkingWords } from "./thinking";
+import { noSwitch, thinkingModes, thinkingOf, thinkingReason, thinkingWords } from "./thinking";
 
 /** The most tokens that a limit may have. */
 const MOST = 1_000_000;
@@ -17,17 +18,18 @@ interface Props {
 
 /** How much the model may think before it answers. */
 export function ThinkingChoice({ thinking, model, testId, change }: Props) {
+  const modes = thinkingModes();
   const check = (index: number) => {
-    const mode = MODES[index]?.mode;
+    const mode = modes[index]?.mode;
     if (mode === undefined || mode === thinking.mode || thinkingReason(mode, model) !== null) return;
     change({ thinking: thinkingOf(mode) });
   };
-  const at = MODES.findIndex(({ mode }) => mode === thinking.mode);
-  const { group, radio } = radios("Thinking", at, check);
+  const at = modes.findIndex(({ mode }) => mode === thinking.mode);
+  const { group, radio } = radios(t("reply-thinking-choice"), at, check);
   return (
     <>
       <div className="segments" data-testid={testId} {...group}>
-        {MODES.map(({ mode, name }, index) => {
+        {modes.map(({ mode, name }, index) => {
           const reason = thinkingReason(mode, model);
           return (
             <button
@@ -47,8 +49,8 @@ export function ThinkingChoice({ thinking, model, testId, change }: Props) {
       {thinking.mode === "tokens" && (
         <div className="fields">
           <NumberField
-            label="Longest thinking"
-            words="In tokens"
+            label={t("reply-thinking-choice.longest")}
+            words={t("reply-in-tokens")}
             value={thinking.tokens}
             min={1}
             max={MOST}

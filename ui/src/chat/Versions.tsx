@@ -1,5 +1,6 @@
 import type { Message } from "../bridge/bindings";
 import { useSpotlight } from "../frame/useSpotlight";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
 import { setView, useStore } from "../state/store";
@@ -12,19 +13,16 @@ export function Versions({ message }: { message: Message }) {
   const at = versions.indexOf(message.id);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for what is filled in
-    <span className="versions" role="group" aria-label="Versions" data-testid="versions">
+    <span className="versions" role="group" aria-label={t("reply-versions")} data-testid="versions">
       <Step from={message.id} to={versions[at - 1]} name="earlier" />
-      <span className="numbers">
-        {at + 1} of {versions.length}
-      </span>
+      <span className="numbers">{t("reply-versions.at", { at: at + 1, of: versions.length })}</span>
       <Step from={message.id} to={versions[at + 1]} name="later" />
     </span>
   );
 }
 
-const WORDS = { earlier: "Earlier version", later: "Later version" };
-
 function Step({ from, to, name }: { from: number; to: number | undefined; name: "earlier" | "later" }) {
+  const earlier = name === "earlier";
   // The version that comes has buttons of its own; the focus goes to the one that was used.
   const button = useSpotlight<HTMLButtonElement>(`${name}:${from}`);
   const step = async () => {
@@ -35,12 +33,12 @@ function Step({ from, to, name }: { from: number; to: number | undefined; name: 
     <ActionButton
       ref={button}
       className="icon-button"
-      aria-label={WORDS[name]}
+      aria-label={t(earlier ? "reply-versions.earlier" : "reply-versions.later")}
       data-testid={`version-${name}`}
-      reason={to === undefined ? `There is no ${name} version.` : null}
+      reason={to === undefined ? t(earlier ? "reply-versions.no-earlier" : "reply-versions.no-later") : null}
       onClick={step}
     >
-      <Icon name={name === "earlier" ? "left" : "right"} />
+      <Icon name={earlier ? "left" : "right"} />
     </ActionButton>
   );
 }

@@ -4,6 +4,7 @@ import { readReply } from "../bridge/replyListeners";
 import { ErrorNote } from "../frame/ErrorNote";
 import { showError } from "../frame/errors";
 import { Screen } from "../frame/Screen";
+import { t } from "../language/text";
 import { formatted } from "../paper/copying";
 import { CopyButton } from "../primitives/CopyButton";
 import { footerParts, samplingLabel } from "../primitives/format";
@@ -34,24 +35,24 @@ export function VersionsScreen() {
   if (compared === null || versions === null) return null;
   return (
     <Screen
-      title="Side by side"
+      title={t("reply-side-by-side")}
       testId="versions-screen"
       takesFocus
       tools={
         <>
           {writing && (
             <button type="button" className="button" data-testid="versions-stop" onClick={stop}>
-              Stop
+              {t("reply-side-by-side.stop")}
             </button>
           )}
           <button
             type="button"
             className="quiet-button"
             data-testid="versions-back"
-            title="Back to the chat (Esc)"
+            title={t("reply-side-by-side.back-esc")}
             onClick={() => setView({ screen: "chat" })}
           >
-            Back to the chat
+            {t("reply-side-by-side.back")}
           </button>
         </>
       }
@@ -107,13 +108,13 @@ function Column({ side, id, versions }: ColumnProps) {
   return (
     <article
       className="version-column"
-      aria-label={`Version ${versions.indexOf(id) + 1}`}
+      aria-label={t("reply-version", { version: versions.indexOf(id) + 1 })}
       aria-busy={streaming}
       data-testid={`version-${side}`}
       data-message={id}
     >
       <header className="version-head">
-        <h2>{reply?.model ?? "Reply"}</h2>
+        <h2>{reply?.model ?? t("reply-name")}</h2>
         <Choice side={side} id={id} versions={versions} />
       </header>
       {thinking.trim() !== "" && (
@@ -141,9 +142,9 @@ function Column({ side, id, versions }: ColumnProps) {
             data-testid={`keep-${side}`}
             onClick={() => keepVersion(id)}
           >
-            Keep this one
+            {t("reply-side-by-side.keep")}
           </button>
-          {text !== "" && <CopyButton text={() => formatted(id, text)} label="Copy" />}
+          {text !== "" && <CopyButton text={() => formatted(id, text)} label={t("reply-copy")} />}
         </footer>
       )}
     </article>
@@ -153,13 +154,13 @@ function Column({ side, id, versions }: ColumnProps) {
 /** Which version stands here: any but the one on the other side. */
 function Choice({ side, id, versions }: ColumnProps) {
   const other = useStore(({ compared }) => compared?.[side === "left" ? "right" : "left"]);
-  const label = (at: number) => `Version ${at + 1} of ${versions.length}`;
+  const label = (at: number) => t("reply-version.of", { version: at + 1, of: versions.length });
   if (versions.length === 2) return <span className="soft numbers">{label(versions.indexOf(id))}</span>;
   return (
     <span className="select-place">
       <select
         className="select"
-        aria-label={`Version on the ${side}`}
+        aria-label={t(side === "left" ? "reply-side-by-side.left" : "reply-side-by-side.right")}
         data-testid={`choose-${side}`}
         value={id}
         onChange={(event) => {
@@ -183,7 +184,7 @@ function Choice({ side, id, versions }: ColumnProps) {
 
 /** How fast a reply was and how it was drawn, as far as that is known. */
 function Made({ reply: { stats, edited } }: { reply: Message }) {
-  if (edited) return <p className="version-made">Edited</p>;
+  if (edited) return <p className="version-made">{t("reply-edited")}</p>;
   if (stats === null || stats.emitted === 0) return null;
   const { gain, speed, pass, accepted } = footerParts(stats);
   const parts = [gain, speed, pass, accepted].filter((part) => part !== null);
@@ -193,7 +194,7 @@ function Made({ reply: { stats, edited } }: { reply: Message }) {
       {/* A reply of an older version does not know them. */}
       {stats.version && (
         <p>
-          {samplingLabel(stats.sampling)} · seed {String(stats.seed)}
+          {samplingLabel(stats.sampling)} · {t("reply-seed", { seed: String(stats.seed) })}
         </p>
       )}
     </div>

@@ -1,6 +1,6 @@
 import type { Attachment, MessagePicture } from "../bridge/bindings";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
-import { count } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { useAnswerReason, useStore } from "../state/store";
 import { focusComposer } from "./focus";
@@ -13,10 +13,10 @@ export function WaitingMessages({ chat }: { chat: number }) {
   const reason = useAnswerReason();
   if (!queued || queued.length === 0) return null;
   return (
-    <section className="waiting" aria-label="Messages that wait" data-testid="waiting">
+    <section className="waiting" aria-label={t("reply-waiting")} data-testid="waiting">
       <div className="context-note model-note">
         <span className="model-note-words" role="status">
-          {held === undefined ? "Sent when the reply is finished:" : `${held} These are not sent yet:`}
+          {held === undefined ? t("reply-waiting.until") : t("reply-waiting.held", { why: held })}
         </span>
         {held !== undefined && (
           <ActionButton
@@ -25,7 +25,7 @@ export function WaitingMessages({ chat }: { chat: number }) {
             reason={reason}
             onClick={() => sendNext(chat)}
           >
-            Send now
+            {t("reply-waiting.send")}
           </ActionButton>
         )}
       </div>
@@ -42,13 +42,13 @@ export function WaitingMessages({ chat }: { chat: number }) {
                 focusComposer();
               }}
             >
-              Edit
+              {t("reply-waiting.edit")}
             </button>
             <button
               type="button"
               className="icon-button"
-              aria-label="Do not send it"
-              title="Do not send it"
+              aria-label={t("reply-waiting.drop")}
+              title={t("reply-waiting.drop")}
               data-testid="drop-waiting"
               onClick={() => {
                 unqueue(chat, id);
@@ -67,5 +67,5 @@ export function WaitingMessages({ chat }: { chat: number }) {
 /** What a message without words is made of. */
 function withLabel(files: Attachment[], pictures: MessagePicture[]): string {
   const all = files.length + pictures.length;
-  return all === 1 ? ([...files, ...pictures][0]?.name ?? "") : `${count(all)} files`;
+  return all === 1 ? ([...files, ...pictures][0]?.name ?? "") : t("reply-waiting.files", { count: all });
 }

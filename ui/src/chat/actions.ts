@@ -3,6 +3,7 @@ import { type ReplyListener, reportOf, shell } from "../bridge/bridge";
 import { sentListener } from "../bridge/replyListeners";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
+import { why } from "../language/told";
 import { openModel } from "../models/choose";
 import { projectFiles, withProjectFilesAnew } from "../projects/texts";
 import { type ChatLocation, isStillThere, streamingReply } from "../state/server";
@@ -136,7 +137,7 @@ export async function sendQueued(chat: number, message: Omit<QueuedMessage, "id"
     );
     return null;
   } catch (error) {
-    return reportOf(error).message;
+    return why(reportOf(error));
   }
 }
 

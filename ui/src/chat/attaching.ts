@@ -10,7 +10,8 @@ import {
 } from "../bridge/bindings";
 import { ShellError, shell } from "../bridge/bridge";
 import { showError } from "../frame/errors";
-import { count } from "../primitives/format";
+import { t } from "../language/text";
+import { ownError } from "../language/told";
 import { setView, useStore } from "../state/store";
 import { editPictures, setEdit, setFiles, setPictures } from "./drafts";
 import { contentsOf } from "./pasted";
@@ -51,7 +52,7 @@ async function attach(
   const id = last;
   const { chat } = state();
   const begin = (names: string[]) => {
-    const name = names.length === 1 ? (names[0] ?? "") : `${count(names.length)} files`;
+    const name = names.length === 1 ? (names[0] ?? "") : t("chat-file-count", { count: names.length });
     change((pendingFiles) => pendingFiles.map((one) => (one.id === id ? { ...one, name } : one)));
   };
   change((pendingFiles) => [...pendingFiles, { id, chat, name: null }]);
@@ -88,28 +89,34 @@ function ifStillPending(id: number, act: (chat: number | null) => void): void {
 function withinLimits(files: Attachment[]): Attachment[] {
   const bytes = files.reduce((sum, { text }) => sum + new TextEncoder().encode(text).length, 0);
   if (files.length > ATTACHMENT_FILES)
-    throw new ShellError({
-      code: "attachments_too_many",
-      message: `More than ${ATTACHMENT_FILES} files cannot go with one message.`,
-      hint: "Leave some out, or put what belongs together into one file.",
-    });
+    throw new ShellError(
+      ownError(
+        "attachments_too_many",
+        t("chat-too-many-files", { most: ATTACHMENT_FILES }),
+        t("chat-too-many-files.hint"),
+      ),
+    );
   if (bytes > ATTACHMENT_BYTES)
-    throw new ShellError({
-      code: "attachment_too_large",
-      message: `The files of one message cannot be larger than ${ATTACHMENT_BYTES >> 20} MB together.`,
-      hint: "Leave some out; no model reads as much.",
-    });
+    throw new ShellError(
+      ownError(
+        "attachment_too_large",
+        t("chat-files-too-large", { most: ATTACHMENT_BYTES >> 20 }),
+        t("chat-files-too-large.hint"),
+      ),
+    );
   return files;
 }
 
 /** The pictures of one message, if they are not too many. */
 function notTooMany(pictures: MessagePicture[]): MessagePicture[] {
   if (pictures.length <= MESSAGE_PICTURES) return pictures;
-  throw new ShellError({
-    code: "pictures_too_many",
-    message: `More than ${MESSAGE_PICTURES} pictures cannot go with one message.`,
-    hint: "Leave some out, or send them with several messages.",
-  });
+  throw new ShellError(
+    ownError(
+      "pictures_too_many",
+      t("chat-too-many-pictures", { most: MESSAGE_PICTURES }),
+      t("chat-too-many-pictures.hint"),
+    ),
+  );
 }
 
 /** Takes a picture away from the next message. */

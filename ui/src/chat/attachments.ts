@@ -1,5 +1,5 @@
 import type { Attachment, Message } from "../bridge/bindings";
-import { count } from "../primitives/format";
+import { t } from "../language/text";
 
 /** What stands in a message before the content of a file. */
 const HEAD = /\n\nFile: ([^\n]+)\n(`{3,})\n([\s\S]*?)\n\2(?=\n|$)/g;
@@ -44,7 +44,9 @@ export const leftOut = (text: string): string =>
 
 /** What a file costs, exactly where the model has counted its tokens. */
 export const costLabel = (text: string, tokens: number | undefined): string =>
-  tokens === undefined ? `about ${count(likelyTokens(text))} tokens` : `${count(tokens)} tokens`;
+  tokens === undefined
+    ? t("chat-file-cost.about", { tokens: likelyTokens(text) })
+    : t("chat-file-cost", { tokens });
 
 /**
  * Tokens that a text will be, roughly: four letters of a European language each, or two thirds of a Chinese character.

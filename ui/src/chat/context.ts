@@ -1,5 +1,5 @@
 import type { GenerationSettings, Message, ModelInfo } from "../bridge/bindings";
-import { count } from "../primitives/format";
+import { locale, t } from "../language/text";
 import { isSummary } from "./view";
 
 /** From this share on the context is nearly full. */
@@ -40,27 +40,23 @@ export function contextUse(
 
 /** What comes of a context that fills, and when. */
 export function contextLabel({ used, of, reply, nearly, full }: ContextUse): string {
-  if (full)
-    return "The context is full: the model cannot answer in this chat any more. Go on in a new one behind a summary of the older part, or branch from an earlier message.";
+  if (full) return t("chat-filling.full");
   // Far from the end that is no news: replies are seldom as long as they may be.
-  if (nearly && used + reply > of)
-    return "The next reply may end where the context does. Nothing is dropped; the chat can go on in a new one, behind a summary of its older part.";
-  if (nearly)
-    return "The context is nearly full. Nothing is dropped: when it is full, the chat can go on in a new one, behind a summary of its older part.";
-  return "Nothing is dropped until it is full.";
+  if (nearly && used + reply > of) return t("chat-filling.may-end");
+  return t(nearly ? "chat-filling.nearly" : "chat-filling");
 }
 
-/** Words that a token is, roughly, in English. */
-const WORDS_PER_TOKEN = 0.7;
+/** Words that a token is, roughly; in Chinese and Japanese, whose words are not told apart, characters. */
+const wordsPerToken = (): number => (/^(?:zh|ja)/.test(locale()) ? 1.5 : 0.7);
 
 /** How much may still be written in the chat, as a sentence. */
 export const roomLabel = ({ used, of, full }: ContextUse): string =>
-  full ? "No room is left." : `Room for about ${roundly(WORDS_PER_TOKEN * (of - used))} words more.`;
+  full ? t("chat-room.none") : t("chat-room", { words: roundly(wordsPerToken() * (of - used)) });
 
 /** A number of which only the first two digits are known. */
-function roundly(value: number): string {
+function roundly(value: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 1);
-  return count(Math.round(value / unit) * unit);
+  return Math.round(value / unit) * unit;
 }
 
 /** Tokens, and whether they were only estimated. */
@@ -95,9 +91,9 @@ export function contextParts(
   const read = within(files, used - known.tokens);
   const messages = { tokens: used - known.tokens - read.tokens, about: known.about || read.about };
   return [
-    { kind: "always", name: "What it always knows", ...known },
-    { kind: "files", name: "Files", ...read },
-    { kind: "messages", name: "Messages", ...messages },
-    { kind: "free", name: "Free", tokens: Math.max(0, of - used), about: false },
+    { kind: "always", name: t("chat-fills.always"), ...known },
+    { kind: "files", name: t("chat-fills.files"), ...read },
+    { kind: "messages", name: t("chat-fills.messages"), ...messages },
+    { kind: "free", name: t("chat-fills.free"), tokens: Math.max(0, of - used), about: false },
   ];
 }

@@ -1,5 +1,6 @@
 import type { Attachment, Draft, Message, MessagePicture, UnsentEdit } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
+import { t } from "../language/text";
 import { setView, useStore } from "../state/store";
 import { splitFiles } from "./attachments";
 import { draftKey, type Edit, type QueuedMessage } from "./view";
@@ -88,7 +89,7 @@ export function carryDraft(from: number, to: number): void {
     const { [from]: why, ...others } = held;
     setView({
       queued: { ...queued, [from]: [] },
-      held: { ...others, [to]: why ?? "The chat goes on here." },
+      held: { ...others, [to]: why ?? t("chat-goes-on") },
     });
     setQueued(to, waiting);
   }

@@ -3,6 +3,7 @@ import { reportOf, shell } from "../bridge/bridge";
 import { attachReplies } from "../bridge/replyListeners";
 import { chatQueue } from "../bridge/serialQueue";
 import { attempt, noteError, showError } from "../frame/errors";
+import { t } from "../language/text";
 import { knownChat } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { mergeDraft, mergeEdits, saveDrafts } from "./drafts";
@@ -53,7 +54,7 @@ async function navigate<T>(
 /** Says that a temporary chat was left, which can be gone back to for a moment. */
 function noteLeft(chat: number): void {
   const undo = () => readAgain(chat);
-  setView({ note: { text: "The temporary chat is closed. Nothing of it is kept.", undo, about: chat } });
+  setView({ note: { text: t("reply-temporary-left"), undo, about: chat } });
 }
 
 /** Leaves the open chat for a new one of which nothing is stored. */

@@ -1,5 +1,7 @@
 import type { PastedFile } from "../bridge/bindings";
 import { ShellError } from "../bridge/bridge";
+import { t } from "../language/text";
+import { ownError } from "../language/told";
 
 /** More than this, together, is not handed over, in bytes: a path would do, which a paste does not tell. */
 export const MAX_PASTED_BYTES = 32 << 20;
@@ -23,10 +25,12 @@ export async function contentsOf(files: Pasted[]): Promise<PastedFile[]> {
 function checkSize(files: Pasted[]): void {
   if (files.reduce((sum, { size }) => sum + size, 0) <= MAX_PASTED_BYTES) return;
   const large = files.find(({ size }) => size > MAX_PASTED_BYTES);
-  const are = large ? `${large.name} is` : "These files together are";
-  const message = `${are} larger than ${MAX_PASTED_BYTES >> 20} MB, which is too much to paste.`;
-  const hint = `Choose ${large ? "it" : "them"} with the button, or drop ${large ? "it" : "them"} on the window.`;
-  throw new ShellError({ code: "attachment_too_large", message, hint });
+  const megabytes = MAX_PASTED_BYTES >> 20;
+  const message = large
+    ? t("reply-pasted-large", { name: large.name, megabytes })
+    : t("reply-pasted-all-large", { megabytes });
+  const hint = t(large ? "reply-pasted-instead" : "reply-pasted-all-large.hint");
+  throw new ShellError(ownError("attachment_too_large", message, hint));
 }
 
 async function contentOf(file: Pasted): Promise<PastedFile> {
@@ -35,8 +39,8 @@ async function contentOf(file: Pasted): Promise<PastedFile> {
   try {
     bytes = await file.arrayBuffer();
   } catch {
-    const hint = "Choose it with the button, or drop it on the window.";
-    throw new ShellError({ code: "attachment_not_read", message: `${name} cannot be read.`, hint });
+    const message = t("reply-pasted-unread", { name });
+    throw new ShellError(ownError("attachment_not_read", message, t("reply-pasted-instead")));
   }
   return { name, content: base64(new Uint8Array(bytes)) };
 }

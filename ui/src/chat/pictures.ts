@@ -8,7 +8,8 @@ import type {
   ReplyStats,
 } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
-import { bytes, count, seconds } from "../primitives/format";
+import { t } from "../language/text";
+import { bytes, commas, seconds } from "../primitives/format";
 
 /** How many views are kept: more than are on a screen. */
 const MOST_VIEWS = 60;
@@ -63,55 +64,52 @@ export async function viewAsPng(hash: string): Promise<Blob> {
 }
 
 /** What the person chooses from, and what each is. */
-export const DETAILS: { detail: PictureDetail; name: string; words: string }[] = [
-  { detail: "low", name: "Low", words: "at most 256 tokens" },
-  { detail: "standard", name: "Standard", words: "at most 1,024 tokens" },
-  { detail: "high", name: "High", words: "at most 4,096 tokens" },
-  { detail: "original", name: "All", words: "as much as the model reads" },
+export const details = (): { detail: PictureDetail; words: string }[] => [
+  { detail: "low", words: t("chat-detail.low") },
+  { detail: "standard", words: t("chat-detail.standard") },
+  { detail: "high", words: t("chat-detail.high") },
+  { detail: "original", words: t("chat-detail.original") },
 ];
 
-export const detailName = (detail: PictureDetail): string =>
-  DETAILS.find((one) => one.detail === detail)?.name ?? "";
-
 /** What a picture costs. */
-export const pictureCost = ({ tokens }: MessagePicture): string => `${count(tokens)} tokens`;
+export const pictureCost = ({ tokens }: MessagePicture): string => t("chat-picture-cost", { tokens });
 
 /** What is known of a picture, in a line. */
 export const pictureFacts = (picture: MessagePicture): string => {
   const { width, height, format } = picture;
-  return `${count(width)} × ${count(height)} ${format.toUpperCase()}, ${bytes(picture.bytes)}`;
+  return t("chat-picture-facts", { width, height, format: format.toUpperCase(), size: bytes(picture.bytes) });
 };
 
-const picturesLabel = (pictures: number): string =>
-  pictures === 1 ? "1 picture" : `${count(pictures)} pictures`;
-
 /** What a reply's pictures took; null where it had none. */
-export function seenLabel({ pictures, picture_tokens, tower_seconds }: ReplyStats): string | null {
+export function seenLabel({ pictures, picture_tokens: tokens, tower_seconds }: ReplyStats): string | null {
   if (pictures === 0) return null;
-  const took = tower_seconds > 0 ? `seen in ${seconds(tower_seconds)}` : "remembered";
-  return `${picturesLabel(pictures)}, ${count(picture_tokens)} tokens, ${took}`;
+  if (tower_seconds <= 0) return t("chat-seen.remembered", { pictures, tokens });
+  return t("chat-seen", { pictures, tokens, time: seconds(tower_seconds) });
 }
 
 /** How many pictures of the chat a reply did not see, and why; null where it saw all. */
 export function unseenLabel({ unseen }: ReplyStats): string | null {
   const reasons: [number, string][] = [
-    [unseen.no_sight, "the model reads text alone"],
-    [unseen.no_room, "no room in the context"],
-    [unseen.missing, "file gone"],
-    [unseen.undecoded, "file cannot be read"],
+    [unseen.no_sight, t("chat-unseen.no-sight")],
+    [unseen.no_room, t("chat-unseen.no-room")],
+    [unseen.missing, t("chat-unseen.missing")],
+    [unseen.undecoded, t("chat-unseen.undecoded")],
   ];
   const given = reasons.filter(([pictures]) => pictures > 0);
+  if (given.length === 0) return null;
   // A number where there is more than one reason.
-  const words = given.map(([pictures, why]) => (given.length > 1 ? `${why} (${count(pictures)})` : why));
-  const all = given.reduce((sum, [pictures]) => sum + pictures, 0);
-  return all > 0 ? `${picturesLabel(all)} not seen: ${words.join(", ")}` : null;
+  const words = given.map(([pictures, reason]) =>
+    given.length > 1 ? t("chat-unseen.counted", { reason, count: pictures }) : reason,
+  );
+  return t("chat-unseen", {
+    pictures: given.reduce((sum, [pictures]) => sum + pictures, 0),
+    reasons: commas(words),
+  });
 }
 
 /** What is said while a model looks at the pictures of a question; without any, at those of earlier turns. */
-export function lookingLabel(pictures: number): string {
-  if (pictures === 0) return "Looking at earlier pictures again";
-  return pictures === 1 ? "Looking at the picture" : `Looking at ${picturesLabel(pictures)}`;
-}
+export const lookingLabel = (pictures: number): string =>
+  pictures === 0 ? t("chat-looking.again") : t("chat-looking", { pictures });
 
 /**
  * The model of the library that sees pictures and was used last, of those that run here, but for the one in `blind`;

@@ -2,6 +2,7 @@ import type { ChatSettings, Preset } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { chatQueue } from "../bridge/serialQueue";
 import { attempt } from "../frame/errors";
+import { t } from "../language/text";
 import { generation } from "../state/server";
 import { setView, useStore } from "../state/store";
 import { newChat, openChat } from "./navigation";
@@ -39,20 +40,19 @@ async function restoreSettings(chat: number | null, before: ChatSettings): Promi
   const preset = state().presets.some(({ id }) => id === before.preset) ? before.preset : null;
   const { system_prompt, generation } = before;
   const settings = { system_prompt, generation, preset };
-  return replaceSettings(settings, "The earlier system prompt and settings are back.");
+  return replaceSettings(settings, t("reply-preset-chosen.back"));
 }
 
 /** Writes the open chat by a preset, or as the app and the model say. */
 export function choosePreset(id: number | null): Promise<boolean> {
   const chosen = state().presets.find((preset) => preset.id === id);
-  const by = chosen ? `“${chosen.name}” has` : "The model's own values have";
   return replaceSettings(
     {
       preset: chosen?.id ?? null,
       system_prompt: chosen?.system_prompt ?? "",
       generation: chosen?.generation ?? null,
     },
-    `${by} replaced this chat's system prompt and settings.`,
+    chosen ? t("reply-preset-chosen", { name: chosen.name }) : t("reply-preset-chosen.standard"),
   );
 }
 
@@ -73,7 +73,7 @@ export const changePreset = (before: Preset) =>
     const change = (preset: Preset) => chatQueue.run(() => shell.changePreset(preset));
     await change({ ...before, system_prompt, generation: generation(state()) });
     const undo = () => change(before);
-    setView({ note: { text: `“${before.name}” was updated.`, undo } });
+    setView({ note: { text: t("reply-preset-updated", { name: before.name }), undo } });
   });
 
 /** Deletes a preset. The chat keeps its settings. */
@@ -85,7 +85,7 @@ export const deletePreset = ({ id, name }: Preset) =>
       if (chat === null) setView({ unbegun: { navigation: navigation.current, preset: id } });
       syncChatSettings(chat, { ...chatSettings, preset: null });
     }
-    setView({ note: { text: `“${name}” was deleted.`, undo: () => restore(id) } });
+    setView({ note: { text: t("reply-preset-deleted", { name }), undo: () => restore(id) } });
   });
 
 /** Brings a preset of the list of what was deleted back. */

@@ -1,5 +1,6 @@
 import type { Attachment, Message, MessagePicture } from "../bridge/bindings";
 import { onReplyEnd } from "../bridge/replyListeners";
+import { t } from "../language/text";
 import { setView, useStore } from "../state/store";
 import { sendQueued } from "./actions";
 import { setDraft, setFiles, setPictures, setQueued } from "./drafts";
@@ -44,9 +45,9 @@ export function unqueue(chat: number, id: number): void {
     setQueued(chat, queuedIn(chat).toSpliced(at, 0, dropped));
     // Nothing may be left whose end would have it sent.
     if (Object.values(state().live).every((live) => live.chat !== chat))
-      setView({ held: { ...state().held, [chat]: "The reply has ended." } });
+      setView({ held: { ...state().held, [chat]: t("reply-held-ended") } });
   };
-  setView({ note: { text: "The message will not be sent.", undo, about: chat } });
+  setView({ note: { text: t("reply-waiting.dropped"), undo, about: chat } });
 }
 
 function remove(chat: number, id: number): void {
@@ -94,7 +95,7 @@ function onEnd(chat: number, { status }: Message): void {
   const ending = status.state === "finished" ? status.reason : "error";
   if (ending === "stop" || ending === "length") sendNext(chat);
   else {
-    const why = ending === "cancelled" ? "The reply was stopped." : "The reply was not finished.";
+    const why = t(ending === "cancelled" ? "reply-held-stopped" : "reply-held-unfinished");
     setView({ held: { ...state().held, [chat]: why } });
   }
 }

@@ -1,5 +1,6 @@
 import type { ChatSettings, GenerationSettings, Preset, Sampling } from "../bridge/bindings";
 import { DEFAULT_GENERATION } from "../bridge/bindings";
+import { t } from "../language/text";
 import { isGreedy, sentence } from "../primitives/format";
 import { useGeneration, useModel, useStore } from "../state/store";
 import { thinkingLabel } from "./thinking";
@@ -26,14 +27,14 @@ export function repliesLabel(
   const { sampling, thinking, max_tokens } = generation;
   const own = defaults !== null && drawsAlike(sampling, defaults);
   const changes = [
-    !own && (isGreedy(sampling) ? "Greedy" : "Sampled"),
+    !own && t(isGreedy(sampling) ? "reply-label.greedy" : "reply-label.sampled"),
     thinkingLabel(thinking),
-    max_tokens !== DEFAULT_GENERATION.max_tokens && "other length",
-    system_prompt.trim() !== "" && "system prompt",
+    max_tokens !== DEFAULT_GENERATION.max_tokens && t("reply-label.length"),
+    system_prompt.trim() !== "" && t("reply-label.system-prompt"),
   ].filter((change) => change !== false && change !== null);
-  if (changes.length >= MANY) return `${changes.length} changes`;
+  if (changes.length >= MANY) return t("reply-label.changes", { count: changes.length });
   const words = changes.join(" · ");
-  return words === "" ? "Standard" : sentence(words);
+  return words === "" ? t("reply-label") : sentence(words);
 }
 
 /** The same for the open chat. */

@@ -1,5 +1,5 @@
 import type { Message } from "../bridge/bindings";
-import { count } from "../primitives/format";
+import { t } from "../language/text";
 import type { ServerState } from "../state/server";
 
 /** The messages that are shown in whose place something else was written too. */
@@ -16,10 +16,9 @@ export const repliesWithVersions = (state: Pick<ServerState, "messages" | "versi
 /** How many versions there are, and of what. */
 export function versionsLabel(several: Message[], versions: ServerState["versions"]): string {
   const [first] = several;
-  if (first === undefined) return "none";
-  const noun = { user: "question", assistant: "reply", system: "message" }[first.role];
-  if (several.length === 1) return `${count(versions[first.id]?.length ?? 0)} of one ${noun}`;
-  const alike = several.every(({ role }) => role === first.role);
-  const nouns = alike ? noun.replace(/y$/, "ie") : "message";
-  return `of ${count(several.length)} ${nouns}s`;
+  if (first === undefined) return t("reply-versions.none");
+  const role = several.every(({ role }) => role === first.role) ? first.role : "other";
+  if (several.length === 1)
+    return t("reply-versions.of-one", { role, count: versions[first.id]?.length ?? 0 });
+  return t("reply-versions.of-several", { role, count: several.length });
 }

@@ -183,7 +183,7 @@ describe("what guessing did for a reply", () => {
     expect(story({}).remedy).toBe("compare");
     expect(story({ tokens_per_pass: 1.02 })).toMatchObject({
       sentence: "Guessing saved almost no passes here.",
-      remedy: "use auto",
+      remedy: "auto",
     });
     const gained = story({ plain: plain(32) });
     expect(gained.sentence).toBe("1.8 times as fast as without guessing.");
@@ -194,7 +194,7 @@ describe("what guessing did for a reply", () => {
     expect(story({ plain: plain(58) }).sentence).toBe("Guessing made no difference here.");
     const lost = story({ plain: plain(70) });
     expect(lost.sentence).toBe("Guessing cost time here: 0.8 times plain.");
-    expect(lost.remedy).toBe("use auto");
+    expect(lost.remedy).toBe("auto");
   });
 
   it("is nothing where nothing was guessed, and why", () => {
@@ -224,7 +224,9 @@ describe("the picture of a pass", () => {
       fc.property(counts, ({ steps, positions }) => {
         const all = places({ steps, positions });
         const tokens = positions.reduce((sum, { accepted }) => sum + accepted, steps) / steps;
-        expect(all.reduce((sum, { hundredths }) => sum + hundredths, 0)).toBe(Math.round(100 * tokens));
+        // Half of a hundredth is rounded up or down, as the parts happen to add up.
+        const sum = all.reduce((sum, { hundredths }) => sum + hundredths, 0);
+        expect(Math.abs(sum - 100 * tokens)).toBeLessThan(0.5 + 1e-9);
         for (const { stood, hundredths } of all) expect(Math.abs(100 * stood - hundredths)).toBeLessThan(1);
       }),
     );

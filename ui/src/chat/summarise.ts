@@ -2,6 +2,7 @@ import type { SummaryProgress } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
+import { t } from "../language/text";
 import { setView, useStore } from "../state/store";
 import { carryDraft } from "./drafts";
 import { openChat } from "./navigation";
@@ -33,7 +34,7 @@ export async function summarise(chat: number): Promise<void> {
     if (state().screen === "chat" && state().chat === chat) {
       carryDraft(chat, begun);
       await openChat(begun);
-    } else setView({ note: { text: "The summary is written. Its chat goes on in a new one.", undo: null } });
+    } else setView({ note: { text: t("reply-summarise.done"), undo: null } });
   } catch (error) {
     ended = true;
     tell(chat, null);

@@ -1,5 +1,5 @@
 import { BRIEF_THINKING, type ModelInfo, type Thinking } from "../bridge/bindings";
-import { count } from "../primitives/format";
+import { t } from "../language/text";
 
 /** A way to think, and what it is called. */
 export interface ThinkingMode {
@@ -7,12 +7,12 @@ export interface ThinkingMode {
   name: string;
 }
 
-export const MODES: readonly ThinkingMode[] = [
-  { mode: "off", name: "Off" },
-  { mode: "brief", name: "Brief" },
-  { mode: "normal", name: "Normal" },
-  { mode: "long", name: "Long" },
-  { mode: "tokens", name: "Limit" },
+export const thinkingModes = (): ThinkingMode[] => [
+  { mode: "off", name: t("chat-thinking.off") },
+  { mode: "brief", name: t("chat-thinking.brief") },
+  { mode: "normal", name: t("chat-thinking.normal") },
+  { mode: "long", name: t("chat-thinking.long") },
+  { mode: "tokens", name: t("chat-thinking.limit") },
 ];
 
 /** The limit that is offered first. */
@@ -23,31 +23,27 @@ export const thinkingOf = (mode: Thinking["mode"]): Thinking =>
 
 /** Why a model cannot be told how to think; null if it can, or if it is not known which one it will be. */
 export const noSwitch = (model: ModelInfo | null): string | null =>
-  model !== null && !model.thinking ? "This model’s chat template has no thinking switch." : null;
+  model !== null && !model.thinking ? t("chat-thinking-reason.no-switch") : null;
 
 /** Why a way to think cannot be chosen for a model; null if it can. */
 export const thinkingReason = (mode: Thinking["mode"], model: ModelInfo | null): string | null =>
   noSwitch(model) ??
-  (mode === "long" && model !== null && !model.thinking_effort
-    ? "This model thinks as long as it likes, and cannot be asked for more."
-    : null);
+  (mode === "long" && model !== null && !model.thinking_effort ? t("chat-thinking-reason.no-more") : null);
 
 /** What a way to think means for a model. */
 export function thinkingWords(thinking: Thinking, model: ModelInfo | null): string {
   const asked = model?.thinking_effort === true;
   switch (thinking.mode) {
     case "off":
-      return "It answers at once.";
+      return t("chat-thinks.off");
     case "brief":
-      return asked
-        ? "It is asked to think little."
-        : `The answer begins after ${count(BRIEF_THINKING)} tokens of thinking at the latest, sooner where the context is short.`;
+      return asked ? t("chat-thinks.little") : t("chat-thinks.brief", { tokens: BRIEF_THINKING });
     case "normal":
-      return "It thinks as long as it likes.";
+      return t("chat-thinks.normal");
     case "long":
-      return asked ? "It is asked to think much." : "It thinks as long as it likes, as with Normal.";
+      return t(asked ? "chat-thinks.much" : "chat-thinks.long");
     case "tokens":
-      return "The answer begins after so many tokens of thinking at the latest.";
+      return t("chat-thinks.limit");
   }
 }
 
@@ -55,14 +51,14 @@ export function thinkingWords(thinking: Thinking, model: ModelInfo | null): stri
 export function thinkingLabel(thinking: Thinking): string | null {
   switch (thinking.mode) {
     case "off":
-      return "no thinking";
+      return t("chat-thinking-label.off");
     case "brief":
-      return "brief thinking";
+      return t("chat-thinking-label.brief");
     case "normal":
       return null;
     case "long":
-      return "long thinking";
+      return t("chat-thinking-label.long");
     case "tokens":
-      return `thinking to ${count(thinking.tokens)}`;
+      return t("chat-thinking-label.limit", { tokens: thinking.tokens });
   }
 }

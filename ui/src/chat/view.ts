@@ -7,6 +7,7 @@ import {
   type SummaryProgress,
   type UnsentEdit,
 } from "../bridge/bindings";
+import { t } from "../language/text";
 import type { ServerState } from "../state/server";
 
 /** Files that are being chosen or read for a message that is not sent. */
@@ -148,7 +149,7 @@ export const canBeSummarised = (messages: Message[]): boolean =>
   messages.filter(({ role, text }) => role === "user" || (role === "assistant" && text !== "")).length > 1;
 
 /** What a summary is called. */
-export const SUMMARY_NAME = "Summary of what was said before";
+export const summaryName = (): string => t("reply-summary");
 
 /** Whether a message is a reply that has numbers. */
 export const isMeasured = ({ stats }: Message): boolean => stats !== null && stats.emitted > 0;

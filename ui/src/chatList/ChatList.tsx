@@ -1,5 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { createProject, loadProjectChats } from "../projects/actions";
 import { ProjectRow } from "../projects/ProjectRow";
@@ -7,7 +8,7 @@ import { shownProject } from "../state/server";
 import { useStore } from "../state/store";
 import { listMore } from "./actions";
 import { ChatRow } from "./ChatRow";
-import { type ListRow, listRows, PROJECTS, projectRows } from "./list";
+import { type ListRow, listRows, projectRows } from "./list";
 
 /** Pixels of a row, and of a heading. */
 const ROW = 30;
@@ -77,16 +78,16 @@ export function ChatList() {
   return (
     <div className="chat-list" data-testid="chat-list" ref={scroller}>
       <div style={{ minHeight: list.getTotalSize() }}>
-        <ul style={{ paddingTop: shown[0]?.start }} aria-label="Chats" onKeyDown={moveFocus}>
+        <ul style={{ paddingTop: shown[0]?.start }} aria-label={t("chats-list")} onKeyDown={moveFocus}>
           {shown.map(({ index, key }) => {
             const row = rows[index];
             if (!row) return null;
             return (
               <li key={key}>
                 {"heading" in row ? (
-                  <h2 className={row.heading === PROJECTS ? "projects-heading" : undefined}>
+                  <h2 className={row.ofProjects ? "projects-heading" : undefined}>
                     {row.heading}
-                    {row.heading === PROJECTS && <NewProject />}
+                    {row.ofProjects && <NewProject />}
                   </h2>
                 ) : "project" in row ? (
                   <ProjectRow
@@ -122,8 +123,8 @@ function NewProject() {
     <button
       type="button"
       className="icon-button"
-      aria-label="New project"
-      title="New project"
+      aria-label={t("chats-new-project")}
+      title={t("chats-new-project")}
       data-testid="new-project"
       onClick={createProject}
     >

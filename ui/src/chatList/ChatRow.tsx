@@ -2,6 +2,8 @@ import { memo, useState } from "react";
 import type { ChatSummary } from "../bridge/bindings";
 import { openChat } from "../chat/navigation";
 import { useSpotlight } from "../frame/useSpotlight";
+import { t } from "../language/text";
+import { commas } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { setView, useStore } from "../state/store";
@@ -44,7 +46,7 @@ export const ChatRow = memo(function ChatRow({ chat, current, writing, stop, nes
         className={nested ? "sidebar-row nested" : "sidebar-row"}
         data-testid="chat"
         aria-current={current ? "page" : undefined}
-        title={chat.tags.length === 0 ? title : `${title}\n${chat.tags.join(", ")}`}
+        title={chat.tags.length === 0 ? title : `${title}\n${commas(chat.tags)}`}
         tabIndex={tabIndex}
         onClick={() => openChat(chat.id)}
         onDoubleClick={() => setView({ renaming: chat.id })}
@@ -53,7 +55,7 @@ export const ChatRow = memo(function ChatRow({ chat, current, writing, stop, nes
         <Dot chat={chat} writing={writing} />
       </button>
       <MenuButton
-        label={`More for “${title}”`}
+        label={t("chats-more", { title })}
         testId="chat-more"
         open={menu}
         onOpenChange={setMenu}
@@ -68,27 +70,17 @@ export const ChatRow = memo(function ChatRow({ chat, current, writing, stop, nes
 
 /** Says in the list what goes on in a chat, or what has ended there unseen. */
 export function Dot({ chat, writing }: { chat: ChatSummary; writing: boolean }) {
-  if (writing) return <span className="writing-dot" role="img" aria-label="A reply is being written" />;
+  if (writing) return <span className="writing-dot" role="img" aria-label={t("chats-writing")} />;
   switch (chat.unseen) {
     case null:
       return null;
     case "failed":
       return (
-        <span
-          className="failed-dot"
-          role="img"
-          aria-label="The last reply failed"
-          title="The last reply failed"
-        />
+        <span className="failed-dot" role="img" aria-label={t("chats-failed")} title={t("chats-failed")} />
       );
     case "written":
       return (
-        <span
-          className="unread-dot"
-          role="img"
-          aria-label="A reply that you have not seen"
-          title="A reply that you have not seen"
-        />
+        <span className="unread-dot" role="img" aria-label={t("chats-unseen")} title={t("chats-unseen")} />
       );
   }
 }
@@ -98,8 +90,8 @@ export function RenameField({ chat }: { chat: ChatSummary }) {
   return (
     <NameField
       name={chat.title}
-      label="Name of the chat"
-      placeholder="Named by its first message"
+      label={t("chats-name-field")}
+      placeholder={t("chats-name-field.placeholder")}
       testId="rename"
       onDone={(name, byKey) => {
         // Whoever has clicked elsewhere wants the focus there.
@@ -113,4 +105,4 @@ export function RenameField({ chat }: { chat: ChatSummary }) {
 /** Names the row of a chat for the spotlight. */
 const rowOf = (chat: number): string => `chat:${chat}`;
 
-export const titleOf = ({ title }: ChatSummary): string => title || "Without a name";
+export const titleOf = ({ title }: ChatSummary): string => title || t("chats-unnamed");

@@ -1,9 +1,10 @@
 import type { Deletion } from "../bridge/bindings";
 import { restorePreset } from "../chat/presets";
+import { t } from "../language/text";
 import { count } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
-import { chatsLabel, restoreProject } from "../projects/actions";
+import { restoreProject } from "../projects/actions";
 import { useStore } from "../state/store";
 import { bringBack } from "./deleting";
 
@@ -19,27 +20,32 @@ export function Deletions() {
       label={
         <>
           <Icon name="deleted" />
-          <span className="sidebar-words">Deleted</span>
+          <span className="sidebar-words">{t("chats-deletions")}</span>
           <span className="soft numbers">{count(many)}</span>
         </>
       }
-      title="Deleted chats, messages, projects and presets"
+      title={t("chats-deletions.title")}
       testId="deletions"
       className="sidebar-row deletions"
       popupClassName="deletion-list"
       chevron={false}
     >
-      <h2>Deleted</h2>
-      <p className="popover-note">All of it can be brought back until you quit.</p>
+      <h2>{t("chats-deletions")}</h2>
+      <p className="popover-note">{t("chats-deletions.note")}</p>
       <ul>
         {presets.map(({ id, name }) => (
-          <DeletionRow key={`preset ${id}`} name={name} what="Preset" onBack={() => restorePreset(id)} />
+          <DeletionRow
+            key={`preset ${id}`}
+            name={name}
+            what={t("chats-deletions-preset")}
+            onBack={() => restorePreset(id)}
+          />
         ))}
         {projects.map(({ id, name, chats }) => (
           <DeletionRow
             key={`project ${id}`}
             name={name}
-            what={chats === 0 ? "Project" : `Project with ${chatsLabel(chats)}`}
+            what={chats === 0 ? t("chats-deletions-project") : t("chats-deletions-project-chats", { chats })}
             onBack={() => restoreProject(id)}
           />
         ))}
@@ -71,11 +77,11 @@ function DeletionRow({ name, what, onBack }: Row) {
       <button
         type="button"
         className="button"
-        aria-label={`Bring back “${name}”`}
+        aria-label={t("chats-bring-back.label", { name })}
         data-testid="bring-back"
         onClick={onBack}
       >
-        Bring back
+        {t("chats-bring-back")}
       </button>
     </li>
   );
@@ -83,7 +89,7 @@ function DeletionRow({ name, what, onBack }: Row) {
 
 /** What is deleted, in words. */
 function deletionLabel({ title, message, excerpt }: Deletion): { name: string; what: string } {
-  const chat = title || "Without a name";
-  if (message === null) return { name: chat, what: "Chat" };
-  return { name: excerpt || "Without text", what: `Message in “${chat}”` };
+  const chat = title || t("chats-unnamed");
+  if (message === null) return { name: chat, what: t("chats-deletions-chat") };
+  return { name: excerpt || t("chats-deletions-no-text"), what: t("chats-deletions-message", { chat }) };
 }

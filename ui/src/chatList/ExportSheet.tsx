@@ -1,30 +1,49 @@
 import { useState } from "react";
 import type { ExportedPictures } from "../bridge/bindings";
+import { t } from "../language/text";
 import { bytes } from "../primitives/format";
 import { Sheet } from "../primitives/Sheet";
 import { useStore } from "../state/store";
 import { goOnExporting } from "./files";
-import type { Export } from "./view";
+import type { Export, FileFormat } from "./view";
 
-const CHOICES: { choice: ExportedPictures; name: string; words: string }[] = [
-  {
-    choice: "without_metadata",
-    name: "Pictures without place and camera",
-    words: "What their files tell of where, when and with what they were taken stays out.",
-  },
-  { choice: "as_they_are", name: "Pictures as they are", words: "The files, byte for byte." },
-  { choice: "left_out", name: "No pictures", words: "Their names alone." },
-];
+interface Choice {
+  choice: ExportedPictures;
+  name: string;
+  words: string;
+}
 
-/** What an HTML file can hold: what people see of the pictures here, of which nothing else is told. */
-const SHOWN: typeof CHOICES = [
-  {
-    choice: "without_metadata",
-    name: "Pictures as they are shown here",
-    words: "Within the file; of where, when and with what they were taken it tells nothing.",
-  },
-  { choice: "left_out", name: "No pictures", words: "Their names alone." },
-];
+/** What can become of the pictures. */
+function choicesOf(format: FileFormat): Choice[] {
+  const leftOut: Choice = {
+    choice: "left_out",
+    name: t("chats-export-left-out"),
+    words: t("chats-export-left-out.words"),
+  };
+  // An HTML file holds what people see of the pictures here, of which nothing else is told.
+  if (format === "html")
+    return [
+      {
+        choice: "without_metadata",
+        name: t("chats-export-shown"),
+        words: t("chats-export-shown.words"),
+      },
+      leftOut,
+    ];
+  return [
+    {
+      choice: "without_metadata",
+      name: t("chats-export-stripped"),
+      words: t("chats-export-stripped.words"),
+    },
+    {
+      choice: "as_they_are",
+      name: t("chats-export-unchanged"),
+      words: t("chats-export-unchanged.words"),
+    },
+    leftOut,
+  ];
+}
 
 /** Asks what becomes of the pictures in an export. */
 export function ExportSheet() {
@@ -38,14 +57,14 @@ function ExportForm({ pictureBytes, format }: Export) {
     <Sheet
       open
       onClose={() => goOnExporting(null)}
-      title="Export with pictures?"
+      title={t("chats-export-sheet")}
       testId="export-sheet"
       foot={
         <>
-          <span className="soft numbers">The pictures take about {bytes(pictureBytes)}.</span>
+          <span className="soft numbers">{t("chats-export-size", { size: bytes(pictureBytes) })}</span>
           <span className="spring" />
           <button type="button" className="button" onClick={() => goOnExporting(null)}>
-            Cancel
+            {t("chats-export-cancel")}
           </button>
           <button
             type="button"
@@ -53,13 +72,13 @@ function ExportForm({ pictureBytes, format }: Export) {
             data-testid="export-now"
             onClick={() => goOnExporting(chosen)}
           >
-            Export
+            {t("chats-export-now")}
           </button>
         </>
       }
     >
-      <fieldset className="export-choices" aria-label="What becomes of the pictures">
-        {(format === "html" ? SHOWN : CHOICES).map(({ choice, name, words }) => (
+      <fieldset className="export-choices" aria-label={t("chats-export-choices")}>
+        {choicesOf(format).map(({ choice, name, words }) => (
           <label key={choice} className="export-choice">
             <input
               type="radio"

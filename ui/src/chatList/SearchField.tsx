@@ -2,6 +2,7 @@ import type { KeyboardEvent } from "react";
 import { focusComposer } from "../chat/focus";
 import { closeFind, openFind } from "../find/actions";
 import { closeDrawer } from "../frame/drawer";
+import { t } from "../language/text";
 import { keysLabel } from "../palette/table";
 import { Icon } from "../primitives/icons";
 import { useStore } from "../state/store";
@@ -27,8 +28,8 @@ export function SearchField() {
         autoComplete="off"
         spellCheck={false}
         value={query}
-        placeholder="Search"
-        aria-label="Search all chats"
+        placeholder={t("chats-search")}
+        aria-label={t("chats-search.label")}
         data-testid="chat-search"
         data-escape
         onChange={(event) => searchChats(event.target.value)}

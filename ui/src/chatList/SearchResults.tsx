@@ -1,6 +1,8 @@
 import type { KeyboardEvent } from "react";
 import type { FoundChat, SearchResults as Results, Searched, SnippetPart } from "../bridge/bindings";
 import { closeFind, openFind } from "../find/actions";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { count, shortDate } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { radios } from "../primitives/radios";
@@ -30,7 +32,7 @@ export function SearchResults() {
           {hits !== null && foundLabel(hits)}
         </p>
         {hits?.chats.length === 0 && <NothingFound hits={hits} />}
-        <ul aria-label="What was found">
+        <ul aria-label={t("chats-search-results")}>
           {hits?.chats.map((found) => (
             <li key={found.chat} className="found-chat" data-testid="found-chat">
               <Found found={found} now={now} />
@@ -48,7 +50,7 @@ function Filters({ results: { counts, capped } }: { results: Results }) {
   const choices = filterChoices(counts, chosen);
   const check = (index: number) => filterSearch(choices[index]?.filter ?? { kind: "all" });
   const at = choices.findIndex(({ filter }) => isSame(filter, chosen));
-  const { group, radio } = radios("Places to show", at, check);
+  const { group, radio } = radios(t("chats-search-filters"), at, check);
   return (
     <div className="search-filters" {...group}>
       {choices.map((choice, index) => (
@@ -57,7 +59,7 @@ function Filters({ results: { counts, capped } }: { results: Results }) {
           key={`${choice.filter.kind} ${choice.name}`}
           className="search-filter"
           data-testid="search-filter"
-          title={choice.filter.kind === "tag" ? `With the tag ${choice.name}` : undefined}
+          title={choice.filter.kind === "tag" ? t("chats-search-tagged", { tag: choice.name }) : undefined}
           onClick={() => check(index)}
         >
           <FilterWords choice={choice} capped={capped} />
@@ -71,18 +73,21 @@ function FilterWords({ choice: { name, places }, capped }: { choice: FilterChoic
   return (
     <>
       {name}{" "}
-      <span className="numbers">
-        {count(places)}
-        {capped && "+"}
-      </span>
-      <span className="off-screen">{places === 1 ? " place" : " places"}</span>
+      <RichText
+        id="chats-search-places"
+        args={{ places, shown: `${count(places)}${capped ? "+" : ""}` }}
+        parts={{
+          number: (shown) => <span className="numbers">{shown}</span>,
+          unit: (words) => <span className="off-screen">{words}</span>,
+        }}
+      />
     </>
   );
 }
 
 /** A chat with the places in it. Its title is one where it matches. */
 function Found({ found, now }: { found: FoundChat; now: number }) {
-  const title = found.title.map(({ text }) => text).join("") || "Without a name";
+  const title = found.title.map(({ text }) => text).join("") || t("chats-unnamed");
   const head = (
     <>
       <span className="found-title">{found.titled ? <Snippet parts={found.title} /> : title}</span>
@@ -111,7 +116,7 @@ function Found({ found, now }: { found: FoundChat; now: number }) {
         </div>
       )}
       {found.messages.length > 0 && (
-        <ul aria-label={`Places in “${title}”`}>
+        <ul aria-label={t("chats-search-in-chat", { title })}>
           {found.messages.map(({ message, snippet }) => (
             <li key={message}>
               <MessagePlace chat={found.chat} message={message} snippet={snippet} />
@@ -119,9 +124,7 @@ function Found({ found, now }: { found: FoundChat; now: number }) {
           ))}
         </ul>
       )}
-      {more > 0 && (
-        <p className="list-note">{more === 1 ? "1 more place" : `${count(more)} more places`} in this chat</p>
-      )}
+      {more > 0 && <p className="list-note">{t("chats-search-more-in-chat", { places: more })}</p>}
     </>
   );
 }
@@ -159,14 +162,13 @@ function Snippet({ parts }: { parts: SnippetPart[] }) {
 
 /** Says what is not told, so that nobody takes the list for all there is. */
 function Rest({ results }: { results: Results }) {
-  const elsewhere = placesElsewhere(results);
-  if (elsewhere === 0 && !results.capped) return null;
+  const places = placesElsewhere(results);
+  if (places === 0 && !results.capped) return null;
   return (
     <p className="list-note">
-      {elsewhere > 0 &&
-        `There ${elsewhere === 1 ? "is 1 more place" : `are ${count(elsewhere)} more places`} in other chats. `}
-      {results.capped && "Only the newest 2,000 matches were looked at. "}
-      Add a word to narrow it down.
+      {places === 0
+        ? t("chats-search-capped")
+        : t(results.capped ? "chats-search-elsewhere-capped" : "chats-search-elsewhere", { places })}
     </p>
   );
 }
@@ -181,21 +183,18 @@ function NothingFound({ hits: { query, filter, searched } }: { hits: Hits }) {
   );
 }
 
-function searchedLabel({ messages, files }: Searched): string {
-  const parts = [
-    messages === 1 ? "1 message" : `${count(messages)} messages`,
-    files > 0 && (files === 1 ? "1 file" : `${count(files)} files`),
-  ].filter(Boolean);
-  return `${parts.join(" and ")} ${messages + files === 1 ? "was" : "were"} searched.`;
-}
+const searchedLabel = ({ messages, files }: Searched): string =>
+  files === 0
+    ? t("chats-search-searched", { messages })
+    : t("chats-search-searched-files", { messages, files });
 
 /** The keys of the search, where the screens have their names otherwise. */
 export function SearchKeys() {
   return (
     <p className="search-keys">
-      <span>↑ ↓ move</span>
-      <span>⏎ open</span>
-      <span>esc leave</span>
+      <span>{t("chats-search-keys-move")}</span>
+      <span>{t("chats-search-keys-open")}</span>
+      <span>{t("chats-search-keys-leave")}</span>
     </p>
   );
 }

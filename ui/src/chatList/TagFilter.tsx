@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "../language/text";
 import { count } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
@@ -13,12 +14,12 @@ export function TagFilter() {
   const [open, setOpen] = useState(false);
   if (tags.length === 0 && tag === null) return null;
   const choices = [
-    { name: null, words: "All chats", chats: null },
+    { name: null, words: t("chats-tag-filter-all"), chats: null },
     ...tags.map(({ name, chats }) => ({ name, words: name, chats })),
   ];
   const check = (index: number) => listChats(choices[index]?.name ?? null);
   const { group, radio } = radios(
-    "Chats to list",
+    t("chats-tag-filter"),
     choices.findIndex(({ name }) => name === tag),
     check,
   );
@@ -27,10 +28,10 @@ export function TagFilter() {
       label={
         <>
           <Icon name="tag" />
-          <span className="tag-name">{tag ?? "All chats"}</span>
+          <span className="tag-name">{tag ?? t("chats-tag-filter-all")}</span>
         </>
       }
-      title="Chats to list"
+      title={t("chats-tag-filter")}
       testId="tag-filter"
       side="bottom"
       className="control tag-filter"

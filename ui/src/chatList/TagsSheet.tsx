@@ -1,5 +1,7 @@
 import { useState } from "react";
 import type { ChatSummary } from "../bridge/bindings";
+import { t } from "../language/text";
+import { commas } from "../primitives/format";
 import { Sheet } from "../primitives/Sheet";
 import { knownChat } from "../state/server";
 import { setView, useStore } from "../state/store";
@@ -15,13 +17,13 @@ export function TagsSheet() {
 
 function TagsForm({ chat }: { chat: ChatSummary }) {
   const known = useStore((state) => state.tags);
-  const [text, setText] = useState(chat.tags.join(", "));
+  const [text, setText] = useState(commas(chat.tags));
   const chosen = tagsFrom(text);
   const has = (name: string) => chosen.some((tag) => tag.toLowerCase() === name.toLowerCase());
   const toggle = (name: string) =>
     setText(
-      (has(name) ? chosen.filter((tag) => tag.toLowerCase() !== name.toLowerCase()) : [...chosen, name]).join(
-        ", ",
+      commas(
+        has(name) ? chosen.filter((tag) => tag.toLowerCase() !== name.toLowerCase()) : [...chosen, name],
       ),
     );
   const close = () => setView({ tagging: null });
@@ -29,16 +31,16 @@ function TagsForm({ chat }: { chat: ChatSummary }) {
     <Sheet
       open
       onClose={close}
-      title={`Tags of “${titleOf(chat)}”`}
+      title={t("chats-tags-sheet", { title: titleOf(chat) })}
       testId="tags-sheet"
       foot={
         <>
           <span className="spring" />
           <button type="button" className="button" onClick={close}>
-            Cancel
+            {t("chats-tags-cancel")}
           </button>
           <button type="submit" form="tags-form" className="button primary" data-testid="keep-tags">
-            Keep
+            {t("chats-tags-keep")}
           </button>
         </>
       }
@@ -51,20 +53,20 @@ function TagsForm({ chat }: { chat: ChatSummary }) {
           tagChat(chat.id, chosen);
         }}
       >
-        <label htmlFor="chat-tags">Tags, with commas between them</label>
+        <label htmlFor="chat-tags">{t("chats-tags-field")}</label>
         <input
           id="chat-tags"
           type="text"
           autoComplete="off"
           spellCheck={false}
           value={text}
-          placeholder="work, stories"
+          placeholder={t("chats-tags-field.placeholder")}
           data-testid="tags"
           onChange={(event) => setText(event.target.value)}
         />
         {known.length > 0 && (
           // biome-ignore lint/a11y/useSemanticElements: a fieldset draws a frame
-          <div className="known-tags" role="group" aria-label="Tags of other chats">
+          <div className="known-tags" role="group" aria-label={t("chats-tags-known")}>
             {known.map(({ name }) => (
               <button
                 key={name}

@@ -1,6 +1,7 @@
 import type { ChatsTrouble } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
-import { bytes } from "../primitives/format";
+import { t } from "../language/text";
+import { bytes, writtenBy } from "../primitives/format";
 import { useStore } from "../state/store";
 import { restoreChats } from "./files";
 
@@ -8,9 +9,10 @@ import { restoreChats } from "./files";
 export function Trouble({ trouble: { error, backups } }: { trouble: ChatsTrouble }) {
   const failed = useStore((state) => state.actionError);
   const newest = backups[0];
+  const isNewer = error.code === "chats_newer";
   return (
     <div className="trouble">
-      <h1>{error.code === "chats_corrupt" ? "The chats are damaged" : "The chats could not be opened"}</h1>
+      <h1>{t(error.code === "chats_corrupt" ? "chats-trouble-corrupt" : "chats-trouble")}</h1>
       <ErrorNote
         error={error}
         testId="chats-trouble"
@@ -18,19 +20,18 @@ export function Trouble({ trouble: { error, backups } }: { trouble: ChatsTrouble
           newest && (
             <button
               type="button"
-              className={error.code === "chats_newer" ? "button" : "button primary"}
+              className={isNewer ? "button" : "button primary"}
               data-testid="restore-chats"
               onClick={restoreChats}
             >
-              Restore the copy of {MOMENT.format(newest.made_at)}
+              {t("chats-trouble-restore", { date: moment(newest.made_at) })}
             </button>
           )
         }
       >
         {newest && (
           <p className="signed-hint numbers">
-            The copy has {bytes(newest.bytes)}. The {error.code === "chats_newer" ? "newer" : "damaged"} file
-            is kept beside it, so nothing is thrown away.
+            {t(isNewer ? "chats-trouble-newer" : "chats-trouble-damaged", { size: bytes(newest.bytes) })}
           </p>
         )}
       </ErrorNote>
@@ -39,10 +40,12 @@ export function Trouble({ trouble: { error, backups } }: { trouble: ChatsTrouble
   );
 }
 
-const MOMENT = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "long",
-  year: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-});
+/** A date and a time of day; of the ways to say them in English the one without a.m. and p.m. */
+const moment = (time: number): string =>
+  new Intl.DateTimeFormat(writtenBy(), {
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+  }).format(time);

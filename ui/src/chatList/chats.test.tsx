@@ -192,6 +192,7 @@ describe("the list of chats", () => {
 
   it("reads tags as they are typed", () => {
     expect(tagsFrom(" work,  two   words,Work, ,")).toEqual(["work", "two words"]);
+    expect(tagsFrom("工作，故事、")).toEqual(["工作", "故事"]);
     expect(tagsFrom("")).toEqual([]);
   });
 });

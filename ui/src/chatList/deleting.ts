@@ -3,6 +3,7 @@ import { shell } from "../bridge/bridge";
 import { chatQueue } from "../bridge/serialQueue";
 import { readAgain, showChat } from "../chat/navigation";
 import { attempt } from "../frame/errors";
+import { t } from "../language/text";
 import { dispatch, setView, useStore } from "../state/store";
 
 const state = () => useStore.getState();
@@ -15,7 +16,7 @@ export const deleteMessage = (message: number) =>
       dispatch({ kind: "changed", opened: chat });
       setView({ editing: null, inspectedReply: null });
     } else if (state().chat === chat.chat.id && !state().navigation.pending) readAgain(chat.chat.id);
-    setView({ note: { text: "The message was deleted.", undo: () => undoDeletion(deletion, true) } });
+    setView({ note: { text: t("chats-message-deleted"), undo: () => undoDeletion(deletion, true) } });
   });
 
 export const deleteChat = (chat: number, title: string) =>
@@ -26,7 +27,7 @@ export const deleteChat = (chat: number, title: string) =>
   });
 
 function noteChatDeleted(deletion: number, title: string, shown: boolean): void {
-  const text = title === "" ? "The chat was deleted." : `“${title}” was deleted.`;
+  const text = title === "" ? t("chats-chat-deleted") : t("chats-named-deleted", { title });
   setView({ note: { text, undo: () => undoDeletion(deletion, shown) } });
 }
 

@@ -3,8 +3,9 @@ import { ShellError, shell } from "../bridge/bridge";
 import { forgetDrafts } from "../chat/drafts";
 import { attempt } from "../frame/errors";
 import { reloadSnapshot } from "../frame/snapshot";
+import { t } from "../language/text";
+import { ownError, told, why } from "../language/told";
 import { saveChat } from "../paper/actions";
-import { count } from "../primitives/format";
 import { setView, useStore } from "../state/store";
 import { listChats } from "./actions";
 import type { Export, FileFormat } from "./view";
@@ -33,7 +34,7 @@ const ofBranch = (format: FileFormat) => (format === "html" ? "markdown" : forma
 async function write({ chat, format }: Export, pictures: ExportedPictures): Promise<void> {
   if (format === "html") {
     const path = chat === null ? null : await saveChat(chat, pictures !== "left_out");
-    if (path !== null) setView({ note: { text: `Exported to ${path}`, undo: null } });
+    if (path !== null) setView({ note: { text: t("chats-exported", { path }), undo: null } });
     return;
   }
   const exported = await shell.exportChats(chat, format, pictures);
@@ -42,9 +43,9 @@ async function write({ chat, format }: Export, pictures: ExportedPictures): Prom
 
 /** Where an export is, and what of its pictures is not in it as it was. */
 export function exportLabel({ path, report: { views, missing } }: Exported): string {
-  const words = [`Exported to ${path}`];
-  if (views > 0) words.push(`${several(views, "picture")} as a smaller copy, without what its file tells.`);
-  if (missing > 0) words.push(`${several(missing, "picture")} missing: the file is gone.`);
+  const words = [t("chats-exported", { path })];
+  if (views > 0) words.push(t("chats-exported-views", { pictures: views }));
+  if (missing > 0) words.push(t("chats-exported-missing", { pictures: missing }));
   return words.join("\n");
 }
 
@@ -77,20 +78,11 @@ export const restoreChats = () =>
     await reloadSnapshot();
   });
 
-const several = (number: number, one: string): string => `${count(number)} ${one}${number === 1 ? "" : "s"}`;
-
 /** What an import of so many files has added. */
-export function importLabel(report: ImportReport, files = 1): string {
-  const { chats, messages, left_out, missing_pictures } = report;
-  const from = files > 1 ? ` from ${several(files, "file")}` : "";
-  const added = `${several(chats, "chat")} with ${several(messages, "message")} added${from}.`;
-  const words = [added];
-  if (left_out > 0)
-    words.push(`${several(left_out, "piece")} without a place here, such as images, left out.`);
-  if (missing_pictures > 0)
-    words.push(`${several(missing_pictures, "picture")} missing: not in the file, or damaged.`);
-  return words.join(" ");
-}
+export const importLabel = (
+  { chats, messages, left_out: leftOut, missing_pictures: missing }: ImportReport,
+  files = 1,
+): string => t("chats-imported", { chats, messages, files, leftOut, missing });
 
 /** How many files are named that were not imported. */
 const NAMED = 5;
@@ -98,9 +90,9 @@ const NAMED = 5;
 /** Why files were not imported, and what was. */
 function refusal(added: string | null, refused: ErrorReport[]): ErrorReport {
   const rest = refused.length - NAMED;
-  const messages = refused.slice(0, NAMED).map(({ message }) => message);
-  if (rest > 0) messages.push(`${several(rest, "more file")} could not be imported either.`);
-  const hints = new Set(refused.slice(0, NAMED).map(({ hint }) => hint));
+  const messages = refused.slice(0, NAMED).map(why);
+  if (rest > 0) messages.push(t("chats-not-imported", { files: rest }));
+  const hints = new Set(refused.slice(0, NAMED).map((error) => told(error).hint));
   const hint = [added, ...hints].filter((words) => words !== null).join(" ");
-  return { code: "not_imported", message: messages.join("\n"), hint };
+  return ownError("not_imported", messages.join("\n"), hint);
 }

@@ -1,4 +1,5 @@
 import type { ChatSummary, Project, ProjectChat } from "../bridge/bindings";
+import { t } from "../language/text";
 import { dayOf } from "../primitives/format";
 
 /** Whether `one` stands before `other`: pinned ones first, then what was written in last. */
@@ -38,19 +39,16 @@ export function joinPage(chats: ChatSummary[], page: ChatSummary[]): ChatSummary
 
 /** What stands in one line of the list. */
 export type ListRow =
-  | { heading: string }
+  | { heading: string; ofProjects?: boolean }
   | { chat: ChatSummary; nested?: boolean }
   | { project: Project; open: boolean };
-
-/** The heading of the projects. */
-export const PROJECTS = "Projects";
 
 /** The list with its headings: what is pinned, `projects`, then the days on which chats were last written in. */
 export function listRows(chats: ChatSummary[], now: number, projects: ListRow[] = []): ListRow[] {
   let last = "";
   const rows = (some: ChatSummary[]): ListRow[] =>
     some.flatMap((chat) => {
-      const heading = chat.pinned ? "Pinned" : dayOf(chat.updated_at, now);
+      const heading = chat.pinned ? t("chats-heading-pinned") : dayOf(chat.updated_at, now);
       const rows: ListRow[] = heading === last ? [{ chat }] : [{ heading }, { chat }];
       last = heading;
       return rows;
@@ -72,13 +70,13 @@ export function projectRows(
     const chats = isOpen ? (projectChats[project.id] ?? []) : [];
     return [{ project, open: isOpen }, ...chats.map(({ chat }) => ({ chat, nested: true }))];
   });
-  return [{ heading: PROJECTS }, ...rows];
+  return [{ heading: t("chats-heading-projects"), ofProjects: true }, ...rows];
 }
 
-/** The tags in a text where commas stand between them, each once. */
+/** The tags in a text where commas, of any script, stand between them, each once. */
 export function tagsFrom(text: string): string[] {
   const tags = new Map<string, string>();
-  for (const part of text.split(",")) {
+  for (const part of text.split(/[,，、]/)) {
     const tag = part.trim().replace(/\s+/g, " ");
     if (tag !== "" && !tags.has(tag.toLowerCase())) tags.set(tag.toLowerCase(), tag);
   }

@@ -1,5 +1,5 @@
 import type { FoundChat, SearchCounts, SearchFilter, SearchResults } from "../bridge/bindings";
-import { count } from "../primitives/format";
+import { t } from "../language/text";
 
 /** A place that a search has found: a message, or the title of a chat. */
 export interface Place {
@@ -24,11 +24,9 @@ export const placesElsewhere = ({ places, chats }: SearchResults): number =>
 
 /** `6 places in 5 chats`. With `capped` they are only the newest. */
 export function foundLabel({ places, chats, capped }: SearchResults): string {
-  const all = `${count(places)}${capped ? " and more" : ""} ${places === 1 ? "place" : "places"} found`;
-  return chats.length === 0 ? "Nothing found" : `${all}, in ${inChats(chats.length)}`;
+  if (chats.length === 0) return t("chats-search-nothing");
+  return t(capped ? "chats-search-found-capped" : "chats-search-found", { places, chats: chats.length });
 }
-
-const inChats = (many: number): string => (many === 1 ? "1 chat" : `${count(many)} chats`);
 
 /** A filter that can be chosen, and how many places it leaves. */
 export interface FilterChoice {
@@ -51,8 +49,8 @@ export function filterChoices(
     places,
   });
   const offered: FilterChoice[] = [
-    { filter: { kind: "week" }, name: "This week", places: week },
-    { filter: { kind: "pinned" }, name: "Pinned", places: pinned },
+    { filter: { kind: "week" }, name: t("chats-search-week"), places: week },
+    { filter: { kind: "pinned" }, name: t("chats-search-pinned"), places: pinned },
     ...tags.slice(0, TAGS).map(({ name, places }) => ofTag(name, places)),
   ];
   const others = offered.filter(({ filter, places }) => places > 0 || isSame(filter, chosen));
@@ -60,23 +58,23 @@ export function filterChoices(
   const missing = isOffered
     ? []
     : [ofTag(chosen.name, tags.find(({ name }) => name === chosen.name)?.places ?? 0)];
-  return [{ filter: { kind: "all" }, name: "All", places: all }, ...others, ...missing];
+  return [{ filter: { kind: "all" }, name: t("chats-search-all"), places: all }, ...others, ...missing];
 }
 
 export const isSame = (one: SearchFilter, other: SearchFilter): boolean =>
   one.kind === other.kind && (one.kind !== "tag" || other.kind !== "tag" || one.name === other.name);
 
 /** Says that there is nothing: `No pinned chat has “frost”`. */
-export function nothingLabel(query: string, filter: SearchFilter): string {
-  const what = `“${query.trim()}”`;
+export function nothingLabel(asked: string, filter: SearchFilter): string {
+  const query = asked.trim();
   switch (filter.kind) {
     case "all":
-      return `No chat has ${what}`;
+      return t("chats-search-none", { query });
     case "pinned":
-      return `No pinned chat has ${what}`;
+      return t("chats-search-none-pinned", { query });
     case "week":
-      return `No chat of this week has ${what}`;
+      return t("chats-search-none-week", { query });
     case "tag":
-      return `No chat with the tag ${filter.name} has ${what}`;
+      return t("chats-search-none-tagged", { tag: filter.name, query });
   }
 }

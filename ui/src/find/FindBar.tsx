@@ -1,6 +1,7 @@
 import type { KeyboardEvent } from "react";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { keysLabel } from "../palette/table";
-import { count } from "../primitives/format";
 import { Icon, type IconName } from "../primitives/icons";
 import { useStore } from "../state/store";
 import { closeFind, findWords, goToMatch, openFind } from "./actions";
@@ -23,52 +24,57 @@ export function FindBar() {
     goToMatch(steps);
   };
   return (
-    <section
-      className="find-bar"
-      aria-label="Matches in this chat"
-      data-testid="find-bar"
-      onKeyDown={onKeyDown}
-    >
+    <section className="find-bar" aria-label={t("find-matches")} data-testid="find-bar" onKeyDown={onKeyDown}>
       {find.field ? (
         <input
           type="text"
           className="find-field"
           autoComplete="off"
           spellCheck={false}
-          placeholder="Find in this chat"
-          aria-label="Find in this chat"
+          placeholder={t("find-field")}
+          aria-label={t("find-field")}
           data-testid="find-field"
           value={find.query}
           onChange={(event) => findWords(event.target.value)}
         />
       ) : (
         <span className="find-words">
-          <span className="find-query">“{find.query.trim()}”</span> in this chat
+          <RichText
+            id="find-words"
+            parts={{
+              query: () => (
+                <span className="find-query">{t("find-words.query", { query: find.query.trim() })}</span>
+              ),
+            }}
+          />
         </span>
       )}
       <span className="find-count numbers" role="status" data-testid="find-count">
-        <span className="off-screen">Match </span>
-        {find.query.trim() === ""
-          ? ""
-          : at < 0
-            ? `– of ${count(matches.length)}`
-            : `${count(at + 1)} of ${count(matches.length)}`}
+        <RichText
+          id="find-count"
+          args={{
+            place: find.query.trim() === "" ? "none" : at < 0 ? "lost" : "match",
+            at: at + 1,
+            all: matches.length,
+          }}
+          parts={{ unseen: (words) => <span className="off-screen">{words}</span> }}
+        />
       </span>
       <BarButton
         icon="up"
-        name="Previous match"
+        name={t("find-previous")}
         keys={keysLabel("find_previous")}
         testId="find-previous"
         onClick={() => goToMatch(-1)}
       />
       <BarButton
         icon="arrowDown"
-        name="Next match"
+        name={t("find-next")}
         keys={keysLabel("find_next")}
         testId="find-next"
         onClick={() => goToMatch(1)}
       />
-      <BarButton icon="close" name="Close" keys="Esc" testId="find-close" onClick={closeFind} />
+      <BarButton icon="close" name={t("find-close")} keys="Esc" testId="find-close" onClick={closeFind} />
     </section>
   );
 }

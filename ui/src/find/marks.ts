@@ -2,7 +2,7 @@ import { NOT_TEXT } from "../reveal/paint";
 import { matchesIn, type Query } from "./query";
 
 /** Elements that a word goes on through. */
-const INLINE = "a, em, strong, del, code, span, sub, sup, mark, kbd";
+const INLINE = "a,em,strong,del,code,span,sub,sup,mark,kbd";
 /** What stands in a message and is not of its text. */
 const LEFT_OUT = `${NOT_TEXT}, .file-size`;
 /** What the texts of a message stand in, and what its model thought, while that is open. */

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import type { Message, ReplyStats } from "../bridge/bindings";
+import { t } from "../language/text";
 import { perPass, rate, speedUp } from "../primitives/format";
 import { useStore } from "../state/store";
 
@@ -24,24 +25,24 @@ export function watch(watched: number | null, last: Message | undefined): number
 
 /** The words that are heard, once each: the gain where the line below the reply tells of one. */
 export function announcement({ status, stats }: Message): string {
-  if (status.state === "streaming") return "A reply is being written.";
-  if (status.state === "interrupted") return "Reply interrupted.";
+  if (status.state === "streaming") return t("frame-reply-begun");
+  if (status.state === "interrupted") return t("frame-reply-interrupted");
   switch (status.reason) {
     case "cancelled":
-      return "Reply stopped.";
+      return t("frame-reply-stopped");
     case "length":
-      return "Reply cut by the token limit.";
+      return t("frame-reply-cut");
     case "error":
-      return "Reply failed.";
+      return t("frame-reply-failed");
     case "stop":
-      return stats === null || stats.emitted === 0 ? "Reply finished." : `Reply finished, ${pace(stats)}.`;
+      return stats === null || stats.emitted === 0 ? t("frame-reply-finished") : finished(stats);
   }
 }
 
-/** How fast a reply was, against decoding without guesses where that was measured. */
-function pace(stats: ReplyStats): string {
+/** Says how fast a reply was, against decoding without guesses where that was measured. */
+function finished(stats: ReplyStats): string {
   const gained = speedUp(stats);
   return gained === null
-    ? `${rate(stats.tokens_per_second)} tokens a second`
-    : `${perPass(gained)} times plain`;
+    ? t("frame-reply-finished.speed", { speed: rate(stats.tokens_per_second) })
+    : t("frame-reply-finished.gain", { factor: perPass(gained) });
 }

@@ -11,6 +11,7 @@ import { chatEntries } from "../chatList/chatMenu";
 import { ExportSheet } from "../chatList/ExportSheet";
 import { TagsSheet } from "../chatList/TagsSheet";
 import { Trouble } from "../chatList/Trouble";
+import { t } from "../language/text";
 import { LinkAddress } from "../markdown/Link";
 import { JobAnnouncer } from "../models/JobAnnouncer";
 import { ModelPicker } from "../models/ModelPicker";
@@ -42,13 +43,19 @@ import { useNarrow } from "./useNarrow";
 import { useShortcuts } from "./useShortcuts";
 import { type Screen, sidebarShown } from "./view";
 
-/** What fills the window beside the sidebar, and what it is called. The chat has its own name. */
-const SCREENS: Record<Screen, { name: string | null; Content: ComponentType }> = {
-  chat: { name: null, Content: ChatScreen },
-  versions: { name: null, Content: VersionsScreen },
-  models: { name: "Models", Content: ModelsScreen },
-  benchmarks: { name: "Benchmarks", Content: BenchmarksScreen },
+/** What fills the window beside the sidebar. */
+const SCREENS: Record<Screen, ComponentType> = {
+  chat: ChatScreen,
+  versions: VersionsScreen,
+  models: ModelsScreen,
+  benchmarks: BenchmarksScreen,
 };
+
+/** What a screen is called; null for what has the name of the chat. */
+function nameOf(screen: Screen): string | null {
+  if (screen === "models") return t("action-models");
+  return screen === "benchmarks" ? t("action-benchmarks") : null;
+}
 
 /** The window; `run` does what keys and the palette say. */
 export function App({ run }: { run: Run }) {
@@ -56,8 +63,8 @@ export function App({ run }: { run: Run }) {
   const over = useStore((state) => state.narrow && state.drawer);
   const alone = useStore((state) => state.alone !== null);
   const screen = useScreen();
-  const { name, Content } = SCREENS[screen];
-  const title = useStore((state) => name ?? state.about?.title ?? openProject(state)?.name);
+  const Content = SCREENS[screen];
+  const title = useStore((state) => nameOf(screen) ?? state.about?.title ?? openProject(state)?.name);
   useShortcuts(run);
   useMenuBar();
   useLook();
@@ -144,7 +151,7 @@ function ChatScreen() {
             <button
               type="button"
               className="quiet-button title-project"
-              title={`To the project “${project.name}”`}
+              title={t("frame-to-project", { name: project.name })}
               data-testid="to-project"
               onClick={() => goToProject(project.id)}
             >
@@ -166,7 +173,7 @@ function ChatScreen() {
           <ModelPicker />
           <span className="spring" data-tauri-drag-region />
           {chat && (
-            <MenuButton label="More for this chat" testId="this-chat-more" entries={chatEntries(chat)}>
+            <MenuButton label={t("frame-more-for-chat")} testId="this-chat-more" entries={chatEntries(chat)}>
               <Icon name="more" />
             </MenuButton>
           )}
@@ -179,10 +186,10 @@ function ChatScreen() {
                 onClick={() => addFiles(project.id)}
               >
                 <Icon name="plus" />
-                <span>Add files</span>
+                <span>{t("frame-add-files")}</span>
               </button>
               <MenuButton
-                label="More for this project"
+                label={t("frame-more-for-project")}
                 testId="this-project-more"
                 entries={projectEntries(project)}
               >

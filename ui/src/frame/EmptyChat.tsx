@@ -1,7 +1,7 @@
 import { isTemporary } from "../chat/view";
+import { t } from "../language/text";
 import { demoAnswers } from "../models/models";
 import { Glyph } from "../primitives/Glyph";
-import { HERE } from "../primitives/platform";
 import { useStore } from "../state/store";
 import { FirstStart } from "./FirstStart";
 
@@ -21,9 +21,9 @@ export function EmptyChat() {
 function Temporary() {
   return (
     <div className="empty-chat" data-testid="empty-chat">
-      <h1 className="off-screen">Temporary chat</h1>
+      <h1 className="off-screen">{t("frame-temporary")}</h1>
       <Glyph guesses={1} />
-      <p>Nothing of this chat is stored. It is gone when you leave it, unless you keep it.</p>
+      <p>{t("frame-temporary.words")}</p>
     </div>
   );
 }
@@ -31,9 +31,9 @@ function Temporary() {
 function Calm() {
   return (
     <div className="empty-chat" data-testid="empty-chat">
-      <h1 className="off-screen">New chat</h1>
+      <h1 className="off-screen">{t("frame-new-chat")}</h1>
       <Glyph guesses={1} />
-      <p>Nothing you write leaves {HERE}.</p>
+      <p>{t("frame-stays-here")}</p>
     </div>
   );
 }

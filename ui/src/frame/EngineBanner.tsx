@@ -1,3 +1,4 @@
+import { t } from "../language/text";
 import { selectModel } from "../models/choose";
 import { progressBytes } from "../models/labels";
 import { setView, useModelName, useStore } from "../state/store";
@@ -16,7 +17,7 @@ export function EngineBanner() {
     case "starting":
       return (
         <p className="banner" role="status" data-testid="engine-banner">
-          The engine is starting.
+          {t("frame-engine-starting")}
         </p>
       );
     case "loading": {
@@ -24,13 +25,13 @@ export function EngineBanner() {
       return (
         <div className="banner" role="status" data-testid="engine-banner">
           <p className="banner-line">
-            <span className="banner-model">Loading {model}</span>
+            <span className="banner-model">{t("frame-loading", { model: model ?? "" })}</span>
             {engine.total > 0 && (
               <span className="banner-numbers numbers">{progressBytes(engine.done, engine.total)}</span>
             )}
           </p>
-          <progress value={share} aria-label="Weights read" />
-          <p className="banner-words">You can write already. The message goes off when the model is there.</p>
+          <progress value={share} aria-label={t("frame-loading.progress")} />
+          <p className="banner-words">{t("frame-loading.words")}</p>
         </div>
       );
     }
@@ -43,11 +44,11 @@ export function EngineBanner() {
               <>
                 {selected !== "" && (
                   <button type="button" className="button primary" onClick={() => selectModel(selected)}>
-                    Try again
+                    {t("frame-try-again")}
                   </button>
                 )}
                 <button type="button" className="button" onClick={() => setView({ modelPicker: true })}>
-                  Choose a model
+                  {t("frame-choose-model")}
                 </button>
               </>
             }

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { ErrorReport } from "../bridge/bindings";
+import { told } from "../language/told";
 import { noteKind } from "./noteKind";
 import { SignedNote } from "./SignedNote";
 
@@ -13,6 +14,16 @@ interface Props {
 }
 
 /** What went wrong and what to do about it. */
-export function ErrorNote({ error: { code, message, hint }, ...rest }: Props) {
-  return <SignedNote kind={noteKind(code)} message={message} hint={hint} role="alert" {...rest} />;
+export function ErrorNote({ error, children, ...rest }: Props) {
+  const { code, message, hint, details } = told(error);
+  return (
+    <SignedNote kind={noteKind(code)} message={message} hint={hint} role="alert" {...rest}>
+      {details && (
+        <p className="signed-details" lang="en">
+          {details}
+        </p>
+      )}
+      {children}
+    </SignedNote>
+  );
 }

@@ -1,23 +1,26 @@
 import { useId } from "react";
 import { send } from "../chat/actions";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { demoAnswers } from "../models/models";
 import { ActionButton } from "../primitives/ActionButton";
 import { Glyph } from "../primitives/Glyph";
 import { Icon } from "../primitives/icons";
-import { HERE, MAC } from "../primitives/platform";
 import { useReason, useStore } from "../state/store";
 import { ModelOffer } from "./ModelOffer";
 import { ModelsElsewhere } from "./ModelsElsewhere";
 
-/** Questions that the built-in model was made to answer, and shorter words for them. */
-const EXAMPLES = [
-  { words: "Tell me a story about an owl and a bell", question: "Tell me a story about an owl and a bell." },
-  {
-    words: "Make a table of four countries",
-    question: "Make a table with four countries and their capitals.",
-  },
-  { words: "What is multi-token prediction?", question: "What is multi-token prediction?" },
+/** Questions that the built-in model was made to answer, in the one language that it has, and shorter words for them. */
+const examples = () => [
+  { words: t("frame-example-story"), question: "Tell me a story about an owl and a bell." },
+  { words: t("frame-example-table"), question: "Make a table with four countries and their capitals." },
+  { words: t("frame-example-prediction"), question: "What is multi-token prediction?" },
 ];
+
+const GUESSED = {
+  one: (words: string) => <span className="draft-1">{words}</span>,
+  two: (words: string) => <span className="draft-2">{words}</span>,
+};
 
 /** What the app is about, for those who begin: its idea in a sentence, and the ways on. */
 export function FirstStart() {
@@ -28,16 +31,9 @@ export function FirstStart() {
       <header>
         <Glyph guesses={1} />
         <h1>
-          <span className="draft-1">Qwen</span>
-          <span className="draft-2"> on</span> {MAC ? "your" : "this"}
-          <span className="draft-1"> {MAC ? "Mac" : "computer"}</span>,
-          <span className="draft-1"> guessing</span>
-          <span className="draft-2"> ahead</span>.
+          <RichText id="frame-first" parts={GUESSED} />
         </h1>
-        <p>
-          The model guesses the next few words, checks them all in one go, and keeps the right ones. You get
-          the same text, sooner. Tinted words are guesses that were right; a deeper tint is one further ahead.
-        </p>
+        <p>{t("frame-first.words")}</p>
       </header>
       {(demo || none) && (
         <div className="first-ways">
@@ -48,7 +44,7 @@ export function FirstStart() {
       <footer className="first-foot">
         <p>
           <Icon name="lock" />
-          Nothing you write leaves {HERE}. No account.
+          {t("frame-stays-here.first")}
         </p>
         {(demo || none) && <ModelsElsewhere />}
       </footer>
@@ -62,10 +58,10 @@ function TryIt() {
   const heading = useId();
   return (
     <section aria-labelledby={heading}>
-      <h2 id={heading}>Try it now</h2>
-      <p>The demo model is tiny, and answers at once.</p>
+      <h2 id={heading}>{t("frame-try")}</h2>
+      <p>{t("frame-try.words")}</p>
       <ul className="examples">
-        {EXAMPLES.map(({ words, question }) => (
+        {examples().map(({ words, question }) => (
           <li key={words}>
             <ActionButton
               className="example"

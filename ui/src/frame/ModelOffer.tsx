@@ -2,6 +2,7 @@ import { useEffect, useId, useState } from "react";
 import { loadHistory } from "../benchmarks/actions";
 import { useBenchmarks } from "../benchmarks/store";
 import type { Job, LocalModel, RemoteModel } from "../bridge/bindings";
+import { t } from "../language/text";
 import { about, downloadModel, getModels, loadCatalogue, loadModel, openModels } from "../models/actions";
 import { HubError } from "../models/HubError";
 import { isRunning, share } from "../models/jobs";
@@ -21,7 +22,6 @@ import { SpeedPicture } from "../models/SpeedPicture";
 import { bothSpeeds, highest, localSpeed, remoteSpeed, type Speed, speedLine } from "../models/speed";
 import { ActionButton } from "../primitives/ActionButton";
 import { bytes, explained, formatLabel } from "../primitives/format";
-import { HERE } from "../primitives/platform";
 import { setView, useReason, useStore } from "../state/store";
 import { useFocusHandOver } from "./useFocusHandOver";
 import { useSpotlight } from "./useSpotlight";
@@ -39,7 +39,7 @@ export function ModelOffer({ demo }: { demo: boolean }) {
       className="model-offer"
       data-testid="model-offer"
     >
-      <h2 id={heading}>{offer.kind === "here" ? "A model to work with" : "Get a model to work with"}</h2>
+      <h2 id={heading}>{t(offer.kind === "here" ? "frame-offer" : "frame-offer.get")}</h2>
       <OfferContent offer={offer} demo={demo} />
     </section>
   );
@@ -79,7 +79,7 @@ function OfferContent({ offer, demo }: { offer: Offer; demo: boolean }) {
 function OtherModels() {
   return (
     <button type="button" className="quiet-button" data-testid="get-bigger" onClick={getModels}>
-      Other models
+      {t("frame-other-models")}
     </button>
   );
 }
@@ -132,10 +132,10 @@ function Get({ model }: { model: RemoteModel }) {
           {...explained(afterwards(model, choice))}
           className="button primary"
           data-testid="download-offered"
-          reason={starting ? "The download is being prepared." : problem}
+          reason={starting ? t("frame-download.prepared") : problem}
           onClick={start}
         >
-          Download
+          {t("frame-download")}
         </ActionButton>
         <OtherModels />
       </div>
@@ -153,7 +153,7 @@ function Coming({ job, demo }: { job: Job; demo: boolean }) {
   const label = stageLabel(stage);
   return (
     <>
-      <p>{demo ? "You can go on with the demo model." : "It can be used once it is ready."}</p>
+      <p>{t(demo ? "frame-coming.demo" : "frame-coming")}</p>
       <section ref={part} className="offered" tabIndex={-1} aria-label={name} data-testid="offer-coming">
         <p>
           <strong>{name}</strong> · {label}
@@ -184,7 +184,7 @@ function GoToJob({ id }: { id: number }) {
         openModels();
       }}
     >
-      Go to the download
+      {t("frame-download.open")}
     </button>
   );
 }
@@ -195,7 +195,7 @@ function Here({ model }: { model: LocalModel }) {
   const reason = useReason("open");
   return (
     <>
-      <p>It is on {HERE}:</p>
+      <p>{t("frame-is-here")}</p>
       <Model
         name={name}
         facts={line(format && formatLabel(format), bytes(model.disk_bytes))}
@@ -204,12 +204,12 @@ function Here({ model }: { model: LocalModel }) {
       <div className="offer-actions">
         <ActionButton
           className="button primary"
-          aria-label={`Use: ${name}`}
+          aria-label={t("frame-use.label", { name })}
           data-testid="use-offered"
           reason={reason}
           onClick={() => loadModel(path)}
         >
-          Use
+          {t("frame-use")}
         </ActionButton>
         <OtherModels />
       </div>
@@ -222,14 +222,10 @@ function Here({ model }: { model: LocalModel }) {
 function Anything({ demo }: { demo: boolean }) {
   return (
     <>
-      <p>
-        {demo
-          ? `The demo model knows short stories, a few facts and sums, and this app. For a real conversation, get a bigger one, or open one that is on ${HERE} already.`
-          : `Get one, or open one that is on ${HERE} already.`}
-      </p>
+      <p>{t(demo ? "frame-anything.demo" : "frame-anything")}</p>
       <div className="offer-actions">
         <button type="button" className="button primary" data-testid="get-bigger" onClick={getModels}>
-          Get a model
+          {t("frame-anything.get")}
         </button>
       </div>
     </>

@@ -1,4 +1,5 @@
 import type { LocalModel } from "../bridge/bindings";
+import { t } from "../language/text";
 import { about, loadModel, openModels } from "../models/actions";
 import { LibraryError } from "../models/LibraryError";
 import { elsewhereLabel, modelsElsewhere } from "../models/offer";
@@ -33,7 +34,7 @@ function Elsewhere({ models, first }: { models: LocalModel[]; first: LocalModel 
             openModels();
           }}
         >
-          {several ? "Use them" : "Use it"}
+          {t(several ? "frame-use-elsewhere.several" : "frame-use-elsewhere")}
         </ActionButton>
       </p>
       {!several && <LibraryError subject={subject} />}

@@ -1,3 +1,4 @@
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { setView, useStore } from "../state/store";
 import { undo } from "./undo";
@@ -12,14 +13,14 @@ export function Note() {
           <span className="note-words">{note.text}</span>
           {note.undo && (
             <button type="button" className="quiet-button" data-testid="undo" onClick={undo}>
-              Undo
+              {t("frame-undo")}
             </button>
           )}
           <button
             type="button"
             className="icon-button"
-            aria-label="Dismiss"
-            title="Dismiss"
+            aria-label={t("frame-dismiss")}
+            title={t("frame-dismiss")}
             onClick={() => setView({ note: null })}
           >
             <Icon name="close" />

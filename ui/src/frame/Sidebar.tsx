@@ -7,6 +7,7 @@ import { chooseImport, exportChats } from "../chatList/files";
 import { SearchField } from "../chatList/SearchField";
 import { SearchKeys, SearchResults } from "../chatList/SearchResults";
 import { TagFilter } from "../chatList/TagFilter";
+import { t } from "../language/text";
 import { openModels } from "../models/actions";
 import { keysLabel } from "../palette/table";
 import { Icon } from "../primitives/icons";
@@ -23,12 +24,13 @@ import { type Screen, sidebarShown } from "./view";
 
 export function SidebarToggle() {
   const open = useStore(sidebarShown);
+  const label = t(open ? "action-toggle-sidebar.hide" : "action-toggle-sidebar.show");
   return (
     <button
       type="button"
       className="icon-button"
-      aria-label={open ? "Hide the sidebar" : "Show the sidebar"}
-      title={open ? "Hide the sidebar" : "Show the sidebar"}
+      aria-label={label}
+      title={label}
       aria-expanded={open}
       data-testid="sidebar-toggle"
       onClick={toggleSidebar}
@@ -39,10 +41,10 @@ export function SidebarToggle() {
 }
 
 /** What else there is to open. */
-const SCREENS: { screen: Screen | "settings"; name: string; open: () => void }[] = [
-  { screen: "models", name: "Models", open: openModels },
-  { screen: "benchmarks", name: "Benchmarks", open: openBenchmarks },
-  { screen: "settings", name: "Settings", open: () => openSettings() },
+const screens = (): { screen: Screen | "settings"; name: string; open: () => void }[] => [
+  { screen: "models", name: t("action-models"), open: openModels },
+  { screen: "benchmarks", name: t("action-benchmarks"), open: openBenchmarks },
+  { screen: "settings", name: t("frame-settings"), open: () => openSettings() },
 ];
 
 export function Sidebar() {
@@ -57,19 +59,19 @@ export function Sidebar() {
       ref={sidebar}
       className="sidebar"
       style={width === null ? undefined : { width }}
-      aria-label="Chats and screens"
+      aria-label={t("frame-sidebar")}
       data-testid="sidebar"
       tabIndex={over ? -1 : undefined}
       onBlur={onBlur}
     >
       <div className="sidebar-head" data-tauri-drag-region>
         <MenuButton
-          label="More for all chats"
+          label={t("frame-more-for-chats")}
           testId="chats-more"
           entries={[
-            { name: "New project", reason: null, onSelect: createProject },
-            { name: "Import chats…", reason: null, onSelect: chooseImport },
-            { name: "Export all chats…", reason: null, onSelect: () => exportChats(null, "json") },
+            { name: t("action-new-project"), reason: null, onSelect: createProject },
+            { name: t("action-import-chats"), reason: null, onSelect: chooseImport },
+            { name: t("action-export-chats"), reason: null, onSelect: () => exportChats(null, "json") },
           ]}
         >
           <Icon name="more" />
@@ -78,7 +80,7 @@ export function Sidebar() {
       </div>
       <button type="button" className="sidebar-row new-chat" data-testid="new-chat" onClick={newChat}>
         <Icon name="write" />
-        <span className="sidebar-words">New chat</span>
+        <span className="sidebar-words">{t("action-new-chat")}</span>
         <kbd className="keys">{keysLabel("new_chat")}</kbd>
       </button>
       <SearchField />
@@ -97,7 +99,7 @@ export function Sidebar() {
         <SearchKeys />
       ) : (
         <ul className="screens">
-          {SCREENS.map(({ screen: name, name: words, open }) => (
+          {screens().map(({ screen: name, name: words, open }) => (
             <li key={name}>
               <button
                 type="button"

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { t } from "../language/text";
 import { changePreferences } from "../settings/actions";
 import { useStore } from "../state/store";
 
@@ -99,12 +100,12 @@ export function SidebarEdge({ sidebar, setDragged }: Props) {
       tabIndex={0}
       className="sidebar-edge"
       aria-orientation="vertical"
-      aria-label="Width of the sidebar"
+      aria-label={t("frame-sidebar-width")}
       aria-valuemin={LEAST}
       aria-valuemax={most}
       aria-valuenow={now}
-      aria-valuetext={`${now} pixels`}
-      title="Drag to change the width; a double click resets it"
+      aria-valuetext={t("frame-sidebar-width.now", { pixels: now })}
+      title={t("frame-sidebar-width.hint")}
       data-testid="sidebar-edge"
       onPointerDown={onPointerDown}
       onPointerMove={onPointerMove}

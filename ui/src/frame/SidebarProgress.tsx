@@ -1,5 +1,6 @@
 import { openBenchmarks } from "../benchmarks/actions";
 import type { Job } from "../bridge/bindings";
+import { t } from "../language/text";
 import { openModels } from "../models/actions";
 import { isRunning, share } from "../models/jobs";
 import { line, stageLabel } from "../models/labels";
@@ -23,7 +24,9 @@ export function SidebarProgress() {
 function briefly(seconds: number | null): string {
   const minutes = Math.round((seconds ?? 0) / 60);
   if (minutes === 0) return "";
-  return minutes < 60 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+  return minutes < 60
+    ? t("frame-minutes-left", { minutes })
+    : t("frame-hours-left", { hours: Math.round(minutes / 60) });
 }
 
 /** Some jobs: the name of the one that runs, how far it is, and a slim bar; or of one that stands still, and why. */
@@ -43,7 +46,12 @@ function JobProgress({ jobs, open }: { jobs: Job[]; open: () => void }) {
         <span className="progress-share">{state}</span>
         {job === failed && <span className="failed-dot" />}
       </span>
-      {running && <progress value={part ?? undefined} aria-label={`${stageLabel(job.stage)}: ${job.name}`} />}
+      {running && (
+        <progress
+          value={part ?? undefined}
+          aria-label={t("frame-progress", { stage: stageLabel(job.stage), name: job.name })}
+        />
+      )}
     </button>
   );
 }

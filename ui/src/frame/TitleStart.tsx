@@ -1,4 +1,5 @@
 import { newChat } from "../chat/navigation";
+import { t } from "../language/text";
 import { keysLabel } from "../palette/table";
 import { Icon } from "../primitives/icons";
 import { useStore } from "../state/store";
@@ -25,8 +26,8 @@ function NewChatButton() {
     <button
       type="button"
       className="icon-button"
-      aria-label="New chat"
-      title={`New chat (${keysLabel("new_chat")})`}
+      aria-label={t("action-new-chat")}
+      title={t("frame-new-chat-keys", { keys: keysLabel("new_chat") ?? "" })}
       data-testid="new-chat"
       onClick={newChat}
     >

@@ -1,6 +1,3 @@
-/** What the system's own menu on a right click has something for: to paste into, to correct, to undo. */
-const EDITABLE = "textarea, input:not([type=checkbox], [type=radio], [type=range])";
-
 /**
  * Keeps the webview's menu to where it is of use: to what can be edited, and to selected text, which can be copied and
  * looked up. Everywhere else it would offer to reload the page.
@@ -11,8 +8,10 @@ export function keepSystemMenu(): void {
   });
 }
 
+/** Whether the system's own menu on a right click has something for it: to paste into, to correct, to undo. */
 const isEditable = (target: EventTarget | null): boolean =>
-  target instanceof Element && target.closest(EDITABLE) !== null;
+  target instanceof Element &&
+  target.closest("textarea, input:not([type=checkbox], [type=radio], [type=range])") !== null;
 
 function isOnSelection({ clientX, clientY }: MouseEvent): boolean {
   const selection = document.getSelection();

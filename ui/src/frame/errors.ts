@@ -1,5 +1,7 @@
 import type { ErrorReport } from "../bridge/bindings";
 import { reportOf } from "../bridge/bridge";
+import { told } from "../language/told";
+import { sentences } from "../primitives/format";
 import { setView, useStore } from "../state/store";
 
 const state = () => useStore.getState();
@@ -13,8 +15,9 @@ export function showError(error: unknown, chat = state().chat): void {
 /** Says why something failed that has nothing to do with what is shown. */
 export const noteError = (error: unknown): void => noteReport(reportOf(error));
 
-export function noteReport({ message, hint }: ErrorReport): void {
-  setView({ note: { text: [message, hint].filter(Boolean).join(" "), undo: null } });
+export function noteReport(report: ErrorReport): void {
+  const { message, hint, details } = told(report);
+  setView({ note: { text: sentences(message, hint, details), undo: null } });
 }
 
 /** Does something; if it fails, the chat says why. */

@@ -49,7 +49,7 @@ describe("Escape", () => {
       ["closed", ["panel"]],
       ["closed", []],
     ]);
-    expect(closeNearest(document.body)).toBe("nothing was open");
+    expect(closeNearest(document.body)).toBe("nothing-open");
   });
 
   it("puts away the sidebar over the page before all that it lies over", () => {
@@ -62,16 +62,16 @@ describe("Escape", () => {
     useStore.setState({ query: "owl", sidebar: false, inspector: true });
     expect(closeNearest(document.body)).toBe("closed");
     expect(open()).toEqual(["search"]);
-    expect(closeNearest(document.body)).toBe("nothing was open");
+    expect(closeNearest(document.body)).toBe("nothing-open");
   });
 
   it("is left to what closes by itself", () => {
     useStore.setState(everything);
     document.body.innerHTML = '<input data-escape /><div class="popover"></div>';
     const field = document.querySelector("input") as HTMLInputElement;
-    expect(closeNearest(document.body), "a popover").toBe("left to it");
+    expect(closeNearest(document.body), "a popover").toBe("left-to-it");
     document.querySelector(".popover")?.remove();
-    expect(closeNearest(field), "what is being changed").toBe("left to it");
+    expect(closeNearest(field), "what is being changed").toBe("left-to-it");
     expect(open()).toHaveLength(4);
   });
 
@@ -81,9 +81,9 @@ describe("Escape", () => {
     const field = screen.getByTestId("search");
     const { filter } = initial;
     act(() => useStore.setState({ filter: { ...filter, text: "qwen" } }));
-    expect(closeNearest(field), "a text").toBe("left to it");
+    expect(closeNearest(field), "a text").toBe("left-to-it");
     act(() => useStore.setState({ filter, found: { models: [], asking: false, error: null } }));
-    expect(closeNearest(field), "what was found, after the text was removed").toBe("left to it");
+    expect(closeNearest(field), "what was found, after the text was removed").toBe("left-to-it");
     expect(open()).toContain("screen");
     act(() => useStore.setState({ found: null }));
     expect(closeNearest(field), "nothing").toBe("closed");
@@ -95,7 +95,7 @@ describe("Escape", () => {
     const closed = vi.fn();
     render(createElement(JobCancel, { job: job(1, { stage: "paused" }), onClose: closed }));
     const question = screen.getByTestId("confirm-cancel");
-    expect(closeNearest(question)).toBe("left to it");
+    expect(closeNearest(question)).toBe("left-to-it");
     await userEvent.setup().keyboard("{Escape}");
     expect(closed).toHaveBeenCalledOnce();
     expect(open()).toContain("screen");

@@ -40,12 +40,12 @@ const CLOSABLE: readonly Closable[] = [
 ];
 
 /** Puts away the nearest thing for an Escape at `focused`, and says what came of that. */
-export function closeNearest(focused: Element): "closed" | "left to it" | "nothing was open" {
+export function closeNearest(focused: Element): "closed" | "left-to-it" | "nothing-open" {
   const state = useStore.getState();
   const nearest = CLOSABLE.find(({ isOpen }) => isOpen(state, focused));
-  if (!nearest) return "nothing was open";
+  if (!nearest) return "nothing-open";
   nearest.close?.();
-  return nearest.close === null ? "left to it" : "closed";
+  return nearest.close === null ? "left-to-it" : "closed";
 }
 
 /** Whoever was among what was found goes on in the field. */

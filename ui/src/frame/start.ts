@@ -8,6 +8,7 @@ import { followChat, openChat, readAgain } from "../chat/navigation";
 import { followQueue, takeAllBack } from "../chat/queue";
 import { noteDeleted } from "../chatList/deleting";
 import { importChats } from "../chatList/files";
+import { followLanguage } from "../language/load";
 import { addModels, loadLibrary } from "../models/actions";
 import type { Run } from "../palette/table";
 import { addDropped } from "../projects/actions";
@@ -23,6 +24,7 @@ function onAppEvent(event: AppEvent, run: Run): void {
   switch (event.type) {
     case "preferences":
       syncPreferences(event.preferences);
+      followLanguage(keepTyped);
       break;
     case "settings":
       syncDefaults(event.settings);
@@ -40,7 +42,7 @@ function onAppEvent(event: AppEvent, run: Run): void {
       else if (event.type === "hidden") stopReading();
       else if (event.type === "action") run(event.action);
       else if (event.type === "open_chat") openChat(event.chat);
-      else if (event.type === "closing") handOver();
+      else if (event.type === "closing") keepTyped().then(shell.handedOver);
   }
 }
 
@@ -57,14 +59,12 @@ function leaveAlone(): void {
 }
 
 /**
- * Lets the shell keep what was typed and chosen last, before the app or a window ends. What waits in a window for one
+ * Lets the shell keep what was typed and chosen last, before the app, a window or its page ends. What waits in a window for one
  * chat is a draft again, which the main window shows.
  */
-function handOver(): Promise<unknown> {
+function keepTyped(): Promise<unknown> {
   if (useStore.getState().alone !== null) takeAllBack();
-  return Promise.all([saveTyped(), saveDrafts(), chatQueue.settled(), settingsQueue.settled()]).then(
-    shell.handedOver,
-  );
+  return Promise.all([saveTyped(), saveDrafts(), chatQueue.settled(), settingsQueue.settled()]);
 }
 
 /**

@@ -31,8 +31,8 @@ export function useShortcuts(run: Run): void {
 
 function act(event: KeyboardEvent, run: Run): boolean {
   if (event.key === "Escape") {
-    const done = event.repeat ? "left to it" : closeNearest(elementOf(event.target));
-    if (done !== "nothing was open") return done === "closed";
+    const done = event.repeat ? "left-to-it" : closeNearest(elementOf(event.target));
+    if (done !== "nothing-open") return done === "closed";
   }
   if (event.key === "F6" && !event.metaKey && !event.ctrlKey && !event.altKey)
     return goToArea(event.shiftKey ? -1 : 1);

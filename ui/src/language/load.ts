@@ -1,4 +1,5 @@
 import type { Language } from "../bridge/bindings";
+import { shell } from "../bridge/bridge";
 import { speak } from "./text";
 
 /** The texts of each language, read only where it is spoken. */
@@ -12,9 +13,22 @@ const LANGUAGES: Record<Language, () => Promise<{ default: string[] }>> = {
 /** What formats numbers and dates and chooses the forms of characters. */
 const LOCALES: Record<Language, string> = { en: "en", de: "de", zh: "zh-Hans", ja: "ja" };
 
-/** Lets the page speak a language. */
-export async function speakLanguage(language: Language): Promise<void> {
-  const { default: sources } = await LANGUAGES[language]();
-  speak(LOCALES[language], sources);
-  document.documentElement.lang = LOCALES[language];
+/** The language that this page speaks. */
+let spoken: Language = "en";
+
+const preferred = (): Promise<Language> => shell.language().catch(() => spoken);
+
+/** Lets the page speak the language that the app speaks. */
+export async function speakPreferred(): Promise<void> {
+  spoken = await preferred();
+  const { default: sources } = await LANGUAGES[spoken]();
+  speak(LOCALES[spoken], sources);
+  document.documentElement.lang = LOCALES[spoken];
+}
+
+/** Begins the page again where the app speaks another language by now; `keep` keeps what was typed. */
+export async function followLanguage(keep: () => Promise<unknown>): Promise<void> {
+  if ((await preferred()) === spoken) return;
+  await keep();
+  location.reload();
 }

@@ -10,14 +10,25 @@ let [language, texts] = ["en", new FluentBundle("en")];
 /** `{ PLATFORM() }`, by which a text chooses its words for a Mac: `mac`, or else `other`. */
 const PLATFORM: FluentFunction = () => (MAC ? "mac" : "other");
 
-/** Lets the page speak a language; `transform` changes each piece of text, such as for tests. */
-export function speak(locale: string, sources: string[], transform?: (text: string) => string): void {
+/** `{ LOWER($words) }`, words that begin with a capital elsewhere, in the middle of a sentence. */
+const LOWER: FluentFunction = ([words]) => String(words).toLowerCase();
+
+/** What changes each piece of text: nothing, but in tests of what is not a text. */
+let disguise: ((text: string) => string) | null = null;
+
+/** Lets the page say everything in disguise, so that one sees what it says otherwise. */
+export function speakInDisguise(transform: (text: string) => string): void {
+  disguise = transform;
+}
+
+/** Lets the page speak a language. */
+export function speak(locale: string, sources: string[]): void {
   language = locale;
-  // Isolated, names would hold characters that nobody sees, but that are copied and found.
   texts = new FluentBundle(locale, {
+    functions: { PLATFORM, LOWER },
+    // Isolated, names would hold characters that nobody sees, but that are copied and found.
     useIsolating: false,
-    functions: { PLATFORM },
-    ...(transform && { transform }),
+    ...(disguise && { transform: disguise }),
   });
   for (const source of sources) texts.addResource(new FluentResource(source));
 }

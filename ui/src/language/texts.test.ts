@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Entry, FluentParser, type Message, type Term, Visitor } from "@fluent/syntax";
 import { parseSync } from "vite";
 import { describe, expect, test } from "vitest";
@@ -16,7 +18,7 @@ const SOURCES = Object.entries(
 ).map(([path, text]) => [path.slice(3), text] as const);
 const OTHERS = ["de", "zh", "ja"];
 /** Whose names are made from a code. */
-const BY_CODE = /^error-/;
+const BY_CODE = /^(?:error|action)-/;
 
 const parser = new FluentParser({ withSpans: false });
 
@@ -92,6 +94,8 @@ function readSource(path: string, source: string): { used: string[]; faults: str
     }
     if (typeof node?.type !== "string") return;
     if (isNoProse(node)) return;
+    // What a case is compared with is not said.
+    if (node.type === "SwitchCase") return void visit(node.consequent, inFunction);
     if (node.type === "CallExpression" && ["t", "lookUp"].includes(node.callee.name)) {
       if (!inFunction) fault(node, "is said before there is a language");
       names(node.arguments[0], node.arguments[1]);
@@ -119,7 +123,7 @@ function readSource(path: string, source: string): { used: string[]; faults: str
     } else if (node?.type === "Literal" && typeof node.value === "string") {
       used.push(node.value);
       const needs = ENGLISH.get(node.value);
-      if (!needs) return fault(node, "is not among the texts");
+      if (!needs) return void fault(node, "is not among the texts");
       if (
         args?.type !== "ObjectExpression" ||
         args.properties.some((one: Node) => one.type === "SpreadElement")
@@ -136,16 +140,17 @@ function readSource(path: string, source: string): { used: string[]; faults: str
 }
 
 /** What programs read, in which no words are for people. */
-function isNoProse({ type, name, key, callee, test: tested }: Node): boolean {
+function isNoProse({ type, name, key, value, callee, tag }: Node): boolean {
   if (/^(?:Import|TS(?!As|Satisfies|NonNull)|Export(?:All))/.test(type)) return true;
   if (type === "NewExpression")
-    return /Error$|^RegExp$|^Set$/.test(callee.name ?? "") && callee.name !== "Set";
+    // What a ShellError says is shown.
+    return /^(?:Error|RegExp)$/.test(callee.name ?? "");
   if (type === "JSXAttribute")
     return /^(?:className|testId|data-.*|d|viewBox|type|role|style|key|points)$/.test(nameOf(name));
-  if (type === "SwitchCase") return tested === undefined;
-  if (type === "Property" && key.type === "Literal") return false;
+  if (type === "TaggedTemplateExpression") return tag.name === "verbatim";
+  if (type === "Property") return key.name === "kind" && value.type === "Literal";
   if (type !== "CallExpression") return false;
-  return /^(?:querySelector(?:All)?|closest|matches|getElementById|createElement|setAttribute|addEventListener|removeEventListener|test|warn|error)$/.test(
+  return /^(?:querySelector(?:All)?|closest|matches|getElementById|createElement|setAttribute|addEventListener|removeEventListener|startsWith|test|warn|error)$/.test(
     callee.property?.name ?? "",
   );
 }
@@ -164,6 +169,8 @@ function saidBy({ type, value }: Node): string | null {
 function isProse(said: string, shown: boolean): boolean {
   const words = said.trim();
   if (NO_WORDS.has(words)) return false;
+  // What style sheets say of screens and fonts.
+  if (/^\((?:prefers|min|max)-|^\d+px /.test(words)) return false;
   if (shown) return /\p{L}{2}/u.test(words);
   return (
     /\p{L}{2,}[,.:;…’]* \p{L}+/u.test(words) ||
@@ -176,6 +183,7 @@ function isProse(said: string, shown: boolean): boolean {
 const NO_WORDS = new Set([
   "Enter",
   "Escape",
+  "Esc",
   "Tab",
   "Backspace",
   "Delete",
@@ -186,6 +194,20 @@ const NO_WORDS = new Set([
   "Alt",
   "Meta",
   "Process",
+  "MTP",
+  "DFlash",
+  "File:",
+  "Foretoken",
+  "<!doctype html>",
+  // What the built-in model was made to answer.
+  "Tell me a story about an owl and a bell.",
+  "Make a table with four countries and their capitals.",
+  "What is multi-token prediction?",
+  // What a model reads before the passages of a long file.
+  "Parts of this file that fit the question, each with its place:",
+  // Languages, by the names that they have for themselves.
+  "English",
+  "Deutsch",
 ]);
 
 const READ = SOURCES.map(([path, source]) => [path, readSource(path, source)] as const);
@@ -199,6 +221,24 @@ test.each(FOLDERS)("the sources of %s say nothing themselves, but by names that 
 
 test("no text is without a use", () => {
   const used = new Set(READ.flatMap(([, { used }]) => used));
-  const idle = [...ENGLISH.keys()].filter((name) => !used.has(name) && !BY_CODE.test(name));
+  const idle = [...ENGLISH.keys()].filter(
+    (name) => !used.has(name) && !BY_CODE.test(name) && !OF_SHELL.has(name),
+  );
   expect(idle).toEqual([]);
+});
+
+/** What is said outside the page. */
+const OF_SHELL = textsOf("en/shell");
+
+test("the shell says what there is to say, and nothing else", () => {
+  const folder = join(import.meta.dirname, "../../../src-tauri/src");
+  const sources = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".rs"))
+    .map((file) => readFileSync(join(folder, file), "utf8"))
+    .join("\n");
+  const said = [...sources.matchAll(/\bsay(?:_of)?\(\s*"([\w.-]+)"/g)].map(([, name]) => name ?? "");
+  expect(said.filter((name) => !ENGLISH.has(name))).toEqual([]);
+  // What belongs to a text, such as its message, may be named by its end alone.
+  const names = [...OF_SHELL.keys()].filter((name) => !name.includes("."));
+  expect(names.filter((name) => !sources.includes(`"${name}"`))).toEqual([]);
 });

@@ -1,4 +1,8 @@
-/** All texts of this language, a file for each part of the page. */
+/** All texts of this language, a file for each part of the page; what is said outside of it is not among them. */
 export default Object.values(
-  import.meta.glob<string>("./locales/zh/*.ftl", { eager: true, query: "?raw", import: "default" }),
+  import.meta.glob<string>(["./locales/zh/*.ftl", "!./locales/*/shell.ftl"], {
+    eager: true,
+    query: "?raw",
+    import: "default",
+  }),
 );

@@ -1,4 +1,5 @@
 import { memo } from "react";
+import { t } from "../language/text";
 import { CodeBlock } from "./CodeBlock";
 import { Formula } from "./Formula";
 import { Inline } from "./Inline";
@@ -96,7 +97,9 @@ const Item = memo(
   function Item({ item, loose }: ItemProps) {
     return (
       <li className={item.task ? "task" : loose ? "loose" : undefined}>
-        {item.task && <input type="checkbox" checked={item.checked === true} disabled aria-label="Task" />}
+        {item.task && (
+          <input type="checkbox" checked={item.checked === true} disabled aria-label={t("markdown-task")} />
+        )}
         <Blocks tokens={item.tokens} />
       </li>
     );

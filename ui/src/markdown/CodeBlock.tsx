@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from "react";
+import { t } from "../language/text";
 import { kindOf } from "../preview/kinds";
 import { Preview } from "../preview/Preview";
 import { CopyButton } from "../primitives/CopyButton";
@@ -22,7 +23,7 @@ export function CodeBlock({ token: { lang = "", raw, text } }: { token: Tokens.C
     <figure className="code-block" dir="ltr">
       <figcaption>
         <span>{languageName(name)}</span>
-        {shown === "html" && <span className="code-note">Scripts do not run here.</span>}
+        {shown === "html" && <span className="code-note">{t("markdown-code.no-scripts")}</span>}
         <span className="code-actions">
           {kind && (
             <button
@@ -31,10 +32,10 @@ export function CodeBlock({ token: { lang = "", raw, text } }: { token: Tokens.C
               data-testid="toggle-preview"
               onClick={() => setPreviewed(shown === null)}
             >
-              {shown ? "Code" : "Preview"}
+              {t(shown ? "markdown-code" : "markdown-code.preview")}
             </button>
           )}
-          <CopyButton text={text} label="Copy" />
+          <CopyButton text={text} label={t("markdown-code.copy")} />
         </span>
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}

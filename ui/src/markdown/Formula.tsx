@@ -1,4 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useSyncExternalStore } from "react";
+import { t } from "../language/text";
 import type { FormulaSource } from "./formulas";
 
 type Typeset = (tex: string, display: boolean) => Element | null;
@@ -51,11 +52,12 @@ export function Formula({ raw, tex, display }: FormulaSource) {
     if (drawn) place.current?.replaceChildren(drawn);
   }, [drawn]);
 
+  const label = t("markdown-formula");
   if (!drawn) return <code className="formula-source">{raw.trim()}</code>;
   if (!display) return <span ref={place} className="formula" />;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for input, and a section would be a landmark
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-    <span ref={place} className="formula display" role="group" tabIndex={0} aria-label="Formula" />
+    <span ref={place} className="formula display" role="group" tabIndex={0} aria-label={label} />
   );
 }

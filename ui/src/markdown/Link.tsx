@@ -1,5 +1,6 @@
 import { Popover } from "@base-ui/react/popover";
 import { type KeyboardEvent, type ReactNode, useId } from "react";
+import { t } from "../language/text";
 import { CopyButton } from "../primitives/CopyButton";
 import { type Address, wholeOf } from "./address";
 import { openLink } from "./openLink";
@@ -55,7 +56,7 @@ export function LinkAddress() {
           >
             <Popover.Popup
               className="popover link-address"
-              aria-label="Address of the link"
+              aria-label={t("markdown-link")}
               initialFocus={false}
             >
               {payload && <Shown address={payload.address} />}
@@ -82,9 +83,9 @@ export function Shown({ address }: { address: Address }) {
           {note}
         </p>
       ))}
-      <CopyButton text={whole} label="Copy address" />
+      <CopyButton text={whole} label={t("markdown-link.copy")} />
       <button type="button" className="quiet-button" data-testid="open-link" onClick={() => openLink(whole)}>
-        {address.mail ? "Write a mail" : "Open in the browser"}
+        {t(address.mail ? "markdown-link.mail" : "markdown-link.open")}
       </button>
     </div>
   );

@@ -1,4 +1,5 @@
 import { memo } from "react";
+import { t } from "../language/text";
 import { CopyButton } from "../primitives/CopyButton";
 import { Inline, plainText } from "./Inline";
 import type { Tokens } from "./lex";
@@ -8,7 +9,7 @@ export function Table({ token }: { token: Tokens.Table }) {
     <div className="table-block">
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for input, and a section would be a landmark */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard */}
-      <div className="table-scroll" role="group" tabIndex={0} aria-label="Table">
+      <div className="table-scroll" role="group" tabIndex={0} aria-label={t("markdown-table")}>
         <table dir="auto">
           <thead>
             <Row cells={token.header} />
@@ -21,7 +22,11 @@ export function Table({ token }: { token: Tokens.Table }) {
           </tbody>
         </table>
       </div>
-      <CopyButton text={() => cellsOf(token)} label="Copy table" className="quiet-button table-copy" />
+      <CopyButton
+        text={() => cellsOf(token)}
+        label={t("markdown-table.copy")}
+        className="quiet-button table-copy"
+      />
     </div>
   );
 }

@@ -1,4 +1,6 @@
 import { toUnicode } from "punycode/";
+import { t } from "../language/text";
+import { writtenBy } from "../primitives/format";
 
 /**
  * An address as it is shown and as it is opened: `start`, `host` and `rest` in a row. It is ASCII alone, so that
@@ -36,7 +38,7 @@ export function addressOfLink(written: string, text: string): Address | null {
   const address = addressOf(written);
   const said = /^(?:https?:\/\/|www\.)\S+$/i.test(text.trim()) ? addressOf(withScheme(text.trim())) : null;
   if (address === null || said === null || withoutWww(said.host) === withoutWww(address.host)) return address;
-  return { ...address, notes: [`The text of the link names another site, ${said.host}.`, ...address.notes] };
+  return { ...address, notes: [t("markdown-link-other-site", { site: said.host }), ...address.notes] };
 }
 
 const withScheme = (text: string): string => (/^www\./i.test(text) ? `https://${text}` : text);
@@ -50,7 +52,7 @@ function pageOf(url: URL): Address {
   const rest = `${port && `:${port}`}${pathname}${search}${hash}`;
   const notes = imitations(host);
   if (username !== "" || password !== "")
-    notes.unshift(`A name to sign in with, “${username}”, is left out: the site is ${host}.`);
+    notes.unshift(t("markdown-link-sign-in", { name: username, site: host }));
   return { start: `${protocol}//`, host, rest, mail: false, notes };
 }
 
@@ -69,7 +71,7 @@ function mailOf({ pathname, search }: URL): Address | null {
   const oneLine = subject.replace(/[\s\p{C}]+/gu, " ").trim();
   const notes = imitations(host);
   if (others.length > 0 || fields.length > (subject === "" ? 0 : 1))
-    notes.push("More is written in the link. Only one mailbox and the subject are kept.");
+    notes.push(t("markdown-link-one-mailbox"));
   return {
     start: `mailto:${encodeURIComponent(local).replaceAll("%2B", "+")}@`,
     host,
@@ -97,23 +99,26 @@ function hostOf(domain: string): string | null {
 
 /** Scripts that names of sites are written in, or nearly all of them. */
 const SCRIPTS = [
-  "Latin",
-  "Cyrillic",
-  "Greek",
-  "Armenian",
-  "Georgian",
-  "Cherokee",
-  "Hebrew",
-  "Arabic",
-  "Devanagari",
-  "Bengali",
-  "Tamil",
-  "Thai",
-  "Han",
-  "Hiragana",
-  "Katakana",
-  "Hangul",
-].map((name) => ({ name, letter: new RegExp(`\\p{Script=${name}}`, "u") }));
+  "latin",
+  "cyrillic",
+  "greek",
+  "armenian",
+  "georgian",
+  "cherokee",
+  "hebrew",
+  "arabic",
+  "devanagari",
+  "bengali",
+  "tamil",
+  "thai",
+  "han",
+  "hiragana",
+  "katakana",
+  "hangul",
+].map((name) => ({
+  name,
+  letter: new RegExp(`\\p{Script=${name.charAt(0).toUpperCase()}${name.slice(1)}}`, "u"),
+}));
 
 /** Says how a host reads whose letters are not all ASCII: they may look like those of another one. */
 function imitations(host: string): string[] {
@@ -121,7 +126,13 @@ function imitations(host: string): string[] {
   if (name === host) return [];
   const labels = name.split(".").filter((label) => /\P{ASCII}/u.test(label));
   const scripts = SCRIPTS.filter(({ letter }) => labels.some((label) => letter.test(label)));
-  const words = scripts.map(({ name }) => name).join(" and ") || "foreign";
-  // A name from right to left leaves the sentence as it is.
-  return [`Written out it is “\u2068${name}\u2069”, with ${words} letters. It may imitate another site.`];
+  const names = scripts.length > 0 ? scripts.map(({ name }) => name) : ["other"];
+  const words = names.map((script) => t("markdown-script", { script }));
+  return [
+    t("markdown-link-letters", {
+      // A name from right to left leaves the sentence as it is.
+      name: `\u2068${name}\u2069`,
+      scripts: new Intl.ListFormat(writtenBy()).format(words),
+    }),
+  ];
 }

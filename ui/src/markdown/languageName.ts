@@ -1,3 +1,5 @@
+import { t } from "../language/text";
+
 /** Languages whose names are not their word in small letters with a capital. */
 const NAMES: Record<string, string> = {
   "c++": "C++",
@@ -11,10 +13,6 @@ const NAMES: Record<string, string> = {
   json: "JSON",
   jsx: "JSX",
   php: "PHP",
-  py: "Python",
-  rb: "Ruby",
-  rs: "Rust",
-  sh: "Shell",
   sql: "SQL",
   svg: "SVG",
   toml: "TOML",
@@ -26,8 +24,14 @@ const NAMES: Record<string, string> = {
   yml: "YAML",
 };
 
+/** What is short for a language. */
+const SHORT: Record<string, string> = { py: "python", rb: "ruby", rs: "rust", sh: "shell" };
+
 /** What people call the language that a model wrote beside the fence of its code. */
 export function languageName(written: string): string {
-  const word = written.toLowerCase();
-  return NAMES[word] ?? (word === "" ? "Text" : word.charAt(0).toUpperCase() + word.slice(1));
+  const small = written.toLowerCase();
+  const word = SHORT[small] ?? small;
+  return (
+    NAMES[word] ?? (word === "" ? t("markdown-code.plain") : word.charAt(0).toUpperCase() + word.slice(1))
+  );
 }

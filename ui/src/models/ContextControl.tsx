@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { radios } from "../primitives/radios";
@@ -18,25 +19,20 @@ export function ContextControl() {
     const choice = choices[index];
     if (choice !== undefined && choice !== chosen) setFitContext(choice);
   };
-  const { group, radio } = radios("Length of a chat", at, check);
+  const { group, radio } = radios(t("models-context.length"), at, check);
   return (
     <PopoverButton
-      label={
-        <span className="numbers">
-          <span className="context-words">Fit for chats of </span>
-          {thousands(chosen)}
-        </span>
-      }
-      title="What fit is judged for"
+      label={<span className="numbers">{t("models-context", { length: thousands(chosen) })}</span>}
+      title={t("models-context.title")}
       testId="context-control"
       side="bottom"
       className="button context-control"
       popupClassName="lengths"
-      hint="How long a chat the verdicts are for"
+      hint={t("models-context.hint")}
       open={open}
       onOpenChange={setOpen}
     >
-      <h2>Length of a chat</h2>
+      <h2>{t("models-context.length")}</h2>
       <div className="choices" {...group}>
         {choices.map((choice, index) => (
           <button
@@ -49,16 +45,15 @@ export function ContextControl() {
               setOpen(false);
             }}
           >
-            <span className="choice-name numbers">{thousands(choice)} tokens</span>
+            <span className="choice-name numbers">
+              {t("models-context-tokens", { tokens: thousands(choice) })}
+            </span>
             <span className="choice-words">{chatLabel(choice)}</span>
             {index === at && <Icon name="check" />}
           </button>
         ))}
       </div>
-      <p className="popover-note">
-        A longer chat takes more memory. Whether a model fits, and which one is recommended, is judged for a
-        chat of this length. It sets no limit.
-      </p>
+      <p className="popover-note">{t("models-context.note")}</p>
       <LibraryError subject={about.context} />
     </PopoverButton>
   );

@@ -1,4 +1,5 @@
 import type { Weights } from "../bridge/bindings";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { radios } from "../primitives/radios";
 
@@ -10,32 +11,32 @@ interface Option {
   words: string;
 }
 
-const QUANTIZED: Option[] = [
+const quantized = (): Option[] => [
   {
     key: "4",
     weights: { kind: "bits", bits: 4 },
     name: "4-bit",
-    words: "Recommended. Small and fast, with little loss",
+    words: t("model-convert-4-bit"),
   },
   {
     key: "8",
     weights: { kind: "bits", bits: 8 },
     name: "8-bit",
-    words: "Twice the size, next to no loss",
+    words: t("model-convert-8-bit"),
   },
 ];
-const PUBLISHED: Option = {
+const asPublished = (): Option => ({
   key: "none",
   weights: { kind: "published" },
-  name: "None",
-  words: "As published: the largest and slowest",
-};
-const QUALITY: Option = {
+  name: t("model-convert-none"),
+  words: t("model-convert-none.words"),
+});
+const byQuality = (): Option => ({
   key: "quality",
   weights: null,
-  name: "By quality",
-  words: "Each part gets the bits that it needs. You choose how close",
-};
+  name: t("model-convert-quality"),
+  words: t("model-convert-quality.words"),
+});
 
 interface Props {
   /** What is asked for; null while it is a size by quality that is not chosen yet. */
@@ -59,14 +60,18 @@ function isSame(a: Weights | null, b: Weights | null): boolean {
 
 /** How a model in full precision is converted. */
 export function ConversionForm({ weights, onWeights, published, onQuality, keepRaw, onKeepRaw }: Props) {
-  const options = [...QUANTIZED, ...(onQuality ? [QUALITY] : []), ...(published ? [PUBLISHED] : [])];
+  const options = [
+    ...quantized(),
+    ...(onQuality ? [byQuality()] : []),
+    ...(published ? [asPublished()] : []),
+  ];
   const at = options.findIndex((option) => isSame(option.weights, weights));
   const check = (index: number) => {
     const option = options[index];
     if (option?.weights === null) onQuality?.();
     else if (option) onWeights(option.weights);
   };
-  const { group, radio } = radios("Conversion", at, check);
+  const { group, radio } = radios(t("model-conversion"), at, check);
   return (
     <div className={onQuality ? "conversion with-quality" : "conversion"}>
       <div className="choices" {...group}>
@@ -92,7 +97,7 @@ export function ConversionForm({ weights, onWeights, published, onQuality, keepR
             data-testid="keep-raw"
             onChange={(event) => onKeepRaw(event.target.checked)}
           />
-          Keep the original files after the conversion
+          {t("model-keep-original")}
         </label>
       )}
     </div>

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { KeptOffer, LocalModel, Weights } from "../bridge/bindings";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { percent } from "../primitives/format";
 import { Sheet } from "../primitives/Sheet";
@@ -58,20 +59,22 @@ export function ConvertSheet({ model, open, onClose }: Props) {
   let body: ReactNode = null;
   let foot = (
     <ActionButton className="button primary" data-testid="convert" reason={null} onClick={convert}>
-      Convert
+      {t("model-convert")}
     </ActionButton>
   );
   if (byQuality && probe) {
     const part = share(probe);
-    const state = isRunning(probe) && part !== null ? `: ${percent(part)}` : "";
-    body = <p className="sheet-words">You can choose a size once it is measured.</p>;
+    const stage = stageLabel(probe.stage);
+    body = <p className="sheet-words">{t("model-convert-later")}</p>;
     foot = (
       <p className="sheet-state numbers" role="status">
-        {`${stageLabel(probe.stage)}${state}`}
+        {isRunning(probe) && part !== null
+          ? t("model-convert-measuring", { stage, share: percent(part) })
+          : stage}
       </p>
     );
   } else if (byQuality && kept === undefined) {
-    foot = <p className="sheet-state">Looking for what was measured…</p>;
+    foot = <p className="sheet-state">{t("model-convert-looking")}</p>;
   } else if (byQuality && offer && stop) {
     body = (
       <>
@@ -82,14 +85,14 @@ export function ConvertSheet({ model, open, onClose }: Props) {
           onChoose={({ bytes }) => setWeights({ kind: "chosen", bytes })}
         />
         <p className="sheet-words soft">
-          {`Measured on: ${textName(kept?.text ?? null)}. `}
+          {t("model-measured-on", { text: textName(kept?.text ?? null) })}{" "}
           <button
             type="button"
             className="word-button"
             data-testid="measure-again"
             onClick={() => setAgain(true)}
           >
-            Measure again…
+            {t("model-measure-again")}
           </button>
         </p>
       </>
@@ -98,26 +101,29 @@ export function ConvertSheet({ model, open, onClose }: Props) {
       <ActionButton
         className="button primary"
         data-testid="convert"
-        reason={stop.model ? "A model of this size is here already." : null}
+        reason={stop.model ? t("model-convert-here") : null}
         onClick={convert}
       >
-        Convert
+        {t("model-convert")}
       </ActionButton>
     );
   } else if (byQuality) {
     body = <MeasureFirst path={path} text={text} onText={setText} />;
     foot = (
       <ActionButton className="button primary" data-testid="measure" reason={null} onClick={measure}>
-        Measure
+        {t("model-measure")}
       </ActionButton>
     );
   }
-  const put = "The converted model is put into the library, and its speed is measured.";
   return (
-    <Sheet open={open} onClose={close} title={`Convert ${model.name}`} testId="convert-sheet" foot={foot}>
-      <p className="sheet-words">
-        Fewer bits for each weight take less memory and answer faster. The MTP head is kept.
-      </p>
+    <Sheet
+      open={open}
+      onClose={close}
+      title={t("model-convert-sheet", { name: model.name })}
+      testId="convert-sheet"
+      foot={foot}
+    >
+      <p className="sheet-words">{t("model-convert-why")}</p>
       <ConversionForm
         weights={weights}
         onWeights={setWeights}
@@ -126,7 +132,7 @@ export function ConvertSheet({ model, open, onClose }: Props) {
         onKeepRaw={setKeepRaw}
       />
       {body}
-      <p className="sheet-words soft">{own ? put : `${put} The original stays as it is.`}</p>
+      <p className="sheet-words soft">{t(own ? "model-convert-then" : "model-convert-then.keeping")}</p>
     </Sheet>
   );
 }

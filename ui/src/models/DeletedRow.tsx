@@ -1,5 +1,6 @@
 import type { DeletedModel } from "../bridge/bindings";
 import { useSpotlight } from "../frame/useSpotlight";
+import { t } from "../language/text";
 import { bytes } from "../primitives/format";
 import { about } from "./actions";
 import { LibraryError } from "./LibraryError";
@@ -11,17 +12,17 @@ export function DeletedRow({ model, onRestore }: { model: DeletedModel; onRestor
     <li className="row deleted-row">
       <div className="row-line">
         <p className="row-text soft numbers">
-          {model.name} is deleted. Its {bytes(model.disk_bytes)} are freed when you quit.
+          {t("models-deleted-model", { name: model.name, size: bytes(model.disk_bytes) })}
         </p>
         <button
           ref={undo}
           type="button"
           className="button"
-          aria-label={`Undo: bring back ${model.name}`}
+          aria-label={t("models-deleted-model.bring-back", { name: model.name })}
           data-testid="undo-delete"
           onClick={onRestore}
         >
-          Undo
+          {t("models-deleted-model.undo")}
         </button>
       </div>
       <LibraryError subject={about.deleted(model.path)} />

@@ -1,10 +1,11 @@
 import type { DraftModelOffer, LocalDraftModel, LocalModel } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { useSpotlight } from "../frame/useSpotlight";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
-import { SHOW_FOLDER } from "../primitives/platform";
 import { useStore } from "../state/store";
 import { about, deleteModel, forgetModel, getDraftModel, reveal } from "./actions";
 import { draftModelsOf, NO_DRAFT_MODELS, offerSize, offerState } from "./draftModels";
@@ -24,12 +25,12 @@ export function DraftModels({ model, inUse }: Props) {
   const offer = model.draft_model_offer;
   if (drafts.length === 0 && offer === null) return null;
   return (
-    <ul className="drafts" aria-label={`Draft model of ${model.name}`}>
+    <ul className="drafts" aria-label={t("models-draft-of", { name: model.name })}>
       {drafts.map((draft) => (
         <DraftModelRow
           key={draft.path}
           draft={draft}
-          title={`Draft model: ${draft.name}`}
+          title={t("models-draft", { name: draft.name })}
           words={<Use draft={draft} model={model} inUse={inUse} />}
         />
       ))}
@@ -44,8 +45,8 @@ export function LonelyDraftModels() {
   const lonely = all.filter(({ targets, origin }) => targets.length === 0 && origin !== "built_in");
   if (lonely.length === 0) return null;
   return (
-    <section aria-label="Draft models without their model" data-testid="lonely-draft-models">
-      <p className="group-name">Draft models without their model</p>
+    <section aria-label={t("models-lonely-drafts")} data-testid="lonely-draft-models">
+      <p className="group-name">{t("models-lonely-drafts")}</p>
       <ul className="rows">
         {lonely.map((draft) => (
           <DraftModelRow key={draft.path} draft={draft} title={draft.name} className="row" />
@@ -66,7 +67,7 @@ interface RowProps {
 function DraftModelRow({ draft, title, words, className }: RowProps) {
   const { path, name, state, origin, repo } = draft;
   const row = useSpotlight<HTMLLIElement>(about.model(path));
-  const offline = state.state === "offline" ? "It is offline" : null;
+  const offline = state.state === "offline" ? t("models-is-offline") : null;
   const keep = keepReason(origin, false) ?? offline;
   return (
     <li ref={row} className={className} tabIndex={-1} data-testid="draft-model">
@@ -82,26 +83,32 @@ function DraftModelRow({ draft, title, words, className }: RowProps) {
           {words}
           {draft.update_available && repo !== null && (
             <p className="row-words">
-              A newer version is on the Hub.{" "}
-              <button
-                type="button"
-                className="word-button"
-                onClick={() => getDraftModel(repo, about.model(path))}
-              >
-                Get it
-              </button>
+              <RichText
+                id="models-newer-draft"
+                parts={{
+                  get: (words) => (
+                    <button
+                      type="button"
+                      className="word-button"
+                      onClick={() => getDraftModel(repo, about.model(path))}
+                    >
+                      {words}
+                    </button>
+                  ),
+                }}
+              />
             </p>
           )}
         </div>
         <div className="row-actions">
           <MenuButton
-            label={`More for ${name}`}
+            label={t("models-more-for", { name })}
             testId="draft-model-more"
             entries={[
-              { name: SHOW_FOLDER, reason: offline, onSelect: () => reveal(path) },
+              { name: t("word-show-folder"), reason: offline, onSelect: () => reveal(path) },
               origin === "folder"
-                ? { name: "Remove from the list", reason: null, onSelect: () => forgetModel(path) }
-                : { name: "Delete", reason: keep, onSelect: () => deleteModel(path) },
+                ? { name: t("models-remove-from-list"), reason: null, onSelect: () => forgetModel(path) }
+                : { name: t("models-delete"), reason: keep, onSelect: () => deleteModel(path) },
             ]}
           >
             <Icon name="more" />
@@ -114,20 +121,19 @@ function DraftModelRow({ draft, title, words, className }: RowProps) {
   );
 }
 
-/** How the engine begins to say why it left a draft model out. */
-const REFUSED = "Its draft model cannot be used";
+/** Whether the engine says why it left a draft model out. */
+const isRefusal = (note: string): boolean => note.startsWith("Its draft model cannot be used");
 
 /** Why a model does not guess with this draft model, if it does not. */
 function Use({ draft, model, inUse }: Props & { draft: LocalDraftModel }) {
   const engine = useStore((state) => state.engine);
   const loaded = inUse && engine.state === "ready" ? engine.model : null;
-  const refused = loaded?.notes.find((note) => note.startsWith(REFUSED));
-  if (model.draft_model !== draft.path)
-    return <p className="row-words">Not used: the other draft model suits it better.</p>;
+  const refused = loaded?.notes.find(isRefusal);
+  if (model.draft_model !== draft.path) return <p className="row-words">{t("models-draft-not-used")}</p>;
   if (loaded === null || loaded.draft_model?.path === draft.path) return null;
   return (
     <p className="row-words" data-testid="draft-model-waits">
-      {refused ?? "It is used as soon as no reply is being written."}
+      {refused ?? t("models-draft-waits")}
     </p>
   );
 }
@@ -138,12 +144,9 @@ function OfferRow({ offer, model }: { offer: DraftModelOffer; model: LocalModel 
       <div className="row-line">
         <div className="row-text">
           <p className="draft-line">
-            <span className="draft-name">Draft model: none yet</span>
+            <span className="draft-name">{t("models-draft.none")}</span>
           </p>
-          <p className="row-words">
-            {offer.name} is a small model that guesses several words ahead for this one to check. Where that
-            pays, replies come sooner.
-          </p>
+          <p className="row-words">{t("models-draft-offer", { name: offer.name })}</p>
         </div>
         <div className="row-actions">
           <GetDraftModel offer={offer} subject={about.draftOf(model.path)} />
@@ -167,12 +170,12 @@ export function GetDraftModel({ offer, subject, short = false }: GetProps) {
   const library = useStore((state) => state.library);
   const { words, reason } = offerState(offer, library);
   if (words !== null) return <span className="row-state numbers">{words}</span>;
-  const label = line("Get", !short && offerSize(offer));
+  const label = line(t("models-get"), !short && offerSize(offer));
   return (
     <ActionButton
       className="button numbers"
       data-testid="get-draft-model"
-      aria-label={`${label}: ${offer.name}`}
+      aria-label={t("models-action-of", { action: label, name: offer.name })}
       reason={reason}
       onClick={() => getDraftModel(offer.repo, subject)}
     >

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { HubAccess, HubSettings } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { useStore } from "../state/store";
@@ -8,27 +9,24 @@ import { about, setHub } from "./actions";
 
 type Part = keyof HubSettings;
 
-const PARTS: Record<Part, { name: string; placeholder: string; note: string }> = {
-  address: {
-    name: "Address of the Hub",
-    placeholder: "https://huggingface.co",
-    note: "Of a mirror, for example. Searches and downloads go there, and your token too. Empty: the usual one.",
-  },
-  proxy: {
-    name: "Proxy for the Hub",
-    placeholder: "http://proxy.example.org:8080",
-    note: "Searches and downloads go through it. Empty: as your system has it.",
-  },
+const PLACEHOLDERS: Record<Part, string> = {
+  address: "https://huggingface.co",
+  proxy: "http://proxy.example.org:8080",
 };
 
-export const hubPartName = (part: Part): string => PARTS[part].name;
+export const hubPartName = (part: Part): string =>
+  t(part === "address" ? "models-hub-address" : "models-hub-proxy");
 
 /** What counts now, and who said so. */
 export function hubPartWords({ settings, endpoint_variable, proxy_variable }: HubAccess, part: Part): string {
   if (settings[part] !== "") return settings[part];
   if (part === "address")
-    return endpoint_variable === null ? "huggingface.co" : `${endpoint_variable}, from HF_ENDPOINT`;
-  return proxy_variable === null ? "As your system has it" : `The one in the variable ${proxy_variable}`;
+    return endpoint_variable === null
+      ? "huggingface.co"
+      : t("models-hub-address.from-variable", { address: endpoint_variable });
+  return proxy_variable === null
+    ? t("models-hub-proxy.system")
+    : t("models-hub-proxy.from-variable", { variable: proxy_variable });
 }
 
 /** Opens the field that a part of how the Hub is reached is typed into. */
@@ -36,8 +34,8 @@ export function HubAddressControl({ part }: { part: Part }) {
   const [open, setOpen] = useState(false);
   return (
     <PopoverButton
-      label="Change…"
-      title={PARTS[part].name}
+      label={t("models-hub-change")}
+      title={hubPartName(part)}
       testId={`hub-${part}-control`}
       className="button"
       side="bottom"
@@ -57,9 +55,8 @@ function HubAddressForm({ part, onDone }: { part: Part; onDone: () => void }) {
   const error = useStore((state) =>
     state.libraryError?.about === about.hub(part) ? state.libraryError : null,
   );
-  const { name, placeholder, note } = PARTS[part];
   const trimmed = text.trim();
-  const reason = saving ? "It is being kept." : trimmed === kept ? "Nothing has changed." : null;
+  const reason = saving ? t("models-hub-keep.keeping") : trimmed === kept ? t("models-hub-keep.same") : null;
 
   const save = async () => {
     setSaving(true);
@@ -76,7 +73,7 @@ function HubAddressForm({ part, onDone }: { part: Part; onDone: () => void }) {
         if (reason === null) save();
       }}
     >
-      <label htmlFor={`hub-${part}`}>{name}</label>
+      <label htmlFor={`hub-${part}`}>{hubPartName(part)}</label>
       <input
         id={`hub-${part}`}
         type="text"
@@ -84,15 +81,17 @@ function HubAddressForm({ part, onDone }: { part: Part; onDone: () => void }) {
         autoComplete="off"
         spellCheck={false}
         value={text}
-        placeholder={placeholder}
+        placeholder={PLACEHOLDERS[part]}
         data-testid={`hub-${part}`}
         onChange={(event) => setText(event.target.value)}
       />
-      <p className="popover-note">{note}</p>
+      <p className="popover-note">
+        {t(part === "address" ? "models-hub-address.note" : "models-hub-proxy.note")}
+      </p>
       {error && <ErrorNote error={error.report} testId={`hub-${part}-error`} />}
       <div className="popover-foot">
         <ActionButton type="submit" className="button" data-testid={`keep-hub-${part}`} reason={reason}>
-          {trimmed === "" ? "Use the usual one" : "Use this address"}
+          {t(trimmed === "" ? "models-hub-keep.usual" : "models-hub-keep")}
         </ActionButton>
       </div>
     </form>

@@ -1,6 +1,8 @@
 import type { ReactNode } from "react";
 import type { ErrorReport } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { CopyButton } from "../primitives/CopyButton";
 import { isGated } from "./jobs";
 import { TokenControl } from "./Token";
@@ -25,7 +27,7 @@ export function HubError({ error, testId, repo = null, actions }: Props) {
       actions={
         (gated || actions) && (
           <>
-            {gated && <CopyButton className="button" text={address} label="Copy address" />}
+            {gated && <CopyButton className="button" text={address} label={t("models-access")} />}
             {gated && <TokenControl />}
             {actions}
           </>
@@ -35,10 +37,14 @@ export function HubError({ error, testId, repo = null, actions }: Props) {
       {gated && (
         <ol className="access">
           <li>
-            Open <code>{address}</code> in your browser, and ask for access.
+            <RichText
+              id="models-access.open"
+              args={{ address }}
+              parts={{ address: (words) => <code>{words}</code> }}
+            />
           </li>
-          <li>Make a token with read access in your Hugging Face account, and set it here.</li>
-          <li>Try again once you have access.</li>
+          <li>{t("models-access.token")}</li>
+          <li>{t("models-access.again")}</li>
         </ol>
       )}
     </ErrorNote>

@@ -1,4 +1,5 @@
 import type { Job } from "../bridge/bindings";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
@@ -6,12 +7,20 @@ import { useReason, useStore } from "../state/store";
 import { about, cancelJob, doStep, loadModel } from "./actions";
 import { isOpen, losesWork, moved, type Step, steps } from "./jobs";
 
-const STEP_NAMES: Record<Exclude<Step, "use">, string> = {
-  pause: "Pause",
-  resume: "Resume",
-  retry: "Try again",
-  hurry: "Try now",
-};
+function stepName(step: Exclude<Step, "use">, { stage }: Job): string {
+  switch (step) {
+    case "pause":
+      return t("models-job-pause");
+    case "resume":
+      return t("models-job-resume");
+    case "retry": {
+      const damaged = stage.stage === "failed" && stage.error.code === "download_corrupt";
+      return t(damaged ? "models-job-fetch-again" : "models-job-retry");
+    }
+    case "hurry":
+      return t("models-job-hurry");
+  }
+}
 
 interface Props {
   job: Job;
@@ -51,14 +60,13 @@ export function JobRemedy({ job }: { job: Job }) {
 }
 
 function StepButton({ job, step }: { job: Job; step: Exclude<Step, "use"> }) {
-  const { id, name, stage } = job;
-  const damaged = stage.stage === "failed" && stage.error.code === "download_corrupt";
-  const words = step === "retry" && damaged ? "Fetch it again" : STEP_NAMES[step];
+  const { id, name } = job;
+  const words = stepName(step, job);
   return (
     <button
       type="button"
       className="button"
-      aria-label={`${words}: ${name}`}
+      aria-label={t("models-action-of", { action: words, name })}
       data-testid={`job-${step}`}
       onClick={() => doStep(id, step)}
     >
@@ -69,22 +77,23 @@ function StepButton({ job, step }: { job: Job; step: Exclude<Step, "use"> }) {
 
 /** Moves a job up and down the queue, and ends it. */
 function More({ job, jobs, onMove, onAsk }: Props) {
-  const order = (step: -1 | 1, name: string): MenuEntry => ({
-    name,
+  const order = (step: -1 | 1): MenuEntry => ({
+    name: t(step < 0 ? "models-job-up" : "models-job-down"),
     keys: step < 0 ? "Alt ↑" : "Alt ↓",
-    reason: moved(jobs, job.id, step) === null ? (step < 0 ? "It is the first" : "It is the last") : null,
+    reason:
+      moved(jobs, job.id, step) === null ? t(step < 0 ? "models-job-up.none" : "models-job-down.none") : null,
     onSelect: () => onMove(step),
   });
-  const entries = jobs.filter(isOpen).length > 1 ? [order(-1, "Move up"), order(1, "Move down")] : [];
+  const entries = jobs.filter(isOpen).length > 1 ? [order(-1), order(1)] : [];
   if (endName(job) === null)
     entries.push({
-      name: losesWork(job) ? "Cancel…" : "Cancel",
+      name: t(losesWork(job) ? "models-job-cancel.asking" : "models-job-cancel"),
       reason: null,
       onSelect: () => (losesWork(job) ? onAsk() : cancelJob(job.id)),
     });
   if (entries.length === 0) return null;
   return (
-    <MenuButton label={`More for ${job.name}`} testId="job-more" entries={entries}>
+    <MenuButton label={t("models-more-for", { name: job.name })} testId="job-more" entries={entries}>
       <Icon name="more" />
     </MenuButton>
   );
@@ -101,21 +110,21 @@ function UseResult({ job: { id, name, stage } }: { job: Job }) {
   return (
     <ActionButton
       className="button"
-      aria-label={`Use: ${name}`}
+      aria-label={t("models-action-of", { action: t("models-use"), name })}
       data-testid="job-use"
       reason={reason}
       onClick={() => loadModel(path, about.job(id))}
     >
-      Use
+      {t("models-use")}
     </ActionButton>
   );
 }
 
 /** What ends a job where that never loses anything: one that has ended, or a measurement. */
 function endName({ kind, repo, stage }: Job): string | null {
-  if (stage.stage === "done") return "Dismiss";
-  if (kind === "measurement" && repo !== null) return "Skip";
-  return kind === "measurement" || kind === "benchmark" ? "Cancel" : null;
+  if (stage.stage === "done") return t("models-job-dismiss");
+  if (kind === "measurement" && repo !== null) return t("models-job-skip");
+  return kind === "measurement" || kind === "benchmark" ? t("models-job-cancel") : null;
 }
 
 /** Takes a job off the queue where nothing is lost by it. */
@@ -126,7 +135,7 @@ function JobEnd({ job }: { job: Job }) {
     <button
       type="button"
       className="button"
-      aria-label={`${words}: ${job.name}`}
+      aria-label={t("models-action-of", { action: words, name: job.name })}
       data-testid="job-cancel"
       onClick={() => cancelJob(job.id)}
     >

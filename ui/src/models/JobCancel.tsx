@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import type { Job } from "../bridge/bindings";
+import { t } from "../language/text";
 import { cancelJob } from "./actions";
 
 /** Asks before work is given up. A question that is being read stays, whatever the numbers do in the meantime. */
@@ -12,7 +13,7 @@ export function JobCancel({ job, onClose }: { job: Job; onClose: () => void }) {
     <section
       ref={question}
       className="confirm"
-      aria-label={`Cancel ${name}`}
+      aria-label={t("models-cancel", { name })}
       tabIndex={-1}
       data-escape
       data-testid="confirm-cancel"
@@ -22,11 +23,7 @@ export function JobCancel({ job, onClose }: { job: Job; onClose: () => void }) {
         onClose();
       }}
     >
-      <p>
-        {downloads
-          ? `The files of ${name} that arrived are removed. To keep them and go on later, pause it.`
-          : `What was done for ${name} so far is given up. The originals stay.`}
-      </p>
+      <p>{t(downloads ? "models-cancel.download" : "models-cancel.work", { name })}</p>
       <div className="actions">
         <button
           type="button"
@@ -37,10 +34,10 @@ export function JobCancel({ job, onClose }: { job: Job; onClose: () => void }) {
             cancelJob(id);
           }}
         >
-          {downloads ? "Cancel the download" : "Cancel it"}
+          {t(downloads ? "models-cancel.download-now" : "models-cancel.work-now")}
         </button>
         <button type="button" className="button" data-testid="job-keep" onClick={onClose}>
-          Go on
+          {t("models-cancel.keep")}
         </button>
       </div>
     </section>

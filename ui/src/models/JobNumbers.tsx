@@ -1,6 +1,7 @@
 import { useId, useState } from "react";
 import type { Job } from "../bridge/bindings";
-import { bytes, count, percent } from "../primitives/format";
+import { t } from "../language/text";
+import { bytes, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { jobNumbers, line, progressBytes, thenLabel } from "./labels";
 
@@ -27,7 +28,7 @@ export function JobNumbers({ job }: { job: Job }) {
             onClick={() => setOpen(!open)}
           >
             <Icon name="right" />
-            {count(arrived)} of {count(files.length)} files
+            {t("models-job-files", { arrived, all: files.length })}
           </button>
         )}
       </p>
@@ -37,7 +38,7 @@ export function JobNumbers({ job }: { job: Job }) {
           className="job-files numbers"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
           tabIndex={0}
-          aria-label="Files"
+          aria-label={t("models-job-files.label")}
           data-testid="job-files"
         >
           {files.map(({ name, done, total }) => (

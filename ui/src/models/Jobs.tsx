@@ -1,3 +1,4 @@
+import { t } from "../language/text";
 import { useStore } from "../state/store";
 import { JobRow } from "./JobRow";
 import { isOpen } from "./jobs";
@@ -9,9 +10,9 @@ export function Jobs() {
   const shown = jobs?.filter((job) => job.kind !== "benchmark" || isOpen(job)) ?? [];
   if (!jobs || shown.length === 0) return null;
   return (
-    <section className="part" aria-label="Coming" data-testid="jobs">
+    <section className="part" aria-label={t("models-jobs")} data-testid="jobs">
       <header className="part-head">
-        <h2>Coming</h2>
+        <h2>{t("models-jobs")}</h2>
       </header>
       <ul className="rows">
         {shown.map((job) => (

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { t } from "../language/text";
 import { setView, useStore } from "../state/store";
 import { HubError } from "./HubError";
 
@@ -23,7 +24,7 @@ export function LibraryError({ subject, repo, actions }: Props) {
         <>
           {actions}
           <button type="button" className="button" onClick={() => setView({ libraryError: null })}>
-            Dismiss
+            {t("models-dismiss")}
           </button>
         </>
       }

@@ -2,9 +2,10 @@ import { useState } from "react";
 import type { LibraryPlace, LibrarySnapshot } from "../bridge/bindings";
 import { SignedNote } from "../frame/SignedNote";
 import { useSpotlight } from "../frame/useSpotlight";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { bytes } from "../primitives/format";
-import { SHOW_FOLDER } from "../primitives/platform";
 import { setView, useStore } from "../state/store";
 import { about, chooseLibraryFolder, moveLibrary, reveal, setHubToken } from "./actions";
 import { LibraryError } from "./LibraryError";
@@ -24,13 +25,13 @@ export function Storage() {
   return (
     <section
       className="part"
-      aria-label="Storage, memory and access"
+      aria-label={t("models-storage")}
       tabIndex={-1}
       ref={target}
       data-testid="storage"
     >
       <header className="part-head">
-        <h2>Storage, memory and access</h2>
+        <h2>{t("models-storage")}</h2>
       </header>
       <ul className="rows">
         <PlaceRow place={place} />
@@ -38,11 +39,9 @@ export function Storage() {
         <li className="row">
           <div className="row-line">
             <div className="row-text">
-              <h3 className="row-name">Hugging Face token</h3>
+              <h3 className="row-name">{t("models-token")}</h3>
               <p className="row-words" data-testid="token-state">
-                {hasToken
-                  ? "Set. It is in the system's keychain."
-                  : "Not set. Only models with restricted access need one."}
+                {t(hasToken ? "models-token.set" : "models-token.not-set")}
               </p>
             </div>
             <div className="row-actions">
@@ -53,7 +52,7 @@ export function Storage() {
                   data-testid="remove-token"
                   onClick={() => setHubToken(null)}
                 >
-                  Remove
+                  {t("models-token.remove")}
                 </button>
               )}
               <TokenControl />
@@ -82,45 +81,45 @@ function PlaceRow({ place }: { place: LibraryPlace }) {
     <li ref={row} className="row" tabIndex={-1}>
       <div className="row-line">
         <div className="row-text">
-          <h3 className="row-name">Library folder</h3>
+          <h3 className="row-name">{t("models-place")}</h3>
           <p className="row-words path">{place.path}</p>
           <p className="row-words numbers">
             {place.online
-              ? `${bytes(place.used_bytes)} of models, ${bytes(place.free_bytes)} free`
-              : "Offline: its disk is not connected"}
+              ? t("models-place.space", { used: bytes(place.used_bytes), free: bytes(place.free_bytes) })
+              : t("models-place.away")}
           </p>
         </div>
         <div className="row-actions">
           {place.online && (
             <button type="button" className="button" onClick={() => reveal(place.path, about.place)}>
-              {SHOW_FOLDER}
+              {t("word-show-folder")}
             </button>
           )}
           <button type="button" className="button" data-testid="change-place" onClick={chooseLibraryFolder}>
-            Change…
+            {t("models-place.change")}
           </button>
         </div>
       </div>
       {target !== null && (
         <div className="confirm" role="status" data-testid="confirm-move">
           <p className="numbers">
-            Keep models in <span className="path">{target}</span>?{" "}
-            {place.online
-              ? `The ${bytes(place.used_bytes)} that are in the library are moved there.`
-              : "The models on the disk that is not connected stay there."}{" "}
-            If the folder holds a library already, that one is used.
+            <RichText
+              id={place.online ? "models-move" : "models-move.away"}
+              args={{ path: target, used: bytes(place.used_bytes) }}
+              parts={{ path: (words) => <span className="path">{words}</span> }}
+            />
           </p>
           <div className="actions">
             <ActionButton
               className="button"
               data-testid="move-library"
-              reason={moving ? "The move is being prepared." : null}
+              reason={moving ? t("models-move.preparing") : null}
               onClick={() => move(target)}
             >
-              Use this folder
+              {t("models-move.now")}
             </ActionButton>
             <button type="button" className="button" onClick={leave}>
-              Leave it
+              {t("models-move.leave")}
             </button>
           </div>
         </div>
@@ -134,7 +133,7 @@ function PlaceRow({ place }: { place: LibraryPlace }) {
 export function PlaceNotice({ library: { place, models } }: { library: LibrarySnapshot }) {
   const elsewhere = (
     <button type="button" className="button" data-testid="another-place" onClick={chooseLibraryFolder}>
-      Use another folder…
+      {t("models-another-place")}
     </button>
   );
   if (!place.online)
@@ -156,8 +155,8 @@ export function PlaceNotice({ library: { place, models } }: { library: LibrarySn
         kind="short"
         role="status"
         testId="disk-full"
-        message={`The disk is almost full: ${bytes(place.free_bytes)} free`}
-        hint="Downloads stop until there is room. Delete a model and quit, free space elsewhere, or keep the library on another disk."
+        message={t("models-disk-full", { free: bytes(place.free_bytes) })}
+        hint={t("models-disk-full.hint")}
         actions={elsewhere}
       />
     );

@@ -1,8 +1,8 @@
 import type { LocalModel } from "../bridge/bindings";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { Fact } from "../primitives/Fact";
 import { bytes, parameters } from "../primitives/format";
-import { SHOW_FOLDER } from "../primitives/platform";
 import { Sheet } from "../primitives/Sheet";
 import { useStore } from "../state/store";
 import { compareWithOriginal, reveal } from "./actions";
@@ -34,18 +34,16 @@ function Unmeasured({
     compareWithOriginal(path, original.path);
   };
   return (
-    <section className="evidence" aria-label="Quality">
-      <h3>Quality</h3>
-      <p className="sheet-words">
-        {`It seems to be made from ${original.name}. How close it is can be measured: both read the same texts. That takes minutes, and neither has to fit in memory.`}
-      </p>
+    <section className="evidence" aria-label={t("models-quality")}>
+      <h3>{t("models-quality")}</h3>
+      <p className="sheet-words">{t("models-quality.words", { original: original.name })}</p>
       <ActionButton
         className="button"
         data-testid="compare-with-original"
-        reason={running ? "It is being compared." : null}
+        reason={running ? t("models-quality.running") : null}
         onClick={compare}
       >
-        Compare with the original
+        {t("models-quality.compare")}
       </ActionButton>
     </section>
   );
@@ -55,6 +53,7 @@ function Unmeasured({
 export function LocalDetails({ model, open, onClose }: Props) {
   const { path, repo, fit, mtp, tuning, format, parameters: weights } = model;
   const offline = model.state.state === "offline";
+  const size = bytes(model.disk_bytes);
   const show = () => {
     onClose();
     reveal(path);
@@ -67,22 +66,27 @@ export function LocalDetails({ model, open, onClose }: Props) {
       testId="local-details"
       foot={
         <button type="button" className="button" aria-disabled={offline} onClick={offline ? undefined : show}>
-          {SHOW_FOLDER}
+          {t("word-show-folder")}
         </button>
       }
     >
       <dl className="facts numbers">
-        <Fact name="Fit">{fit ? `${verdictLabel(fit)}. ${fitSentence(fit)}` : "Not known"}</Fact>
-        <Fact name="Size">
-          {bytes(model.disk_bytes)}
-          {weights !== null && `, ${parameters(weights)}`}
+        <Fact name={t("models-fact-fit")}>
+          {fit
+            ? t("models-verdict", { verdict: verdictLabel(fit), why: fitSentence(fit) })
+            : t("models-not-known")}
         </Fact>
-        <Fact name="Format">{format ?? "Not known"}</Fact>
-        <Fact name="Drafts">{mtp ? mtpBadge(mtp) : "Not known"}</Fact>
-        <Fact name="Measured">{tuning ? tuningLabel(tuning) : "Not yet"}</Fact>
-        <Fact name="Use">{usedLabel(model.last_used, Date.now())}</Fact>
-        {repo !== null && <Fact name="From">{repo}</Fact>}
-        <Fact name="Folder">
+        <Fact name={t("models-fact-size")}>
+          {weights === null ? size : t("models-size", { size, parameters: parameters(weights) })}
+        </Fact>
+        <Fact name={t("models-fact-format")}>{format ?? t("models-not-known")}</Fact>
+        <Fact name={t("models-fact-drafts")}>{mtp ? mtpBadge(mtp) : t("models-not-known")}</Fact>
+        <Fact name={t("models-fact-measured")}>
+          {tuning ? tuningLabel(tuning) : t("models-not-measured")}
+        </Fact>
+        <Fact name={t("models-fact-use")}>{usedLabel(model.last_used, Date.now())}</Fact>
+        {repo !== null && <Fact name={t("models-fact-from")}>{repo}</Fact>}
+        <Fact name={t("models-fact-folder")}>
           <span className="path">{path}</span>
         </Fact>
       </dl>

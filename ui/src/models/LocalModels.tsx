@@ -1,5 +1,6 @@
 import { useSpotlight } from "../frame/useSpotlight";
-import { bytes, count } from "../primitives/format";
+import { t } from "../language/text";
+import { bytes } from "../primitives/format";
 import { useStore } from "../state/store";
 import { about, chooseAndAdd, loadLibrary, restoreModel } from "./actions";
 import { DeletedRow } from "./DeletedRow";
@@ -32,7 +33,7 @@ export function LocalModels({ heading }: { heading: string }) {
             {line(
               modelsLabel(models.length, drafts.length),
               bytes([...models, ...drafts].reduce((sum, model) => sum + model.disk_bytes, 0)),
-              library.place.online && `${bytes(library.place.free_bytes)} free`,
+              library.place.online && t("models-free", { size: bytes(library.place.free_bytes) }),
             )}
           </span>
         )}
@@ -43,7 +44,7 @@ export function LocalModels({ heading }: { heading: string }) {
         subject={about.library}
         actions={
           <button type="button" className="button" onClick={loadLibrary}>
-            Try again
+            {t("models-try-again")}
           </button>
         }
       />
@@ -68,18 +69,14 @@ export function LocalModels({ heading }: { heading: string }) {
       <LonelyDraftModels />
       {library && own.length === 0 && library.deleted.length === 0 && (
         <div className="part-empty" data-testid="no-models">
-          <p>
-            {models.length > 0
-              ? "Only the demo model is here, and it is tiny. Get a bigger one below, or add the folder of a model that you have."
-              : "No model is here yet. Get one below, or add the folder of a model that you have."}
-          </p>
+          <p>{t(models.length > 0 ? "models-only-demo" : "models-none")}</p>
           <button type="button" className="button" data-testid="add-folder" onClick={chooseAndAdd}>
-            Add a folder…
+            {t("models-add-folder")}
           </button>
         </div>
       )}
       {library && library.deleted.length > 0 && (
-        <ul className="rows deleted" aria-label="Deleted models" data-testid="deleted-models">
+        <ul className="rows deleted" aria-label={t("models-deleted")} data-testid="deleted-models">
           {library.deleted.map((model) => (
             <DeletedRow key={model.path} model={model} onRestore={() => restoreModel(model.path)} />
           ))}
@@ -90,8 +87,5 @@ export function LocalModels({ heading }: { heading: string }) {
 }
 
 /** `2 models and a draft model` */
-function modelsLabel(models: number, drafts: number): string {
-  const words = `${count(models)} ${models === 1 ? "model" : "models"}`;
-  if (drafts === 0) return words;
-  return `${words} and ${drafts === 1 ? "a draft model" : `${count(drafts)} draft models`}`;
-}
+const modelsLabel = (models: number, drafts: number): string =>
+  t(drafts === 0 ? "models-count" : "models-count-drafts", { models, drafts });

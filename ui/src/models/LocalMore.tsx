@@ -1,8 +1,8 @@
 import { useState } from "react";
 import type { LocalModel } from "../bridge/bindings";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
-import { SHOW_FOLDER } from "../primitives/platform";
 import { useStore } from "../state/store";
 import { deleteModel, deleteWithDraftModel, forgetModel, reveal, tuneModel } from "./actions";
 import { ConvertSheet } from "./ConvertSheet";
@@ -26,35 +26,35 @@ export function LocalMore({ model, inUse }: Props) {
     model,
   );
   const unusable =
-    state.state === "ready" ? null : state.state === "offline" ? "It is offline" : "It is broken";
-  const offline = state.state === "offline" ? "It is offline" : null;
+    state.state === "ready" ? null : t(state.state === "offline" ? "models-is-offline" : "models-is-broken");
+  const offline = state.state === "offline" ? t("models-is-offline") : null;
   const keep = keepReason(origin, inUse);
   const entries: MenuEntry[] = [
-    { name: "Details…", reason: null, onSelect: () => setOpen("details") },
+    { name: t("models-details-open"), reason: null, onSelect: () => setOpen("details") },
     {
-      name: "Convert…",
-      reason: unusable ?? (isRaw(model) ? null : "It is converted already"),
+      name: t("models-convert"),
+      reason: unusable ?? (isRaw(model) ? null : t("models-convert.done")),
       onSelect: () => setOpen("convert"),
     },
     {
-      name: model.tuning ? "Measure again" : "Measure",
-      reason: unusable ?? (model.mtp?.state === "present" ? null : "It has no MTP head to measure"),
+      name: t(model.tuning ? "models-measure.again" : "models-measure"),
+      reason: unusable ?? (model.mtp?.state === "present" ? null : t("models-measure.no-head")),
       onSelect: () => tuneModel(path),
     },
-    { name: SHOW_FOLDER, reason: offline, onSelect: () => reveal(path) },
+    { name: t("word-show-folder"), reason: offline, onSelect: () => reveal(path) },
     origin === "folder"
-      ? { name: "Remove from the list", reason: keep, onSelect: () => forgetModel(path) }
-      : { name: "Delete", reason: keep ?? offline, onSelect: () => deleteModel(path) },
+      ? { name: t("models-remove-from-list"), reason: keep, onSelect: () => forgetModel(path) }
+      : { name: t("models-delete"), reason: keep ?? offline, onSelect: () => deleteModel(path) },
   ];
   if (draft !== null && origin === "library")
     entries.push({
-      name: "Delete with its draft model",
+      name: t("models-delete-with-draft"),
       reason: keep ?? offline,
       onSelect: () => deleteWithDraftModel(path, draft.path),
     });
   return (
     <>
-      <MenuButton label={`More for ${name}`} testId="model-more" entries={entries}>
+      <MenuButton label={t("models-more-for", { name })} testId="model-more" entries={entries}>
         <Icon name="more" />
       </MenuButton>
       <LocalDetails model={model} open={open === "details"} onClose={() => setOpen(null)} />

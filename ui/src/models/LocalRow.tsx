@@ -2,6 +2,8 @@ import { useId } from "react";
 import type { LocalModel } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { useSpotlight } from "../frame/useSpotlight";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { percent } from "../primitives/format";
 import { useReason, useStore } from "../state/store";
@@ -42,7 +44,7 @@ export function LocalRow({ model, inUse, speed, end }: Props) {
             <h3 id={id} className="row-name" title={path}>
               {name}
             </h3>
-            {inUse && <span className="badge in-use">in use</span>}
+            {inUse && <span className="badge in-use">{t("models-in-use")}</span>}
           </div>
           <Facts model={model} />
         </div>
@@ -69,31 +71,37 @@ function Facts({ model }: { model: LocalModel }) {
       {ready && fit?.verdict === "too_big" && <p className="row-words numbers">{missingLabel(fit)}</p>}
       {ready && mtp?.state === "stripped" && (
         <WarnLine testId="lost-head">
-          This conversion lost its head.
+          {t("models-lost-head")}
           <button
             type="button"
             className="word-button"
             data-testid="get-with-head"
             onClick={() => findWithHead(model.name)}
           >
-            Get one with it
+            {t("models-lost-head.get")}
           </button>
         </WarnLine>
       )}
       {ready && mtp?.state === "unusable" && (
-        <WarnLine testId="unusable-head">Its MTP head is there, but it cannot be used.</WarnLine>
+        <WarnLine testId="unusable-head">{t("models-unusable-head")}</WarnLine>
       )}
       {ready && model.update_available && repo && (
         <p className="row-words">
-          A newer version is on the Hub.{" "}
-          <button
-            type="button"
-            className="word-button"
-            data-testid="look-at-update"
-            onClick={() => openRepo(repo, about.model(path))}
-          >
-            Look at it
-          </button>
+          <RichText
+            id="models-newer"
+            parts={{
+              look: (words) => (
+                <button
+                  type="button"
+                  className="word-button"
+                  data-testid="look-at-update"
+                  onClick={() => openRepo(repo, about.model(path))}
+                >
+                  {words}
+                </button>
+              ),
+            }}
+          />
         </p>
       )}
     </>
@@ -107,16 +115,16 @@ function UseButton({ model, inUse }: Pick<Props, "model" | "inUse">) {
   if (engine.state === "loading" && engine.path === path)
     return (
       <span className="row-state numbers">
-        Loading {percent(engine.total > 0 ? engine.done / engine.total : 0)}
+        {t("models-loading-share", { share: percent(engine.total > 0 ? engine.done / engine.total : 0) })}
       </span>
     );
   if (inUse) return null;
-  const label = fit?.verdict === "too_big" ? "Use anyway" : "Use";
+  const label = t(fit?.verdict === "too_big" ? "models-use-anyway" : "models-use");
   return (
     <ActionButton
       className="button"
       data-testid="use-model"
-      aria-label={`${label}: ${name}`}
+      aria-label={t("models-action-of", { action: label, name })}
       reason={reason}
       onClick={() => loadModel(path)}
     >

@@ -1,6 +1,8 @@
 import { useEffect, useState } from "react";
 import type { MeasuringOutlook } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { bytes } from "../primitives/format";
 import { about, chooseMeasuredText } from "./actions";
 import { LibraryError } from "./LibraryError";
@@ -21,33 +23,36 @@ export function MeasureFirst({ path, text, onText }: Props) {
     if (chosen !== null) onText(chosen);
   };
   return (
-    <section className="measure-first" aria-label="Measure first" data-testid="measure-first">
-      <p className="sheet-words">
-        First it is measured how much each part of the model suffers from fewer bits. Then you choose a size,
-        and each part gets the bits that it needs.
-      </p>
+    <section className="measure-first" aria-label={t("model-measure-first")} data-testid="measure-first">
+      <p className="sheet-words">{t("model-measure-first.words")}</p>
       {outlook && (
         <p className="sheet-words numbers" data-testid="measure-outlook">
-          {`Measuring and converting take ${aboutTime(outlook.seconds)}, ${bytes(outlook.peak_bytes)} of memory and ${bytes(outlook.disk_bytes)} on the disk. You can go on chatting, and pause it.`}
+          {t("model-measure-first.takes", {
+            time: aboutTime(outlook.seconds),
+            memory: bytes(outlook.peak_bytes),
+            disk: bytes(outlook.disk_bytes),
+          })}
         </p>
       )}
       <div className="measured-text">
         <span>
-          Text: <strong>{textName(text)}</strong>
+          <RichText
+            id="model-measured-text"
+            args={{ text: textName(text) }}
+            parts={{ name: (words) => <strong>{words}</strong> }}
+          />
         </span>
         <button type="button" className="button" data-testid="choose-text" onClick={choose}>
-          Choose a file…
+          {t("model-measured-text.choose")}
         </button>
         {text !== null && (
           <button type="button" className="button" data-testid="own-texts" onClick={() => onText(null)}>
-            Use the program’s own
+            {t("model-measured-text.own")}
           </button>
         )}
       </div>
       <p className="sheet-words soft">
-        {text === null
-          ? "A text like those that you work with makes it fit you better: plain text, Markdown or lines of JSON."
-          : "It is read on this Mac, and neither copied nor sent. It must stay where it is until the conversion."}
+        {t(text === null ? "model-measured-text.which" : "model-measured-text.private")}
       </p>
       <LibraryError subject={about.text(path)} />
     </section>

@@ -1,7 +1,8 @@
 import type { EngineState, ModelInfo } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
-import { bytes, loadedDraftLabel, mtpLabel, parameters, percent, processor } from "../primitives/format";
+import { bytes, loadedDraftLabel, mtpLabel, parameters, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { setView, useModelName, useReason, useStore } from "../state/store";
@@ -24,7 +25,7 @@ export function ModelPicker() {
           {format && <span className="model-format"> · {format}</span>}
         </span>
       }
-      title="Model"
+      title={t("models-picker")}
       testId="model-picker"
       side="bottom"
       className="control model-control"
@@ -46,8 +47,9 @@ function formatLabel(engine: EngineState): string | null {
 }
 
 function label(engine: EngineState, name: string | null): string {
-  if (engine.state !== "loading") return name ?? "Choose a model";
-  return `Loading ${name} · ${percent(engine.total > 0 ? engine.done / engine.total : 0)}`;
+  if (engine.state !== "loading") return name ?? t("models-picker.none");
+  const share = percent(engine.total > 0 ? engine.done / engine.total : 0);
+  return t("models-picker.loading", { name: name ?? "", share });
 }
 
 function Models() {
@@ -79,13 +81,13 @@ function Models() {
         ))}
       </div>
       <button type="button" className="choice get-more" data-testid="get-more" onClick={getModels}>
-        Get more models…
+        {t("models-picker.get-more")}
         <Icon name="right" />
       </button>
       {shownError && <ErrorNote error={shownError} testId="model-error" />}
       <div className="open-folder">
         <ActionButton className="button" data-testid="open-folder" reason={reason} onClick={chooseModel}>
-          Open a folder…
+          {t("models-picker.open-folder")}
         </ActionButton>
       </div>
     </>
@@ -113,7 +115,7 @@ function ModelChoice({ choice: { path, name, builtIn, local }, selected, reason 
     >
       <span className="choice-name">{name}</span>
       <span className="choice-words">
-        {local ? choiceLabel(local) : builtIn ? "Came with the app" : path}
+        {local ? choiceLabel(local) : builtIn ? t("model-choice-built-in") : path}
       </span>
       {selected && <Icon name="check" />}
     </ActionButton>
@@ -124,9 +126,14 @@ function Details({ model, device, inMemory }: { model: ModelInfo; device: string
   return (
     <div className="model-details">
       <p>
-        {parameters(model.parameters)}, {model.format}, {bytes(model.weight_bytes)} on {processor(device)}
+        {t("models-loaded", {
+          parameters: parameters(model.parameters),
+          format: model.format,
+          size: bytes(model.weight_bytes),
+          processor: device,
+        })}
       </p>
-      {!inMemory && <p data-testid="model-unloaded">Its memory is given back. It loads when you ask</p>}
+      {!inMemory && <p data-testid="model-unloaded">{t("models-loaded.given-back")}</p>}
       <p data-testid="model-mtp">{mtpLabel(model)}</p>
       {model.draft_model && <p data-testid="model-draft">{loadedDraftLabel(model.draft_model)}</p>}
       {model.notes.map((note) => (

@@ -1,9 +1,9 @@
 import { useEffect } from "react";
 import { loadHistory } from "../benchmarks/actions";
 import { Screen } from "../frame/Screen";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
-import { HERE } from "../primitives/platform";
 import { setView, useStore } from "../state/store";
 import { about, chooseAndAdd, getModels, judgeAgain, loadCatalogue } from "./actions";
 import { ContextControl } from "./ContextControl";
@@ -30,7 +30,7 @@ export function ModelsScreen() {
   const remote = <RemoteModels key="remote" />;
   return (
     <Screen
-      title="Models"
+      title={t("models-title")}
       testId="models-screen"
       // Where something on the screen was asked for, the focus goes there.
       takesFocus={useStore((state) => state.spotlight) === null}
@@ -44,7 +44,7 @@ export function ModelsScreen() {
     >
       <div className="screen-column models-column">
         {searching && remote}
-        <LocalModels key="local" heading={`On ${HERE}`} />
+        <LocalModels key="local" heading={t("models-here")} />
         <Jobs key="jobs" />
         {!searching && remote}
         <Storage key="storage" />
@@ -58,18 +58,18 @@ function More() {
   const searching = useStore((state) => state.found !== null);
   return (
     <MenuButton
-      label="More about models"
+      label={t("models-more")}
       testId="models-more"
       entries={[
-        { name: "Add a folder…", reason: null, onSelect: chooseAndAdd },
+        { name: t("models-add-folder"), reason: null, onSelect: chooseAndAdd },
         {
-          name: "Check for updates",
-          reason: searching ? "The search is shown" : null,
+          name: t("models-check-updates"),
+          reason: searching ? t("models-search-shown") : null,
           onSelect: () => loadCatalogue(true),
         },
-        { name: "Get models", reason: null, onSelect: getModels },
+        { name: t("models-get-models"), reason: null, onSelect: getModels },
         {
-          name: "Storage, memory and access",
+          name: t("models-storage"),
           reason: null,
           onSelect: () => setView({ spotlight: about.token }),
         },

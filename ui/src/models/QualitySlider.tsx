@@ -1,5 +1,7 @@
 import type { CSSProperties } from "react";
 import type { LocalModel } from "../bridge/bindings";
+import { t } from "../language/text";
+import { commas } from "../primitives/format";
 import { closenessWords, memoryWords, type Stop, sizeWords, speedWordsOf, valueText } from "./quality";
 
 interface Props {
@@ -23,14 +25,14 @@ export function QualitySlider({ model, stops, at, onChoose }: Props) {
   const words = [
     memoryWords(model.fit, model.disk_bytes, stop),
     speedWordsOf(model.parameters, stop),
-    stop.model && `It is here: ${stop.model.name}`,
+    stop.model && t("model-size-here", { name: stop.model.name }),
   ];
   return (
     <div className="quality">
       <div className="quality-track">
         <input
           type="range"
-          aria-label="Size and quality"
+          aria-label={t("model-slider")}
           aria-valuetext={valueText(stop)}
           data-testid="quality-slider"
           min={0}
@@ -65,7 +67,7 @@ export function QualitySlider({ model, stops, at, onChoose }: Props) {
               data-testid={`quality-${order}`}
               onClick={() => stops[index] && onChoose(stops[index])}
             >
-              {names.join(", ")}
+              {commas(names)}
             </button>
           );
         })}

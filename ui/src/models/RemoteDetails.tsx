@@ -2,10 +2,11 @@ import { useEffect, useState } from "react";
 import type { ConversionChoice, ErrorReport, RemoteModel } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { ErrorNote } from "../frame/ErrorNote";
+import { t } from "../language/text";
 import { Markdown } from "../markdown/Markdown";
 import { ActionButton } from "../primitives/ActionButton";
 import { Fact } from "../primitives/Fact";
-import { bytes, sentence } from "../primitives/format";
+import { bytes, sentence, sentences } from "../primitives/format";
 import { Sheet } from "../primitives/Sheet";
 import { setView, useReason, useStore } from "../state/store";
 import { about, closeDetails, downloadModel, loadModel } from "./actions";
@@ -52,11 +53,11 @@ function Details({ model, open }: { model: RemoteModel; open: boolean }) {
       foot={<Foot model={model} choice={raw ? choice : AS_IS} />}
     >
       <p className="sheet-repo">{model.repo}</p>
-      {model.summary && <p className="sheet-words">{model.summary}.</p>}
+      {model.summary && <p className="sheet-words">{t("models-summary", { summary: model.summary })}</p>}
       <Facts model={model} />
       {raw && (
-        <section aria-label="Conversion">
-          <h3>Conversion</h3>
+        <section aria-label={t("models-conversion")}>
+          <h3>{t("models-conversion")}</h3>
           <ConversionForm
             weights={weights}
             onWeights={(weights) => setChoice({ ...choice, weights })}
@@ -66,11 +67,10 @@ function Details({ model, open }: { model: RemoteModel; open: boolean }) {
           />
         </section>
       )}
-      <section aria-label="After the download">
-        <h3>After the download</h3>
+      <section aria-label={t("models-afterwards")}>
+        <h3>{t("models-afterwards")}</h3>
         <p className="sheet-words numbers">
-          {afterwards(model, choice)}
-          {judged && " Whether it fits is judged at 4-bit; this choice needs more memory."}
+          {sentences(afterwards(model, choice), judged && t("models-conversion.judged"))}
         </p>
       </section>
       <Card repo={model.repo} />
@@ -84,16 +84,24 @@ function Facts({ model }: { model: RemoteModel }) {
   const sight = remoteSight(model);
   return (
     <dl className="facts numbers">
-      <Fact name="Fit">
-        {fit ? `${verdictLabel(fit)}. ${fitSentence(fit)}` : "Too little is known to tell"}
+      <Fact name={t("models-fact-fit")}>
+        {fit
+          ? t("models-verdict", { verdict: verdictLabel(fit), why: fitSentence(fit) })
+          : t("models-too-little-known")}
       </Fact>
-      <Fact name="Download">{model.download_bytes === null ? "Not known" : bytes(model.download_bytes)}</Fact>
-      <Fact name="Size">{parameterLabel(model.parameters, model.active_parameters) ?? "Not known"}</Fact>
-      <Fact name="Format">{model.format ?? "Not known"}</Fact>
-      <Fact name="Drafts">{remoteMtp(model.mtp)}</Fact>
-      {sight && <Fact name="Pictures">{sentence(sight)}</Fact>}
-      {speed && <Fact name="Speed">{`${speedWords(speed)}, tokens per second; expected, not measured`}</Fact>}
-      <Fact name="Licence">{model.licence ?? "See the model card"}</Fact>
+      <Fact name={t("models-fact-download")}>
+        {model.download_bytes === null ? t("models-not-known") : bytes(model.download_bytes)}
+      </Fact>
+      <Fact name={t("models-fact-size")}>
+        {parameterLabel(model.parameters, model.active_parameters) ?? t("models-not-known")}
+      </Fact>
+      <Fact name={t("models-fact-format")}>{model.format ?? t("models-not-known")}</Fact>
+      <Fact name={t("models-fact-drafts")}>{remoteMtp(model.mtp)}</Fact>
+      {sight && <Fact name={t("models-fact-pictures")}>{sentence(sight)}</Fact>}
+      {speed && (
+        <Fact name={t("models-fact-speed")}>{t("models-speed-expected", { speed: speedWords(speed) })}</Fact>
+      )}
+      <Fact name={t("models-fact-licence")}>{model.licence ?? t("models-see-card")}</Fact>
     </dl>
   );
 }
@@ -119,27 +127,27 @@ function Foot({ model, choice }: { model: RemoteModel; choice: ConversionChoice 
   if (job)
     return (
       <p className="sheet-state" role="status">
-        In the queue: {stageLabel(job.stage).toLowerCase()}
+        {t("models-in-queue", { stage: stageLabel(job.stage) })}
       </p>
     );
   if (local && !local.update_available)
     return (
       <>
-        <span className="sheet-state">It is here already.</span>
+        <span className="sheet-state">{t("models-is-here")}</span>
         <span className="spring" />
         {local.state.state === "ready" && (
           <ActionButton className="button primary" reason={openReason} onClick={() => use(local.path)}>
-            Use
+            {t("models-use")}
           </ActionButton>
         )}
       </>
     );
   const words = local
-    ? "Download the newer version"
+    ? t("models-download.newer")
     : model.fit?.verdict === "too_big"
-      ? "Download anyway"
-      : "Download";
-  const reason = starting ? "The download is being prepared." : library && downloadProblem(model, library);
+      ? t("models-download.anyway")
+      : t("models-download");
+  const reason = starting ? t("models-download.starting") : library && downloadProblem(model, library);
   return (
     <>
       <LibraryError subject={about.details(model.repo)} repo={model.repo} />
@@ -168,14 +176,14 @@ function Card({ repo }: { repo: string }) {
     };
   }, [repo]);
   return (
-    <section className="card" aria-label="Model card" data-testid="model-card">
-      <h3>What its makers say</h3>
+    <section className="card" aria-label={t("models-card")} data-testid="model-card">
+      <h3>{t("models-card.heading")}</h3>
       {card === null ? (
-        <p className="soft">The model card is being fetched.</p>
+        <p className="soft">{t("models-card.fetching")}</p>
       ) : "error" in card ? (
         <ErrorNote error={card.error} />
       ) : card.text.trim() === "" ? (
-        <p className="soft">There is no model card.</p>
+        <p className="soft">{t("models-card.none")}</p>
       ) : (
         <Markdown text={card.text} complete />
       )}

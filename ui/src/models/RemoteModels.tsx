@@ -2,8 +2,8 @@ import { useEffect } from "react";
 import { useBenchmarks } from "../benchmarks/store";
 import type { RemoteModel } from "../bridge/bindings";
 import { useSpotlight } from "../frame/useSpotlight";
+import { t } from "../language/text";
 import { memory } from "../primitives/format";
-import { HERE } from "../primitives/platform";
 import { setView, useStore } from "../state/store";
 import { about, endSearch, loadCatalogue, searchModels } from "./actions";
 import { HubError } from "./HubError";
@@ -28,7 +28,7 @@ export function RemoteModels() {
   useEffect(() => {
     if (searching) section.current?.scrollIntoView({ block: "start" });
   }, [searching, section]);
-  const heading = searching ? "On Hugging Face" : `Recommended for ${HERE}`;
+  const heading = t(searching ? "models-found-heading" : "models-recommended");
   const speeds = useSpeeds();
   const expected = (found ?? catalogue)?.models?.some((model) => speeds.remote(model)?.measured === false);
   return (
@@ -42,8 +42,8 @@ export function RemoteModels() {
       {found === null ? (
         <Results
           listing={catalogue}
-          waiting="The list is being fetched."
-          empty="The list of models is empty."
+          waiting={t("models-list")}
+          empty={t("models-list.empty")}
           onRetry={() => loadCatalogue(true)}
         />
       ) : (
@@ -67,25 +67,20 @@ function Found({ listing }: { listing: Listing }) {
       <p className="found-line">
         <span role="status">{foundLabel(listing)}</span>
         <button type="button" className="word-button" data-testid="end-search" onClick={endSearch}>
-          Back to the recommended models
+          {t("models-end-search")}
         </button>
       </p>
       <SearchFilters />
-      <Results
-        listing={listing}
-        waiting=""
-        empty="Try fewer words or fewer filters, or the whole name as organisation/name."
-        onRetry={searchModels}
-      />
+      <Results listing={listing} waiting="" empty={t("models-found.advice")} onRetry={searchModels} />
     </>
   );
 }
 
 function foundLabel({ models, asking, error }: Listing): string {
-  if (asking) return "Searching…";
-  if (error || models === null) return "The search failed.";
-  if (models.length === 0) return "Nothing was found that Foretoken runs.";
-  return models.length === 1 ? "One model was found." : `${models.length} models were found.`;
+  if (asking) return t("models-found.searching");
+  if (error || models === null) return t("models-found.failed");
+  if (models.length === 0) return t("models-found.none");
+  return t("models-found", { count: models.length });
 }
 
 interface ResultsProps {
@@ -105,7 +100,7 @@ function Results({ listing, waiting, empty, onRetry }: ResultsProps) {
           testId="listing-error"
           actions={
             <button type="button" className="button" onClick={onRetry}>
-              Try again
+              {t("models-try-again")}
             </button>
           }
         />

@@ -1,5 +1,6 @@
 import { useId } from "react";
 import type { RemoteModel } from "../bridge/bindings";
+import { t } from "../language/text";
 import { percent } from "../primitives/format";
 import { useStore } from "../state/store";
 import { share, type Whereabouts, whereabouts } from "./jobs";
@@ -25,7 +26,8 @@ export function RemoteRow({ model, speed, end, onOpen }: Props) {
   const id = useId();
   const { name, summary, repo, fit } = model;
   const missing = fit?.verdict === "too_big";
-  const action = state !== null || missing ? "Details" : "Get";
+  const known = state !== null || missing;
+  const action = t(known ? "models-details" : "models-get");
   return (
     <li
       className={missing ? "row model-row remote too-big" : "row model-row remote"}
@@ -47,8 +49,8 @@ export function RemoteRow({ model, speed, end, onOpen }: Props) {
         <div className="row-actions">
           <button
             type="button"
-            className={action === "Get" ? "button row-cover" : "quiet-button row-cover"}
-            aria-label={`${action}: ${name}`}
+            className={known ? "quiet-button row-cover" : "button row-cover"}
+            aria-label={t("models-action-of", { action, name })}
             title={repo}
             onClick={onOpen}
           >
@@ -65,5 +67,5 @@ function stateLabel({ local, job }: Whereabouts): string | null {
     const part = share(job);
     return part === null || job.stage.stage === "failed" ? stageLabel(job.stage) : percent(part);
   }
-  return local && (local.state.state === "offline" ? "offline" : "here already");
+  return local && t(local.state.state === "offline" ? "models-offline" : "models-here-already");
 }

@@ -1,16 +1,22 @@
 import type { RemoteFilter } from "../bridge/bindings";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
-import { HERE } from "../primitives/platform";
 import { useStore } from "../state/store";
 import { changeFilter } from "./actions";
 
-const FORMATS: { name: string; format: Pick<RemoteFilter, "kind" | "bits"> }[] = [
-  { name: "Any format", format: { kind: null, bits: null } },
-  { name: "As published", format: { kind: "raw", bits: null } },
-  { name: "Converted", format: { kind: "converted", bits: null } },
-  { name: "Converted, 8-bit", format: { kind: "converted", bits: 8 } },
-  { name: "Converted, 4-bit", format: { kind: "converted", bits: 4 } },
+const FORMATS: Pick<RemoteFilter, "kind" | "bits">[] = [
+  { kind: null, bits: null },
+  { kind: "raw", bits: null },
+  { kind: "converted", bits: null },
+  { kind: "converted", bits: 8 },
+  { kind: "converted", bits: 4 },
 ];
+
+function formatName({ kind, bits }: Pick<RemoteFilter, "kind" | "bits">): string {
+  if (kind === null) return t("models-filter-format.any");
+  if (kind === "raw") return t("models-filter-format.published");
+  return bits === null ? t("models-filter-format.converted") : t("models-filter-format.bits", { bits });
+}
 
 /** Largest downloads to choose from, in gigabytes. */
 const SIZES = [5, 10, 20, 40, 80];
@@ -20,24 +26,24 @@ export function SearchFilters() {
   const filter = useStore((state) => state.filter);
   return (
     <div className="filters">
-      <Check name="with_mtp" label="With MTP head" filter={filter} />
-      <Check name="fitting" label={`Runs on ${HERE}`} filter={filter} />
+      <Check name="with_mtp" label={t("models-filter-mtp")} filter={filter} />
+      <Check name="fitting" label={t("models-filter-fitting")} filter={filter} />
       <span className="spring" />
       <Choice
         name="format"
-        label="Format"
-        value={FORMATS.findIndex(({ format }) => format.kind === filter.kind && format.bits === filter.bits)}
-        onChange={(index) => changeFilter(FORMATS[index]?.format ?? {})}
-        choices={FORMATS.map(({ name }, index) => ({ value: index, name }))}
+        label={t("models-filter-format")}
+        value={FORMATS.findIndex(({ kind, bits }) => kind === filter.kind && bits === filter.bits)}
+        onChange={(index) => changeFilter(FORMATS[index] ?? {})}
+        choices={FORMATS.map((format, index) => ({ value: index, name: formatName(format) }))}
       />
       <Choice
         name="size"
-        label="Largest download"
+        label={t("models-filter-size")}
         value={(filter.largest_download ?? 0) / 1e9}
         onChange={(size) => changeFilter({ largest_download: size === 0 ? null : size * 1e9 })}
         choices={[0, ...SIZES].map((size) => ({
           value: size,
-          name: size === 0 ? "Any size" : `Up to ${size} GB`,
+          name: size === 0 ? t("models-filter-size.any") : t("models-filter-size.up-to", { size }),
         }))}
       />
     </div>

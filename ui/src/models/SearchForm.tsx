@@ -1,3 +1,4 @@
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { useStore } from "../state/store";
 import { changeFilter, endSearch, searchModels } from "./actions";
@@ -18,16 +19,16 @@ export function SearchForm() {
         <button
           type="submit"
           className="search-now"
-          aria-label="Search"
-          title="Search"
+          aria-label={t("models-search")}
+          title={t("models-search")}
           data-testid="search-now"
         >
           <Icon name="search" />
         </button>
         <input
           type="search"
-          aria-label="Search Hugging Face"
-          placeholder="Search Hugging Face"
+          aria-label={t("models-search.hub")}
+          placeholder={t("models-search.hub")}
           autoComplete="off"
           spellCheck={false}
           value={filter.text}

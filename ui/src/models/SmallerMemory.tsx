@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { t } from "../language/text";
 import { useStore } from "../state/store";
 import { about, setKvPrecision } from "./actions";
 import { LibraryError } from "./LibraryError";
@@ -24,12 +25,9 @@ export function SmallerMemory() {
           data-testid="smaller-memory"
           onChange={(event) => change(event.target.checked)}
         />
-        Smaller memory for long chats (8-bit)
+        {t("models-smaller-memory")}
       </label>
-      <p className="row-words">
-        What a chat takes in memory grows about half as fast. Replies may differ a little from those in full
-        precision. The model is loaded again when you change this.
-      </p>
+      <p className="row-words">{t("models-smaller-memory.words")}</p>
       <LibraryError subject={about.memory} />
     </li>
   );

@@ -1,4 +1,4 @@
-import { HERE } from "../primitives/platform";
+import { t } from "../language/text";
 import { highest, marks, type Speed, speedSentence, speedWords } from "./speed";
 
 const WIDTH = 190;
@@ -69,7 +69,7 @@ export function SpeedLegend({ measured }: { measured: boolean }) {
       <svg width={10} height={10} aria-hidden="true">
         <circle className="speed-plain" cx={5} cy={5} r={DOT - edge} />
       </svg>
-      {measured && "plain"}
+      {measured && t("model-legend.plain")}
       <svg width={20} height={10} aria-hidden="true">
         <rect
           className="speed-guessing"
@@ -80,7 +80,7 @@ export function SpeedLegend({ measured }: { measured: boolean }) {
           rx={4 - edge}
         />
       </svg>
-      {measured ? "guessing, tok/s" : `expected on ${HERE}, tok/s`}
+      {t(measured ? "model-legend.guessing" : "model-legend.expected")}
     </span>
   );
 }

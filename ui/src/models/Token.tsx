@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { ErrorNote } from "../frame/ErrorNote";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { useStore } from "../state/store";
@@ -11,8 +12,8 @@ export function TokenControl() {
   const [open, setOpen] = useState(false);
   return (
     <PopoverButton
-      label={has ? "Replace the token…" : "Set a token…"}
-      title="Hugging Face token"
+      label={t(has ? "models-token.open-replace" : "models-token.open-set")}
+      title={t("models-token")}
       testId="token-control"
       className="button"
       side="bottom"
@@ -31,11 +32,7 @@ function TokenForm({ onDone }: { onDone: () => void }) {
   const [saving, setSaving] = useState(false);
   const error = useStore((state) => (state.libraryError?.about === about.token ? state.libraryError : null));
   const trimmed = token.trim();
-  const reason = saving
-    ? "The token is being kept."
-    : trimmed === ""
-      ? "There is no token to keep yet."
-      : null;
+  const reason = saving ? t("models-token.keeping") : trimmed === "" ? t("models-token.empty") : null;
 
   const save = async () => {
     setSaving(true);
@@ -52,7 +49,7 @@ function TokenForm({ onDone }: { onDone: () => void }) {
         if (reason === null) save();
       }}
     >
-      <label htmlFor="hub-token">Hugging Face token</label>
+      <label htmlFor="hub-token">{t("models-token")}</label>
       <input
         id="hub-token"
         type="password"
@@ -63,13 +60,11 @@ function TokenForm({ onDone }: { onDone: () => void }) {
         data-testid="hub-token"
         onChange={(event) => setText(event.target.value)}
       />
-      <p className="popover-note">
-        It goes to the system's keychain, is sent only to the Hub, and is not shown again.
-      </p>
+      <p className="popover-note">{t("models-token.note")}</p>
       {error && <ErrorNote error={error.report} testId="token-error" />}
       <div className="popover-foot">
         <ActionButton type="submit" className="button" data-testid="keep-token" reason={reason}>
-          Keep the token
+          {t("models-token.keep")}
         </ActionButton>
       </div>
     </form>

@@ -11,6 +11,7 @@ import { reportOf, shell } from "../bridge/bridge";
 import { settingsQueue } from "../bridge/serialQueue";
 import { noteReport } from "../frame/errors";
 import { leadOn } from "../frame/leadOn";
+import { t } from "../language/text";
 import { dispatch, setView, useStore } from "../state/store";
 import type { Step } from "./jobs";
 import { AS_IS } from "./models";
@@ -142,8 +143,8 @@ export const openRepo = (repo: string, subject: string) =>
     else
       fail(subject, {
         code: "not_found",
-        message: `${repo} is not on the Hub any more.`,
-        hint: "The model that is here goes on working.",
+        message: t("model-gone", { repo }),
+        hint: t("model-gone.hint"),
       });
   });
 

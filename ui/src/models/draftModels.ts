@@ -1,5 +1,6 @@
 import type { DraftModelOffer, LibrarySnapshot, LocalDraftModel, LocalModel } from "../bridge/bindings";
-import { bytes, percent } from "../primitives/format";
+import { t } from "../language/text";
+import { bytes, commas, percent } from "../primitives/format";
 import { isOpen, share } from "./jobs";
 import { downloadProblem, keepReason, stageLabel } from "./labels";
 
@@ -18,7 +19,7 @@ export function deletedWith(all: LocalDraftModel[], model: LocalModel): LocalDra
 
 /** What its download takes; null where only the Hub says it. */
 export const offerSize = ({ download_bytes: size }: DraftModelOffer): string | null =>
-  size === null ? null : `about ${bytes(size)}`;
+  size === null ? null : t("model-draft-size", { size: bytes(size) });
 
 /** How far the download of a draft model is, in words; or why it cannot be begun, null if it can. */
 export function offerState(
@@ -28,8 +29,7 @@ export function offerState(
   const job = library?.jobs.find((job) => job.repo === offer.repo && isOpen(job));
   if (job) {
     const part = share(job);
-    const words = stageLabel(job.stage);
-    return { words: part === null ? words : `${words}, ${percent(part)}`, reason: null };
+    return { words: commas([stageLabel(job.stage), part !== null && percent(part)]), reason: null };
   }
   return { words: null, reason: library && downloadProblem(offer, library) };
 }

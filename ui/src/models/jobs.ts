@@ -6,6 +6,9 @@ import type {
   LocalModel,
   RemoteModel,
 } from "../bridge/bindings";
+import { t } from "../language/text";
+import { why } from "../language/told";
+import { sentences } from "../primitives/format";
 
 type Stage = JobStage["stage"];
 
@@ -75,17 +78,16 @@ export function moved(jobs: Job[], job: number, step: -1 | 1): number | null {
 
 /** What to say about the jobs that ended between two looks at the queue; empty if none did. */
 export function endings(before: Job[], after: Job[]): string {
-  return after
+  const said = after
     .filter((job) => before.some(({ id, stage }) => id === job.id && stage.stage !== job.stage.stage))
     .map(({ name, kind, stage }) => {
-      if (stage.stage === "done" && (kind === "benchmark" || kind === "probe")) return `${name} is measured.`;
-      if (stage.stage === "done" && kind === "comparison") return `${name} is compared with its original.`;
-      if (stage.stage === "done")
-        return kind === "move" ? "The model library has moved." : `${name} is ready.`;
-      return stage.stage === "failed" ? `${name} has stopped. ${stage.error.message}` : "";
-    })
-    .filter(Boolean)
-    .join(" ");
+      if (stage.stage === "failed") return t("model-ended-failed", { name, why: why(stage.error) });
+      if (stage.stage !== "done") return "";
+      if (kind === "benchmark" || kind === "probe") return t("model-ended-measured", { name });
+      if (kind === "comparison") return t("model-ended-compared", { name });
+      return kind === "move" ? t("model-ended-moved") : t("model-ended", { name });
+    });
+  return sentences(...said);
 }
 
 /** Where a model of the Hub is: on this machine, on its way, or neither. */

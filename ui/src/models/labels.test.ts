@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { ConversionChoice, DraftVocabularyFigures } from "../bridge/bindings";
-import { HERE } from "../primitives/platform";
 import {
   afterwards,
   chatLabel,
@@ -25,21 +24,28 @@ import { fitOf, job, local, remote } from "./samples";
 
 describe("whether a model fits", () => {
   it("is a word, with numbers where it does not", () => {
-    expect(fitLabel(fitOf("fits_well"))).toBe("Fits well");
-    expect(fitLabel(fitOf("tight"))).toBe("Tight");
-    expect(fitLabel(fitOf("too_big", 19.2e9, 12e9))).toBe(`Too big: needs 19 GB, ${HERE} gives 12 GB`);
-    expect(verdictLabel(fitOf("too_big", 19e9, 12e9))).toBe("Too big");
+    expect(fitLabel(fitOf("fits_well"))).toBe("fits well");
+    expect(fitLabel(fitOf("tight"))).toBe("tight");
+    expect(fitLabel(fitOf("too_big", 19.2e9, 12e9))).toBe("too big: needs 19 GB, this computer gives 12 GB");
+    const verdicts = ["fits_well", "tight", "too_big"] as const;
+    expect(verdicts.map((verdict) => verdictLabel(fitOf(verdict)))).toEqual([
+      "Fits well",
+      "Tight",
+      "Too big",
+    ]);
   });
 
   it("never says that the same number is too much", () => {
-    expect(fitLabel(fitOf("too_big", 12.4e9, 12.1e9))).toBe(`Too big: needs 12.4 GB, ${HERE} gives 12.1 GB`);
+    expect(fitLabel(fitOf("too_big", 12.4e9, 12.1e9))).toBe(
+      "too big: needs 12.4 GB, this computer gives 12.1 GB",
+    );
   });
 
   it("is explained with the context it holds for", () => {
     expect(fitSentence(fitOf("tight", 11e9, 12e9))).toMatch(
       /11\.0 GB for a context of 8,192 tokens.*Close other/,
     );
-    expect(fitSentence(fitOf("too_big", 19e9, 12e9))).toContain(`but ${HERE} can give 12.0 GB`);
+    expect(fitSentence(fitOf("too_big", 19e9, 12e9))).toContain("but this computer can give 12.0 GB");
   });
 });
 

@@ -6,20 +6,23 @@ import type {
   ModelOrigin,
   RemoteModel,
 } from "../bridge/bindings";
+import { t } from "../language/text";
 
-const GROUPS: { name: string; origins: ModelOrigin[] }[] = [
-  { name: "In the library", origins: ["library", "built_in"] },
-  { name: "Hugging Face cache", origins: ["hugging_face_cache"] },
-  { name: "LM Studio", origins: ["lm_studio"] },
-  { name: "Folders you opened", origins: ["folder"] },
+const places = (): { name: string; origins: ModelOrigin[] }[] => [
+  { name: t("model-place-library"), origins: ["library", "built_in"] },
+  { name: t("model-place-cache"), origins: ["hugging_face_cache"] },
+  { name: t("model-place-studio"), origins: ["lm_studio"] },
+  { name: t("model-place-folders"), origins: ["folder"] },
 ];
 
 /** Models by where they are kept, empty groups left out. */
 export function byPlace(models: LocalModel[]): [string, LocalModel[]][] {
-  return GROUPS.map(({ name, origins }): [string, LocalModel[]] => [
-    name,
-    models.filter(({ origin }) => origins.includes(origin)),
-  ]).filter(([, group]) => group.length > 0);
+  return places()
+    .map(({ name, origins }): [string, LocalModel[]] => [
+      name,
+      models.filter(({ origin }) => origins.includes(origin)),
+    ])
+    .filter(([, group]) => group.length > 0);
 }
 
 /** A model to choose, with what the library knows of it. */
@@ -45,7 +48,7 @@ export function choices(entries: ModelEntry[], library: LibrarySnapshot | null):
   const others = entries
     .filter(({ path }) => [...models, ...drafts].every((known) => known.path !== path))
     .map(({ path, name, built_in: builtIn }) => ({ path, name, builtIn, local: null }));
-  return others.length > 0 ? [...groups, ["Other models", others]] : groups;
+  return others.length > 0 ? [...groups, [t("model-place-others"), others]] : groups;
 }
 
 /** The models that can answer beside the one that is chosen. */

@@ -1,15 +1,7 @@
-import type {
-  Fit,
-  Job,
-  LibrarySnapshot,
-  LocalModel,
-  MachineName,
-  ModelOrigin,
-  RemoteModel,
-} from "../bridge/bindings";
-import { HERE } from "../primitives/platform";
+import type { Fit, Job, LibrarySnapshot, LocalModel, MachineName, RemoteModel } from "../bridge/bindings";
+import { t } from "../language/text";
+import { memory } from "../primitives/format";
 import { isOpen, isRunning, isStalled, whereabouts } from "./jobs";
-import { machineLabel } from "./labels";
 
 /** What to say to whoever has no model to work with yet. */
 export type Offer =
@@ -93,38 +85,35 @@ export function offerOf(
   return model ? { kind: "get", model } : { kind: "none" };
 }
 
-/** Where other programs keep their models, in the words of whoever has them. */
-const PLACES: [ModelOrigin, string][] = [
-  ["lm_studio", "in LM Studio’s folder"],
-  ["hugging_face_cache", "in the Hugging Face cache"],
-];
+const inStudio = ({ origin }: LocalModel): boolean => origin === "lm_studio";
+const inCache = ({ origin }: LocalModel): boolean => origin === "hugging_face_cache";
 
 /** The models of other programs that can be used where they are; none where a person has models of their own. */
 export function modelsElsewhere(library: LibrarySnapshot): LocalModel[] {
   if (modelHere(library) !== null) return [];
-  return library.models.filter(
-    (model) => PLACES.some(([origin]) => origin === model.origin) && isUsable(model),
-  );
+  return library.models.filter((model) => (inStudio(model) || inCache(model)) && isUsable(model));
 }
 
 /** `2 models in LM Studio’s folder, 1 in the Hugging Face cache`; of a single one, its name. */
 export function elsewhereLabel(models: LocalModel[]): string {
+  const [studio, cache] = [models.filter(inStudio).length, models.filter(inCache).length];
   const [first] = models;
-  const parts = PLACES.map(([origin, where]) => {
-    const count = models.filter((model) => model.origin === origin).length;
-    return { count, where };
-  }).filter(({ count }) => count > 0);
-  if (first && models.length === 1) return `${first.name} ${parts[0]?.where}`;
-  return parts
-    .map(({ count, where }, place) => {
-      const what = place > 0 ? "" : count === 1 ? "model " : "models ";
-      return `${count} ${what}${where}`;
-    })
-    .join(", ");
+  if (first && models.length === 1)
+    return t(studio > 0 ? "model-elsewhere-one-studio" : "model-elsewhere-one-cache", { name: first.name });
+  if (cache === 0) return t("model-elsewhere-studio", { models: studio });
+  return studio === 0
+    ? t("model-elsewhere-cache", { models: cache })
+    : t("model-elsewhere-both", { studio, cache });
 }
 
-/** `For this Mac, an M4 Max with 64 GB:` */
+/** `For this Mac, an M4 Max with 64 GB:`, as far as the system says what the machine is. */
 export function forMachine(machine: MachineName | null): string {
-  const what = machine ? machineLabel(machine) : "";
-  return what === "" ? `For ${HERE}:` : `For ${HERE}, ${what}:`;
+  const chip = machine?.chip.replace(/^Apple /, "") ?? "";
+  const ram = machine !== null && machine.ram_bytes > 0 ? memory(machine.ram_bytes) : "";
+  if (chip === "")
+    return ram === "" ? t("model-for-machine") : t("model-for-machine.memory", { memory: ram });
+  const sound = /^(?:[AEIOUaeiou]|[FHLMNRSX][A-Z\d])/.test(chip) ? "vowel" : "consonant";
+  return ram === ""
+    ? t("model-for-machine.chip", { chip, sound })
+    : t("model-for-machine.both", { chip, sound, memory: ram });
 }

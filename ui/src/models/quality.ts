@@ -1,14 +1,26 @@
 import type { Evidence, EvidenceText, Fit, LocalModel, MatrixBits, QualityOffer } from "../bridge/bindings";
-import { bytes, count, percent, rate, times } from "../primitives/format";
-import { HERE } from "../primitives/platform";
+import { locale, t } from "../language/text";
+import { bytes, commas, percent, perPass, rate } from "../primitives/format";
 import { convertedBytes, line } from "./labels";
 
 /** How close to the original, by name, from the farthest: KL divergence in nats a token at most. */
 export const CLOSENESS = [
-  { key: "small", name: "Small", kl: 0.1 },
-  { key: "balanced", name: "Balanced", kl: 0.03 },
-  { key: "close", name: "Close to original", kl: 0.006 },
+  { key: "small", kl: 0.1 },
+  { key: "balanced", kl: 0.03 },
+  { key: "close", kl: 0.006 },
 ] as const;
+
+/** What being so close is called. */
+export function closenessLabel(key: (typeof CLOSENESS)[number]["key"]): string {
+  switch (key) {
+    case "small":
+      return t("model-closeness-small");
+    case "balanced":
+      return t("model-closeness-balanced");
+    case "close":
+      return t("model-closeness-close");
+  }
+}
 
 /** A size that can be chosen. */
 export interface Stop {
@@ -27,7 +39,7 @@ export function stopsOf(offer: QualityOffer, models: LocalModel[], source: strin
     ({ bytes, bits_per_weight: bits }): Stop => ({
       bytes,
       bits,
-      names: CLOSENESS.filter(({ key }) => offer[key].bytes === bytes).map(({ name }) => name),
+      names: CLOSENESS.filter(({ key }) => offer[key].bytes === bytes).map(({ key }) => closenessLabel(key)),
       model: made.find(({ evidence }) => evidence?.bytes === bytes) ?? null,
     }),
   );
@@ -45,17 +57,14 @@ export function stopAt(stops: Stop[], chosen: number | null, offer: QualityOffer
   return Math.max(0, at);
 }
 
-/** `3 of 100`, of tokens that are not the original's. */
-function differing(sameChoice: number): string {
-  const differ = 100 * (1 - sameChoice);
-  return differ < 0.5 ? "fewer than 1 of 100" : `about ${Math.round(differ)} of 100`;
-}
-
 /** How close a size is to the original: only what was measured is told in numbers. */
 export const closenessWords = ({ model }: Stop): string =>
   model?.evidence
-    ? `Measured: differs from the original in ${differing(model.evidence.same_choice)} words (KL divergence ${kl(model.evidence.kl)})`
-    : "Expected, not measured. It is compared with the original once it is made";
+    ? t("model-measured-closeness", {
+        differing: Math.round(100 * (1 - model.evidence.same_choice)),
+        kl: kl(model.evidence.kl),
+      })
+    : t("model-expected-closeness");
 
 /** What a size leaves of the memory that models can have; null where that is not known. */
 export function memoryWords(fit: Fit | null, originalBytes: number, stop: Stop): string | null {
@@ -63,45 +72,54 @@ export function memoryWords(fit: Fit | null, originalBytes: number, stop: Stop):
   const need = Math.max(stop.bytes, fit.need_bytes - originalBytes + stop.bytes);
   const left = fit.available_bytes - need;
   return left >= 0
-    ? `${bytes(left)} left of the ${bytes(fit.available_bytes)} that ${HERE} gives`
-    : `Needs ${bytes(-left)} more than ${HERE} gives`;
+    ? t("model-memory-left", { left: bytes(left), available: bytes(fit.available_bytes) })
+    : t("model-memory-missing", { missing: bytes(-left) });
 }
 
 /** How fast it is expected to be beside 4-bit, by the bytes that each token reads; null where nothing tells. */
 export function speedWordsOf(parameters: number | null, stop: Stop): string | null {
   if (parameters === null || stop.bytes === 0) return null;
-  return `About ${times(convertedBytes(parameters, 4) / stop.bytes)} the speed of 4-bit, expected`;
+  return t("model-speed-beside-4-bit", { factor: perPass(convertedBytes(parameters, 4) / stop.bytes) });
 }
 
 /** `2.3 GB, 4.3 bits per weight` */
 export const sizeWords = ({ bytes: size, bits }: Stop): string =>
-  `${bytes(size)}, ${rate(bits)} bits per weight`;
+  t("model-size", { size: bytes(size), bits: rate(bits) });
 
 /** What the slider says of itself to whoever hears it. */
 export const valueText = (stop: Stop): string =>
-  [...stop.names, sizeWords(stop), closenessWords(stop)].join(". ");
+  [...stop.names, sizeWords(stop), closenessWords(stop)].reduce((before, next) =>
+    t("model-then-said", { before, next }),
+  );
+
+const numbers = (shown: Intl.NumberFormatOptions) =>
+  new Intl.NumberFormat(locale(), { useGrouping: false, ...shown });
 
 /** A number of nats, as short as it tells something. */
-export const kl = (value: number): string => (value < 1e-6 ? "under 0.000001" : value.toPrecision(2));
+export const kl = (value: number): string =>
+  value < 1e-6
+    ? t("model-kl-least")
+    : numbers({ minimumSignificantDigits: 2, maximumSignificantDigits: 2 }).format(value);
+
+const hundredths = (value: number): string =>
+  numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 }).format(value);
 
 /** How long something takes, roughly: `about 40 minutes`. */
 export function aboutTime(seconds: number): string {
   const minutes = Math.round(seconds / 60);
-  if (minutes < 1) return "less than a minute";
-  if (minutes < 60) return minutes === 1 ? "about a minute" : `about ${minutes} minutes`;
-  const hours = Math.round(seconds / 1800) / 2;
-  return hours === 1 ? "about an hour" : `about ${hours} hours`;
+  if (minutes < 60) return t("model-about-minutes", { minutes });
+  return t("model-about-hours", { hours: Math.round(seconds / 1800) / 2 });
 }
 
 /** Which text is read. */
 export const textName = (path: string | null): string =>
-  path === null ? "The program’s own texts" : (path.split(/[/\\]/).at(-1) ?? path);
+  path === null ? t("model-text-own") : (path.split(/[/\\]/).at(-1) ?? path);
 
 /** How close a model is, in a sentence. */
 export function evidenceSentence({ same_choice: same, tokens }: Evidence): string {
   const times = Math.floor(1000 * same) / 10;
-  const often = same >= 0.995 && same < 1 ? times.toFixed(1) : Math.round(100 * same);
-  return `Chooses the same next token as the original ${often} of 100 times, measured on ${count(tokens)} tokens that took no part in choosing.`;
+  const often = same >= 0.995 && same < 1 ? times : Math.round(100 * same);
+  return t("model-evidence", { often, tokens });
 }
 
 /** The ends of the scale that closeness is drawn on, in nats: from the farthest. */
@@ -114,32 +132,43 @@ export function placeOf(nats: number): number {
 }
 
 /** What a divergence counts as: the closest name that it reaches; null where it reaches none. */
-export const closenessName = (nats: number): string | null =>
-  CLOSENESS.findLast((one) => nats <= one.kl)?.name ?? null;
+export function closenessName(nats: number): string | null {
+  const reached = CLOSENESS.findLast((one) => nats <= one.kl);
+  return reached ? closenessLabel(reached.key) : null;
+}
 
-const TEXTS: Record<EvidenceText, string> = {
-  built_in: "The program’s own texts",
-  replies: "The original’s own replies",
-  file: "A file of yours",
-};
+function textLabel(text: EvidenceText): string {
+  switch (text) {
+    case "built_in":
+      return t("model-text-own");
+    case "replies":
+      return t("model-text-replies");
+    case "file":
+      return t("model-text-file");
+  }
+}
 
-const matrixWords = ({ bits, count: many }: MatrixBits): string =>
-  `${count(many)} ${bits === null ? "not quantized" : `in ${bits} bits`}`;
+const matrixWords = ({ bits, count: matrices }: MatrixBits): string =>
+  bits === null ? t("model-matrices-whole", { matrices }) : t("model-matrices-bits", { matrices, bits });
 
 /** The table of a measurement: a name and words for each line that there is. */
 export function evidenceTable(evidence: Evidence): [string, string][] {
   const { before, after } = evidence;
   const pair = (now: number | null, then: number | null, show: (value: number) => string) =>
-    now === null ? null : line(show(now), then !== null && `original ${show(then)}`);
+    now === null ? null : line(show(now), then !== null && t("model-figure-original", { value: show(then) }));
   const error = evidence.kl_error === null ? "" : ` ± ${kl(evidence.kl_error)}`;
+  const { bits_per_weight: bits, matrices } = evidence;
   const rows: [string, string | null][] = [
-    ["KL divergence", `${kl(evidence.kl)}${error} nats a token`],
-    ["99 of 100 tokens", `below ${kl(evidence.kl_p99)}`],
-    ["Perplexity", pair(after.perplexity, before.perplexity, (value) => value.toFixed(2))],
-    ["Drafts accepted", pair(after.drafts_accepted, before.drafts_accepted, percent)],
-    ["Text", line(TEXTS[evidence.text], `${count(evidence.tokens)} tokens`)],
-    ["Bits per weight", evidence.bits_per_weight === null ? null : evidence.bits_per_weight.toFixed(2)],
-    ["Matrices", evidence.matrices.length === 0 ? null : evidence.matrices.map(matrixWords).join(", ")],
+    [t("model-figure-kl"), t("model-figure-kl.words", { kl: `${kl(evidence.kl)}${error}` })],
+    [t("model-figure-p99"), t("model-figure-p99.words", { kl: kl(evidence.kl_p99) })],
+    [t("model-figure-perplexity"), pair(after.perplexity, before.perplexity, hundredths)],
+    [t("model-figure-drafts"), pair(after.drafts_accepted, before.drafts_accepted, percent)],
+    [
+      t("model-figure-text"),
+      line(textLabel(evidence.text), t("model-figure-text.tokens", { tokens: evidence.tokens })),
+    ],
+    [t("model-figure-bits"), bits === null ? null : hundredths(bits)],
+    [t("model-figure-matrices"), matrices.length === 0 ? null : commas(matrices.map(matrixWords))],
   ];
   return rows.filter((row): row is [string, string] => row[1] !== null);
 }

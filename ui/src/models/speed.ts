@@ -1,5 +1,5 @@
 import { waysHere } from "../benchmarks/gains";
-import type { Way } from "../benchmarks/verdict";
+import { isPlain, type Way } from "../benchmarks/verdict";
 import type {
   BenchmarkHistory,
   ExpectedSpeed,
@@ -9,8 +9,8 @@ import type {
   Spread,
   Tuning,
 } from "../bridge/bindings";
+import { t } from "../language/text";
 import { rate } from "../primitives/format";
-import { HERE } from "../primitives/platform";
 
 /** How fast a model writes, in tokens per second. */
 export interface Speed {
@@ -27,10 +27,10 @@ const between = ({ low, high }: SpeedRange): Spread => ({ min: low, median: (low
 
 /** What a benchmark found: plain decoding, and the fastest way to guess. */
 function ofWays(ways: readonly Way[]): Speed | null {
-  const plain = ways.find(({ name }) => name === "Plain")?.tokensPerSecond;
+  const plain = ways.find(isPlain)?.tokensPerSecond;
   if (plain === undefined) return null;
   const guessing = ways
-    .filter(({ name }) => name !== "Plain")
+    .filter((way) => !isPlain(way))
     .map(({ tokensPerSecond }) => tokensPerSecond)
     .reduce<Spread | null>((best, one) => (best === null || one.median > best.median ? one : best), null);
   return { measured: true, plain: only(plain.median), guessing };
@@ -83,29 +83,43 @@ export const marks = ({ plain, guessing }: Speed, end: number): Marks => ({
 });
 
 /** `53–66`, or one number where both are the same. */
-function range({ min, max }: Spread, to = "–"): string {
+function range({ min, max }: Spread): string {
   const [low, high] = [rate(min), rate(max)];
-  return low === high ? low : `${low}${to}${high}`;
+  return low === high ? low : `${low}–${high}`;
+}
+
+/** The same for whoever hears it. */
+function spokenRange({ min, max }: Spread): string {
+  const [low, high] = [rate(min), rate(max)];
+  return low === high ? low : t("model-speed-range", { low, high });
 }
 
 /** `31 plain, 53–66 guessing` */
 export const bothSpeeds = ({ plain, guessing }: Speed): string =>
-  guessing ? `${range(plain)} plain, ${range(guessing)} guessing` : `${range(plain)} plain`;
+  guessing
+    ? t("model-speed-both", { plain: range(plain), guessing: range(guessing) })
+    : t("model-speed-plain", { plain: range(plain) });
 
 /** The speed that counts, in a few words: `Expected speed 48–60 tok/s`. */
 export const speedLine = ({ measured, plain, guessing }: Speed): string =>
-  `${measured ? "Measured speed" : "Expected speed"} ${range(guessing ?? plain)} tok/s`;
+  t(measured ? "model-speed-measured" : "model-speed-expected", { speed: range(guessing ?? plain) });
 
 /** `31 plain, 53–66 guessing`; of what is expected the number that counts, as `about 118–136 guessing`. */
 export function speedWords(speed: Speed): string {
   const { measured, plain, guessing } = speed;
   if (measured) return bothSpeeds(speed);
-  return guessing ? `about ${range(guessing)} guessing` : `about ${range(plain)} plain`;
+  return guessing
+    ? t("model-speed-about-guessing", { guessing: range(guessing) })
+    : t("model-speed-about-plain", { plain: range(plain) });
 }
 
 /** The same as a sentence, for whoever hears it. */
-export function speedSentence({ measured, plain, guessing }: Speed): string {
-  const rates = [`${range(plain, " to ")} plain`, guessing && `${range(guessing, " to ")} guessing`];
-  const how = measured ? `Measured on ${HERE}` : `Expected on ${HERE}, not measured`;
-  return `${how}: ${rates.filter(Boolean).join(", ")}, in tokens per second.`;
+export function speedSentence({ measured, plain: without, guessing: ahead }: Speed): string {
+  const plain = spokenRange(without);
+  if (ahead === null)
+    return t(measured ? "model-speed-measured.spoken-plain" : "model-speed-expected.spoken-plain", { plain });
+  return t(measured ? "model-speed-measured.spoken" : "model-speed-expected.spoken", {
+    plain,
+    guessing: spokenRange(ahead),
+  });
 }

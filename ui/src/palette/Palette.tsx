@@ -3,6 +3,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { FoundChat } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { setView, useStore } from "../state/store";
 import { commandsOf, type Entry, entries, type FoundTitle, offer } from "./entries";
@@ -32,7 +33,7 @@ export function Palette({ run }: { run: Run }) {
     >
       <Dialog.Portal>
         <Dialog.Backdrop className="sheet-backdrop" />
-        <Dialog.Popup className="sheet palette" data-testid="palette" aria-label="Go to">
+        <Dialog.Popup className="sheet palette" data-testid="palette" aria-label={t("palette-name")}>
           <Choices run={run} onChoose={choose} />
         </Dialog.Popup>
       </Dialog.Portal>
@@ -82,12 +83,12 @@ function Choices({ run, onChoose }: { run: Run; onChoose: (entry: Entry) => void
           role="combobox"
           autoComplete="off"
           spellCheck={false}
-          aria-label="Chats, commands, models and settings"
+          aria-label={t("palette-field.label")}
           aria-expanded="true"
           aria-controls={id}
           aria-autocomplete="list"
           aria-activedescendant={found[current] && `${id} ${current}`.replace(" ", "-")}
-          placeholder="Go to a chat, or do something"
+          placeholder={t("palette-field")}
           data-testid="palette-field"
           value={query}
           onChange={(event) => {
@@ -97,7 +98,7 @@ function Choices({ run, onChoose }: { run: Run; onChoose: (entry: Entry) => void
           onKeyDown={onKeyDown}
         />
       </div>
-      <div className="palette-list" id={id} role="listbox" aria-label="Choices" ref={list}>
+      <div className="palette-list" id={id} role="listbox" aria-label={t("palette-choices")} ref={list}>
         {found.map((entry, index) => (
           // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the choice
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field hears the keys
@@ -118,7 +119,7 @@ function Choices({ run, onChoose }: { run: Run; onChoose: (entry: Entry) => void
       </div>
       {found.length === 0 && (
         <p className="list-note" role="status">
-          Nothing was found.
+          {t("palette-nothing")}
         </p>
       )}
     </>

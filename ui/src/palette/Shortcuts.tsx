@@ -1,17 +1,18 @@
 import type { Action } from "../bridge/bindings";
+import { t } from "../language/text";
 import { Sheet } from "../primitives/Sheet";
 import { setView, useStore } from "../state/store";
 import { formatKeys, keysOf } from "./keys";
-import { TABLE } from "./table";
+import { actionName, TABLE } from "./table";
 
 /** What is done with keys where one writes or reads. */
-const ELSEWHERE: [string, string[]][] = [
-  ["Send the message", ["Enter"]],
-  ["Begin a new line", ["Shift+Enter"]],
-  ["Move through a list", ["↑", "↓"]],
-  ["Next area of the window", ["F6"]],
-  ["Previous area of the window", ["Shift+F6"]],
-  ["Close what is open, or go back to the chat", ["Esc"]],
+const elsewhere = (): [string, string[]][] => [
+  [t("palette-keys-send"), ["Enter"]],
+  [t("palette-keys-line"), [`${t("word-key-shift")}+Enter`]],
+  [t("palette-keys-list"), ["↑", "↓"]],
+  [t("palette-keys-next-area"), ["F6"]],
+  [t("palette-keys-previous-area"), [`${t("word-key-shift")}+F6`]],
+  [t("palette-keys-close"), ["Esc"]],
 ];
 
 /** All keys that do something, over the page. */
@@ -21,9 +22,9 @@ export function Shortcuts() {
     <Sheet
       open={open}
       onClose={() => setView({ shortcuts: false })}
-      title="Keyboard shortcuts"
+      title={t("action-shortcuts")}
       testId="shortcuts"
-      foot={<p className="sheet-state">The palette finds everything by name.</p>}
+      foot={<p className="sheet-state">{t("palette-shortcuts")}</p>}
     >
       <ShortcutList />
     </Sheet>
@@ -31,12 +32,12 @@ export function Shortcuts() {
 }
 
 export function ShortcutList() {
-  const rows = TABLE.map((action): [string, string[]] => [action.name, keysOfAction(action)]).filter(
+  const rows = TABLE.map((action): [string, string[]] => [actionName(action), keysOfAction(action)]).filter(
     ([, keys]) => keys.length > 0,
   );
   return (
     <dl className="shortcuts">
-      {[...rows, ...ELSEWHERE].map(([name, keys]) => (
+      {[...rows, ...elsewhere()].map(([name, keys]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>

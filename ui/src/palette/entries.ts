@@ -1,20 +1,21 @@
-import type { Action, ModelInfo } from "../bridge/bindings";
+import type { ModelInfo } from "../bridge/bindings";
 import { openChat } from "../chat/navigation";
 import { changeSettings } from "../chat/settings";
 import { askTwoModels } from "../chat/sideBySide";
 import { summarise } from "../chat/summarise";
-import { MODES, thinkingOf, thinkingReason } from "../chat/thinking";
+import { thinkingModes, thinkingOf, thinkingReason } from "../chat/thinking";
 import { awaitedFiles, canBeSummarised, draftKey } from "../chat/view";
+import { t } from "../language/text";
 import { openModel, selectModel } from "../models/choose";
 import { otherModels } from "../models/models";
 import { openProject } from "../projects/actions";
 import { insertPrompt } from "../prompts/actions";
 import { openSettings } from "../settings/actions";
-import { PAGES } from "../settings/pages";
+import { PAGES, pageName } from "../settings/pages";
 import { modelName, streamingReply } from "../state/server";
 import { reason, type State } from "../state/store";
 import { ranked } from "./ranked";
-import { actionsNow, keysLabel, type Run } from "./table";
+import { type ActionNow, actionName, actionsNow, keysLabel, type Run } from "./table";
 
 /** What there is to offer. */
 interface Offer
@@ -54,12 +55,14 @@ const canAskTwo = (state: State): boolean =>
   streamingReply(state) === null;
 
 /** The commands that can be given now. */
-export const commandsOf = (state: State): Action[] => actionsNow(state).filter(({ id }) => id !== "palette");
+export const commandsOf = (state: State): ActionNow[] =>
+  actionsNow(state).filter(({ id }) => id !== "palette");
 
 /** Something to go to or to do. */
 export interface Entry {
   key: string;
-  group: "Chats" | "Projects" | "Commands" | "Prompts" | "Models" | "Settings";
+  /** What kind of thing it is. */
+  group: string;
   name: string;
   /** The keys that do the same. */
   keys: string | null;
@@ -79,7 +82,7 @@ export interface FoundTitle {
 /** What the palette offers for `query`: what begins with it first, in every group. `run` does what a command says. */
 export function entries(
   offer: Offer,
-  commands: Action[],
+  commands: ActionNow[],
   query: string,
   titles: FoundTitle[],
   run: Run,
@@ -107,18 +110,18 @@ function chatEntries({ chats, chat: open }: Offer, query: string, titles: FoundT
     .slice(0, query.trim() === "" ? RECENT : FOUND)
     .map(({ id, name }) => ({
       key: `chat ${id}`,
-      group: "Chats",
-      name: name || "New chat",
+      group: t("palette-chats"),
+      name: name || t("chats-unnamed"),
       keys: null,
       choose: () => void openChat(id),
     }));
 }
 
-const commandEntries = (commands: Action[], run: Run): Entry[] =>
+const commandEntries = (commands: ActionNow[], run: Run): Entry[] =>
   commands.map((action) => ({
     key: `action ${action.id}`,
-    group: "Commands",
-    name: action.name,
+    group: t("palette-commands"),
+    name: actionName(action),
     keys: keysLabel(action.id),
     choose: () => void run(action.id),
   }));
@@ -127,26 +130,28 @@ const commandEntries = (commands: Action[], run: Run): Entry[] =>
 function replyEntries({ model, summarised }: Offer): Entry[] {
   const command = (key: string, name: string, choose: () => void): Entry => ({
     key,
-    group: "Commands",
+    group: t("palette-commands"),
     name,
     keys: null,
     choose,
   });
-  const modes = MODES.filter(({ mode }) => thinkingReason(mode, model) === null);
+  const modes = thinkingModes().filter(({ mode }) => thinkingReason(mode, model) === null);
   return [
     ...modes.map(({ mode, name }) =>
-      command(`thinking ${mode}`, `Thinking: ${name}`, () => changeSettings({ thinking: thinkingOf(mode) })),
+      command(`thinking ${mode}`, t("palette-think", { mode: name }), () =>
+        changeSettings({ thinking: thinkingOf(mode) }),
+      ),
     ),
     ...(summarised === null
       ? []
-      : [command("summarise", "Summarise the older part of this chat", () => void summarise(summarised))]),
+      : [command("summarise", t("palette-summarise"), () => void summarise(summarised))]),
   ];
 }
 const projectEntries = ({ projects }: Offer): Entry[] =>
   projects.map(({ id, name }) => ({
     key: `project ${id}`,
-    group: "Projects",
-    name: `Project: ${name}`,
+    group: t("palette-projects"),
+    name: t("palette-open-project", { name }),
     keys: null,
     choose: () => void openProject(id),
   }));
@@ -154,8 +159,8 @@ const projectEntries = ({ projects }: Offer): Entry[] =>
 const promptEntries = ({ prompts }: Offer): Entry[] =>
   prompts.map((prompt, at) => ({
     key: `prompt ${at}`,
-    group: "Prompts",
-    name: `Prompt: ${prompt.name}`,
+    group: t("palette-prompts"),
+    name: t("palette-insert-prompt", { name: prompt.name }),
     keys: null,
     choose: () => insertPrompt(prompt),
   }));
@@ -166,8 +171,8 @@ function modelEntries({ models, library, selectedModel, canOpen, asks }: Offer):
   const uses = others.map(
     ({ path, name }): Entry => ({
       key: `model ${path}`,
-      group: "Models",
-      name: `Use ${name}`,
+      group: t("palette-models"),
+      name: t("palette-use-model", { name }),
       keys: null,
       choose: () => void (models.some((entry) => entry.path === path) ? selectModel(path) : openModel(path)),
     }),
@@ -176,8 +181,8 @@ function modelEntries({ models, library, selectedModel, canOpen, asks }: Offer):
   const pairs = others.map(
     ({ path, name }): Entry => ({
       key: `two ${path}`,
-      group: "Models",
-      name: `Ask two models: ${asks} and ${name}`,
+      group: t("palette-models"),
+      name: t("palette-ask-two", { first: asks, second: name }),
       keys: null,
       choose: () => void askTwoModels(path, name),
     }),
@@ -186,10 +191,10 @@ function modelEntries({ models, library, selectedModel, canOpen, asks }: Offer):
 }
 
 const settingsEntries = (): Entry[] =>
-  PAGES.map(({ id, name }) => ({
+  PAGES.map(({ id }) => ({
     key: `setting ${id}`,
-    group: "Settings",
-    name: `Settings: ${name}`,
+    group: t("palette-settings"),
+    name: t("palette-open-settings", { page: pageName(id) }),
     keys: null,
     choose: () => openSettings(id),
   }));

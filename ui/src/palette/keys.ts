@@ -1,4 +1,5 @@
 import type { Action, Keys } from "../bridge/bindings";
+import { t } from "../language/text";
 import { MAC } from "../primitives/platform";
 
 /** What belongs to a key event as far as actions go. */
@@ -38,19 +39,30 @@ export function matches(keys: Keys, pressed: Pressed, mac = MAC): boolean {
   return keyOf(pressed) === keys.key && shift === keys.shift;
 }
 
-const SIGNS: Record<string, string> = {
-  ArrowUp: "↑",
-  ArrowDown: "↓",
-  PageUp: "Page Up",
-  PageDown: "Page Down",
-  Escape: "Esc",
-  "-": "−",
-};
+/** What stands on a key. */
+function signOf(key: string): string {
+  switch (key) {
+    case "ArrowUp":
+      return "↑";
+    case "ArrowDown":
+      return "↓";
+    case "PageUp":
+      return t("word-key-page-up");
+    case "PageDown":
+      return t("word-key-page-down");
+    case "Escape":
+      return "Esc";
+    case "-":
+      return "−";
+    default:
+      return key.toUpperCase();
+  }
+}
 
 /** Keys as people write them: `⇧⌘E` on a Mac, `Ctrl+Shift+E` elsewhere. */
 export function formatKeys({ command, control, alt, shift, key }: Keys, mac = MAC): string {
-  const name = SIGNS[key] ?? key.toUpperCase();
+  const name = signOf(key);
   if (mac) return `${control ? "⌃" : ""}${alt ? "⌥" : ""}${shift ? "⇧" : ""}${command ? "⌘" : ""}${name}`;
-  const held = [command && "Ctrl", alt && "Alt", shift && "Shift"];
+  const held = [command && t("word-key-control"), alt && "Alt", shift && t("word-key-shift")];
   return [...held, name].filter(Boolean).join("+");
 }

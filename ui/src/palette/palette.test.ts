@@ -5,7 +5,7 @@ import { useStore } from "../state/store";
 import { commandsOf, entries, offer } from "./entries";
 import { formatKeys, keysOf, matches } from "./keys";
 import { ranked } from "./ranked";
-import { isAvailable, keysLabel, menuState, TABLE } from "./table";
+import { actionName, isAvailable, keysLabel, menuState, TABLE } from "./table";
 
 const plain = { code: "", metaKey: false, ctrlKey: false, altKey: false, shiftKey: false };
 const state = useStore.getInitialState();
@@ -115,7 +115,7 @@ describe("actions", () => {
   });
 
   it("that show or hide are called by what they would do", () => {
-    const names = (now: typeof state) => commandsOf(now).map(({ name }) => name);
+    const names = (now: typeof state) => commandsOf(now).map(actionName);
     expect(menuState(state).shown).toEqual(["toggle_sidebar"]);
     expect(names(state)).toContain("Hide the sidebar");
     expect(names(state)).toContain("Show the panel");
@@ -124,6 +124,15 @@ describe("actions", () => {
     expect(names(inspector)).toContain("Show the sidebar");
     // It is not to be seen there.
     expect(menuState({ ...inspector, screen: "models" }).shown).toEqual([]);
+  });
+
+  it("are called in the palette as in the menu bar", () => {
+    for (const action of TABLE) {
+      const names = [actionName(action)];
+      if (action.toggles)
+        names.push(actionName({ ...action, does: "show" }), actionName({ ...action, does: "hide" }));
+      for (const name of names) expect(name).not.toMatch(/^action-/);
+    }
   });
 
   it("stay the same objects as long as nothing changes", () => {

@@ -2,6 +2,7 @@ import { ACTIONS, type Action, type ActionId, type Availability, type MenuState 
 import { repliesWithVersions } from "../chat/severalVersions";
 import { isTemporary } from "../chat/view";
 import { sidebarShown } from "../frame/view";
+import { t } from "../language/text";
 import { chatFromHere, streamingReply } from "../state/server";
 import { type State, useStore } from "../state/store";
 import { formatKeys, keysOf } from "./keys";
@@ -62,16 +63,27 @@ export const isAvailable = (action: Action, now: State = state()): boolean =>
 
 const isShown = (action: Action, now: State): boolean => SHOWN[action.id]?.(now) ?? false;
 
-/** The actions that show and hide something, by the name of what they would do. */
-const SHOWING = TABLE.map((action) => ({ ...action, name: action.toggle?.show ?? action.name }));
-const HIDING = TABLE.map((action) => ({ ...action, name: action.toggle?.hide ?? action.name }));
+/** An action, and what it would do where it shows and hides something. */
+export interface ActionNow extends Action {
+  does: "show" | "hide" | null;
+}
 
-/** What can be done now, by the name that it has now. The same actions as long as nothing changes. */
-export const actionsNow = (now: State): Action[] =>
+const SHOWING = TABLE.map((action): ActionNow => ({ ...action, does: action.toggles ? "show" : null }));
+const HIDING = TABLE.map((action): ActionNow => ({ ...action, does: action.toggles ? "hide" : null }));
+
+/** What can be done now. The same actions as long as nothing changes. */
+export const actionsNow = (now: State): ActionNow[] =>
   TABLE.flatMap((action, index) => {
-    const named = (isShown(action, now) ? HIDING : SHOWING)[index];
-    return named && isAvailable(action, now) ? [named] : [];
+    const offered = (isShown(action, now) ? HIDING : SHOWING)[index];
+    return offered && isAvailable(action, now) ? [offered] : [];
   });
+
+/** What an action is called, by what it would do where that is known. */
+export function actionName({ id, does = null }: Pick<Action, "id"> & Partial<ActionNow>): string {
+  const code = id.replaceAll("_", "-");
+  if (does === null) return t(`action-${code}`);
+  return does === "show" ? t(`action-${code}.show`) : t(`action-${code}.hide`);
+}
 
 /** What the menu bar has to know. */
 export const menuState = (now: State): MenuState => ({

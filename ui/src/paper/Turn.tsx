@@ -1,6 +1,7 @@
 import type { Message } from "../bridge/bindings";
 import { splitFiles } from "../chat/attachments";
-import { isSummary, SUMMARY_NAME } from "../chat/view";
+import { isSummary, summaryName } from "../chat/view";
+import { t } from "../language/text";
 import { Markdown } from "../markdown/Markdown";
 
 interface Props {
@@ -22,7 +23,7 @@ export function Turn({ message, views, thinking }: Props) {
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: two pictures may be the same
           <p key={index} className="picture">
-            {view === undefined ? `Picture: ${name}` : <img src={view} alt={name} />}
+            {view === undefined ? t("paper-picture", { name }) : <img src={view} alt={name} />}
           </p>
         );
       })}
@@ -32,8 +33,8 @@ export function Turn({ message, views, thinking }: Props) {
 }
 
 function speaker(message: Message): string {
-  if (isSummary(message)) return SUMMARY_NAME;
-  return message.role === "user" ? "You" : (message.model ?? "Reply");
+  if (isSummary(message)) return summaryName();
+  return message.role === "user" ? t("paper-person") : (message.model ?? t("paper-reply"));
 }
 
 function Question({ text: written }: { text: string }) {
@@ -44,7 +45,7 @@ function Question({ text: written }: { text: string }) {
       {files.map(({ name }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two files may be the same
         <p key={index} className="file">
-          File: {name}
+          {t("paper-file", { name })}
         </p>
       ))}
     </>
@@ -56,7 +57,7 @@ function Reply({ message: { text, thinking: thought }, thinking }: Pick<Props, "
     <>
       {thinking && thought.trim() !== "" && (
         <details>
-          <summary>Thinking</summary>
+          <summary>{t("paper-thinking")}</summary>
           <Markdown text={thought} complete />
         </details>
       )}

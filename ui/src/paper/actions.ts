@@ -1,5 +1,6 @@
 import { shell } from "../bridge/bridge";
 import { attempt } from "../frame/errors";
+import { t } from "../language/text";
 import { fileOf } from "./document";
 import { paperOf } from "./paper";
 
@@ -8,7 +9,7 @@ import { paperOf } from "./paper";
 export async function saveChat(chat: number, pictures: boolean): Promise<string | null> {
   const opened = await shell.readChat(chat);
   const paper = await paperOf(opened, { pictures, thinking: true });
-  return shell.savePaper(opened.chat.title, fileOf(paper, opened.chat.title || "Chat"));
+  return shell.savePaper(opened.chat.title, fileOf(paper, opened.chat.title || t("paper-unnamed")));
 }
 
 /** Has the system print the branch of a chat that is shown, with its pictures. */

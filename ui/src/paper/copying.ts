@@ -1,10 +1,12 @@
 import type { Formatted } from "../primitives/clipboard";
 import { html, portable } from "./portable";
 
-/** What a part of a text stands in that it needs to mean the same by itself. */
-const FORM = "pre, code, strong, em, del, .link, ul, ol, table, thead, tbody, tr";
-/** Where a line of text ends: what surrounds that is the reader's to choose again. */
-const LINE = "p, li, td, th, blockquote, .heading-1, .heading-2, .heading-3, .heading-4, .markdown";
+/** Whether a part of a text that stands in this needs it to mean the same by itself. */
+const isForm = (element: Element): boolean =>
+  element.matches("pre, code, strong, em, del, .link, ul, ol, table, thead, tbody, tr");
+/** Whether a line of text ends here: what surrounds that is the reader's to choose again. */
+const isLine = (element: Element): boolean =>
+  element.matches("p, li, td, th, blockquote, .heading-1, .heading-2, .heading-3, .heading-4, .markdown");
 
 /** A reply that is drawn, as it is copied: its Markdown for editors, its looks for programs that know some. */
 export function formatted(message: number, markdown: string): Formatted {
@@ -40,8 +42,8 @@ function contents(range: Range): Node {
   let part: Node = range.cloneContents();
   const { commonAncestorContainer: common } = range;
   let around = common instanceof Element ? common : common.parentElement;
-  while (around && !around.matches(LINE)) {
-    if (around.matches(FORM)) {
+  while (around && !isLine(around)) {
+    if (isForm(around)) {
       const shell = around.cloneNode(false) as Element;
       shell.append(part);
       part = shell;

@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import type { Message, OpenedChat } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { isSummary } from "../chat/view";
+import { t } from "../language/text";
 import { formulasReady } from "../markdown/Formula";
 import { portable } from "./portable";
 import { Turn } from "./Turn";
@@ -23,9 +24,9 @@ export async function paperOf(chat: OpenedChat, choice: Choice): Promise<HTMLEle
   await formulasReady();
   const paper = document.createElement("article");
   paper.className = "paper";
-  paper.append(textElement("h1", chat.chat.title || "Chat"));
+  paper.append(textElement("h1", chat.chat.title || t("paper-unnamed")));
   const always = chat.settings.system_prompt.trim();
-  if (always !== "") paper.append(section("What it should always know", always));
+  if (always !== "") paper.append(section(t("paper-instructions"), always));
   for (const message of messages) {
     paper.append(turn(message, views, choice.thinking));
     // A long chat takes its time, and the window goes on meanwhile.

@@ -27,13 +27,39 @@ const KEPT: Record<string, readonly string[]> = {
   ul: ["dir"],
 };
 /** The parts of formulas, with what says how they are laid out. */
-const MATH_PARTS: ReadonlySet<string> = new Set(
-  (
-    "math menclose merror mfrac mglyph mi mlabeledtr mmultiscripts mn mo mover mpadded mphantom " +
-    "mprescripts mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder " +
-    "munderover none semantics"
-  ).split(" "),
-);
+const MATH_PARTS: ReadonlySet<string> = new Set([
+  "math",
+  "menclose",
+  "merror",
+  "mfrac",
+  "mglyph",
+  "mi",
+  "mlabeledtr",
+  "mmultiscripts",
+  "mn",
+  "mo",
+  "mover",
+  "mpadded",
+  "mphantom",
+  "mprescripts",
+  "mroot",
+  "mrow",
+  "ms",
+  "mspace",
+  "msqrt",
+  "mstyle",
+  "msub",
+  "msubsup",
+  "msup",
+  "mtable",
+  "mtd",
+  "mtext",
+  "mtr",
+  "munder",
+  "munderover",
+  "none",
+  "semantics",
+]);
 const MATH_ATTRIBUTES = [
   "accent",
   "accentunder",
@@ -64,8 +90,8 @@ const MATH_ATTRIBUTES = [
   "voffset",
   "width",
 ];
-/** Controls, and what is drawn over the text. */
-const LEFT_OUT = "button, figcaption, .wake, .off-screen";
+/** Whether this is a control, or is drawn over the text. */
+const isLeftOut = (element: Element): boolean => element.matches("button, figcaption, .wake, .off-screen");
 /** Where a link may lead. */
 const ADDRESS = /^(?:https?|mailto):/;
 /** What a picture may be: it comes along, and nothing is fetched. */
@@ -97,7 +123,7 @@ export function html(content: Node): string {
 
 function portableNode(node: Node, under: number): (Node | string)[] {
   if (node instanceof Text) return [node.data];
-  if (!(node instanceof Element) || node.matches(LEFT_OUT)) return [];
+  if (!(node instanceof Element) || isLeftOut(node)) return [];
   const tag = node.localName;
   if (tag === "input") return [(node as HTMLInputElement).checked ? "☑ " : "☐ "];
   if (MATH_PARTS.has(tag)) return [math(node)];

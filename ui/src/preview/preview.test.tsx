@@ -67,7 +67,7 @@ describe("a page in the frame", () => {
   });
 
   it("shows a drawing as a picture, whatever is in it", () => {
-    const { src } = pictureOf('<svg onload="alert(1)">ü</svg>');
+    const { src } = pictureOf('<svg onload="alert(1)">ü</svg>', "Drawing");
     expect(decodeURIComponent(src)).toBe('data:image/svg+xml;charset=utf-8,<svg onload="alert(1)">ü</svg>');
   });
 });

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { t } from "../language/text";
 import { ActionButton } from "./ActionButton";
 import { type Copied, copy } from "./clipboard";
 
@@ -24,8 +25,8 @@ export function CopyButton({ text, label, reason = null, className = "quiet-butt
 
   const onClick = () =>
     copy(typeof text === "string" ? text : text()).then(
-      () => setResult("Copied"),
-      () => setResult("Could not copy"),
+      () => setResult(t("word-copied")),
+      () => setResult(t("word-not-copied")),
     );
 
   return (

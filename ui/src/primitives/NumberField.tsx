@@ -1,4 +1,6 @@
 import { useId, useState } from "react";
+import { t } from "../language/text";
+import { exact } from "./format";
 
 interface Props {
   label: string;
@@ -69,17 +71,14 @@ interface Limits {
 export function parse(text: string, limits: Limits): { value: number | null } | { problem: string } {
   const trimmed = text.trim().replace(",", ".");
   if (trimmed === "")
-    return limits.empty === undefined ? { problem: "A number is needed." } : { value: null };
+    return limits.empty === undefined ? { problem: t("word-number-needed") } : { value: null };
   const value = Number(trimmed);
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(trimmed)) return { problem: `“${text.trim()}” is not a number.` };
-  if (limits.whole && !Number.isInteger(value)) return { problem: "Whole numbers only." };
-  if (value < limits.min) return { problem: `At least ${limits.min}.` };
-  if (value > limits.max) return { problem: `At most ${limits.max.toLocaleString("en")}.` };
+  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(trimmed))
+    return { problem: t("word-no-number", { text: text.trim() }) };
+  if (limits.whole && !Number.isInteger(value)) return { problem: t("word-whole-numbers") };
+  if (value < limits.min) return { problem: t("word-at-least", { least: limits.min }) };
+  if (value > limits.max) return { problem: t("word-at-most", { most: limits.max }) };
   return { value };
 }
 
-/** Seven digits are all that a 32-bit number has; whole numbers keep all of theirs. */
-function show(value: number | null): string {
-  if (value === null) return "";
-  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(7)));
-}
+const show = (value: number | null): string => (value === null ? "" : exact(value));

@@ -1,5 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog";
 import type { ReactNode } from "react";
+import { t } from "../language/text";
 import { Icon } from "./icons";
 
 interface Props {
@@ -21,7 +22,7 @@ export function Sheet({ open, onClose, title, testId, foot, children }: Props) {
         <Dialog.Popup className="sheet" data-testid={testId}>
           <header className="sheet-head">
             <Dialog.Title className="sheet-title">{title}</Dialog.Title>
-            <Dialog.Close className="icon-button" aria-label="Close" title="Close (Esc)">
+            <Dialog.Close className="icon-button" aria-label={t("word-close")} title={t("word-close.title")}>
               <Icon name="close" />
             </Dialog.Close>
           </header>

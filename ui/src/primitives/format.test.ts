@@ -1,14 +1,25 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { ModelInfo, MtpState, PlainSpeed, ReplyStats } from "../bridge/bindings";
 import { replyStats } from "../chat/samples";
+import german from "../language/de";
+import english from "../language/en";
+import japanese from "../language/ja";
+import { speak } from "../language/text";
+import chinese from "../language/zh";
 import { modelInfo } from "../models/samples";
 import {
   bytes,
+  commas,
   dayOf,
+  exact,
   footerParts,
   mtpChip,
+  parameters,
+  percent,
   samplingLabel,
   seconds,
+  sentences,
+  shortDate,
   speedParts,
   speedUp,
   whoDrafted,
@@ -89,6 +100,35 @@ describe("numbers as people read them", () => {
     expect(at(2026, 10, 16, 1)).toBe("Last seven days");
     expect(at(2026, 8, 1)).toBe("September");
     expect(at(2025, 8, 1)).toBe("September 2025");
+  });
+});
+
+describe("other languages", () => {
+  afterEach(() => speak("en", english));
+  const now = new Date(2026, 10, 21, 9).getTime();
+  const [tuesday, year] = [new Date(2026, 10, 17).getTime(), new Date(2025, 8, 3).getTime()];
+
+  it.each([
+    ["de", german, "8,4 Milliarden Parameter", "81\u00A0%", "Di", "3. Sept. 2025"],
+    ["zh-Hans", chinese, "84亿参数", "81%", "周二", "2025年9月3日"],
+    ["ja", japanese, "84億パラメータ", "81%", "火曜日", "2025年9月3日"],
+  ])("have numbers and dates of their own: %s", (locale, texts, size, share, weekday, day) => {
+    speak(locale, texts);
+    expect(parameters(8.4e9)).toBe(size);
+    expect(percent(0.81)).toBe(share);
+    expect([shortDate(tuesday, now), shortDate(year, now)]).toEqual([weekday, day]);
+  });
+
+  it("write numbers so that they can be read again", () => {
+    speak("de", german);
+    expect(exact(0.7)).toBe("0,7");
+    expect(parse(exact(0.7), { min: 0, max: 1 })).toEqual({ value: 0.7 });
+  });
+
+  it("put sentences and facts side by side as they do", () => {
+    speak("ja", japanese);
+    expect(sentences("一。", null, "二。")).toBe("一。二。");
+    expect(commas(["一", false, "二"])).toBe("一、二");
   });
 });
 

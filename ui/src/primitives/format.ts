@@ -6,46 +6,89 @@ import type {
   ReplyStats,
   Sampling,
 } from "../bridge/bindings";
+import { locale, t } from "../language/text";
 
-const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const TENTH = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+/** Something that formats as a language does: made when it is first needed, and once for each language. */
+export function inLanguage<T>(make: (locale: string) => T): () => T {
+  const made = new Map<string, T>();
+  return () => {
+    const known = made.get(locale()) ?? make(locale());
+    made.set(locale(), known);
+    return known;
+  };
+}
 
-export const count = (value: number): string => WHOLE.format(value);
+/** By what dates and lists are written: English has the day before the month here, and no comma before "and". */
+export const writtenBy = (): string => (locale() === "en" ? "en-GB" : locale());
+
+const WHOLE = inLanguage((of) => new Intl.NumberFormat(of, { maximumFractionDigits: 0 }));
+const TENTH = inLanguage(
+  (of) => new Intl.NumberFormat(of, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+);
+/** Digits as `rate` has them, and a word for the size: `8.4 billion`. */
+const WORDED = inLanguage(
+  (of) =>
+    new Intl.NumberFormat(of, {
+      notation: "compact",
+      compactDisplay: "long",
+      minimumFractionDigits: 0,
+      maximumFractionDigits: 0,
+      minimumSignificantDigits: 2,
+      maximumSignificantDigits: 2,
+      roundingPriority: "morePrecision",
+    }),
+);
+const TYPED = inLanguage(
+  (of) => new Intl.NumberFormat(of, { useGrouping: false, maximumSignificantDigits: 16 }),
+);
+
+export const count = (value: number): string => WHOLE().format(value);
 
 /** One decimal below ten, none above: `8.4`, `58`. */
-export const rate = (value: number): string => (value < 9.95 ? TENTH : WHOLE).format(value);
+export const rate = (value: number): string => (value < 9.95 ? TENTH() : WHOLE()).format(value);
 
-export const perPass = (value: number): string => TENTH.format(value);
+export const perPass = (value: number): string => TENTH().format(value);
 
-export const percent = (share: number): string => `${WHOLE.format(share * 100)} %`;
+/** A number as it is typed: seven digits are all that a 32-bit one has; whole numbers keep all of theirs. */
+export const exact = (value: number): string =>
+  TYPED().format(Number.isInteger(value) ? value : Number(value.toPrecision(7)));
+
+export const percent = (share: number): string => t("word-percent", { share: count(share * 100) });
 
 export function seconds(value: number): string {
   if (value >= 60)
-    return `${WHOLE.format(Math.floor(value / 60))} min ${WHOLE.format(Math.floor(value % 60))} s`;
-  if (value >= 9.95) return `${WHOLE.format(value)} s`;
-  if (value >= 0.995) return `${TENTH.format(value)} s`;
-  return `${WHOLE.format(value * 1000)} ms`;
+    return t("word-minutes-seconds", {
+      minutes: count(Math.floor(value / 60)),
+      seconds: count(Math.floor(value % 60)),
+    });
+  if (value >= 0.995) return t("word-seconds", { seconds: rate(value) });
+  return t("word-milliseconds", { milliseconds: count(value * 1000) });
 }
 
 export function bytes(value: number): string {
-  if (value >= 1e12) return `${TENTH.format(value / 1e12)} TB`;
-  if (value >= 99.95e9) return `${WHOLE.format(value / 1e9)} GB`;
-  if (value >= 1e9) return `${TENTH.format(value / 1e9)} GB`;
+  if (value >= 1e12) return `${perPass(value / 1e12)} TB`;
+  if (value >= 99.95e9) return `${count(value / 1e9)} GB`;
+  if (value >= 1e9) return `${perPass(value / 1e9)} GB`;
   if (value >= 1e6) return `${rate(value / 1e6)} MB`;
-  return `${WHOLE.format(value / 1e3)} kB`;
+  return `${count(value / 1e3)} kB`;
 }
-
-/** What computes, for the engine's name of a device. */
-export const processor = (device: string): string => (device === "cpu" ? "the CPU" : "the GPU");
 
 /** How much memory a machine has, as its maker counts: in powers of two, `64 GB`. */
-export const memory = (value: number): string => `${WHOLE.format(value / 2 ** 30)} GB`;
+export const memory = (value: number): string => `${count(value / 2 ** 30)} GB`;
 
-export function parameters(value: number): string {
-  if (value >= 1e9) return `${rate(value / 1e9)} billion parameters`;
-  if (value >= 1e6) return `${rate(value / 1e6)} million parameters`;
-  return `${count(value)} parameters`;
-}
+/** How many parameters there are, without the word for them: `8.4 billion`. */
+export const parameterCount = (value: number): string =>
+  value >= 1e6 ? WORDED().format(value) : count(value);
+
+export const parameters = (value: number): string => t("word-parameters", { count: parameterCount(value) });
+
+/** Facts in a row, as far as there are any. */
+export const commas = (facts: (string | false | null)[]): string =>
+  facts.filter(Boolean).join(t("word-comma"));
+
+/** Sentences one after the other, as far as there are any. */
+export const sentences = (...all: (string | false | null)[]): string =>
+  all.filter(Boolean).join(t("word-gap"));
 
 /** Accepted over drafted at all positions; null where nothing was drafted. */
 export function acceptance(stats: ReplyStats): number | null {
@@ -54,12 +97,14 @@ export function acceptance(stats: ReplyStats): number | null {
   return drafted === 0 ? null : accepted / drafted;
 }
 
-const acceptedLabel = (share: number): string => `${percent(share)} accepted`;
+const acceptedLabel = (share: number): string => t("word-accepted", { share: percent(share) });
+
+const perPassLabel = (tokens: number): string => t("word-per-pass", { tokens: perPass(tokens) });
 
 /** The three numbers under a reply, each with its unit. */
 export function speedParts(stats: LiveStats): [string, string, string] {
-  const drafts = stats.acceptance === null ? "no drafts" : acceptedLabel(stats.acceptance);
-  return [`${rate(stats.tokens_per_second)} tok/s`, `${perPass(stats.tokens_per_pass)} per pass`, drafts];
+  const drafts = stats.acceptance === null ? t("word-no-drafts") : acceptedLabel(stats.acceptance);
+  return [`${rate(stats.tokens_per_second)} tok/s`, perPassLabel(stats.tokens_per_pass), drafts];
 }
 
 /** How many times as fast as plain decoding a reply was; null where that was not measured. */
@@ -67,7 +112,7 @@ export function speedUp({ tokens_per_second, plain }: ReplyStats): number | null
   return plain === null ? null : tokens_per_second / plain.tokens_per_second;
 }
 
-export const times = (factor: number): string => `${TENTH.format(factor)}×`;
+export const times = (factor: number): string => `${perPass(factor)}×`;
 
 /** Fewer guesses than this have no percentage: it would tell of chance. */
 const LEAST_GUESSES = 20;
@@ -90,49 +135,47 @@ interface FooterParts {
 export function footerParts(stats: ReplyStats): FooterParts {
   const [gained, accepted] = [speedUp(stats), tellingAcceptance(stats)];
   return {
-    gain: gained === null ? null : `${times(gained)} plain`,
+    gain: gained === null ? null : t("word-gain", { factor: perPass(gained) }),
     speed: `${rate(stats.tokens_per_second)} tok/s`,
-    pass: `${perPass(stats.tokens_per_pass)} per pass`,
+    pass: perPassLabel(stats.tokens_per_pass),
     accepted: accepted === null ? null : acceptedLabel(accepted),
   };
 }
 
 /** What drafts are, for whoever sees the word for the first time. */
-export const WHAT_DRAFTS_ARE =
-  "Drafts are words that the model guesses ahead. It then checks all of them in one pass and keeps the right ones. A wrong guess takes a little time and never makes the answer worse.";
+export const whatDraftsAre = (): string => t("word-what-drafts-are");
 
 /** How the tokens of a reply were drawn. */
 export function samplingLabel(sampling: Sampling): string {
-  if (isGreedy(sampling)) return "greedy";
+  if (isGreedy(sampling)) return t("word-greedy");
   const { temperature, top_p, top_k, min_p } = sampling;
-  return [
-    `temperature ${temperature}`,
-    top_k > 0 && `top-k ${top_k}`,
-    top_p < 1 && `top-p ${top_p}`,
-    min_p > 0 && `min-p ${min_p}`,
-  ]
-    .filter(Boolean)
-    .join(", ");
+  return commas([
+    t("word-temperature", { temperature: exact(temperature) }),
+    top_k > 0 && `top-k ${exact(top_k)}`,
+    top_p < 1 && `top-p ${exact(top_p)}`,
+    min_p > 0 && `min-p ${exact(min_p)}`,
+  ]);
 }
-
-const DRAFTING_NAMES = { auto: "Auto", off: "Off", mtp: "MTP", lookup: "Look-up" } as const;
 
 export function draftingName(drafting: Drafting): string {
   switch (drafting.mode) {
     case "fixed":
       return String(drafting.depth);
     case "dflash":
-      return drafting.depth == null ? "DFlash" : `DFlash, ${drafting.depth}`;
-    default:
-      return DRAFTING_NAMES[drafting.mode];
+      return drafting.depth == null ? "DFlash" : t("word-drafting-dflash", { depth: drafting.depth });
+    case "auto":
+      return t("word-drafting-auto");
+    case "off":
+      return t("word-drafting-off");
+    case "mtp":
+      return "MTP";
+    case "lookup":
+      return t("word-drafting-look-up");
   }
 }
 
-/** How the engine begins to say that drafts cost more than they bring. */
-const NOT_PAYING = "Drafts do not pay here";
-
-/** Whether a note says that drafts cost more than they bring. */
-export const doNotPay = (note: string | null): boolean => note?.startsWith(NOT_PAYING) ?? false;
+/** Whether a note says that drafts cost more than they bring, which the engine says in English. */
+export const doNotPay = (note: string | null): boolean => note?.startsWith("Drafts do not pay here") ?? false;
 
 /** What the MTP control says of itself. */
 interface MtpChip {
@@ -152,23 +195,25 @@ export const looksUp = ({ mode }: Drafting): boolean => mode === "auto" || mode 
 /** Whether nobody but the MTP head may guess. */
 export const needsHead = ({ mode }: Drafting): boolean => mode === "fixed" || mode === "mtp";
 
-/** Why a model has no MTP head that could guess. */
-const HEADLESS = {
-  absent: { words: "no MTP head", why: "This model has no MTP head." },
-  stripped: {
-    words: "head removed",
-    why: "The MTP head was removed when this copy of the model was converted.",
-  },
-  unusable: {
-    words: "head unusable",
-    why: "This model's MTP head cannot be used; the model picker says what is wrong with it.",
-  },
-} as const;
+/** Why a model has no MTP head that could guess, in a few words and in full; null where it has one. */
+function headless({ mtp }: ModelInfo): { words: string; why: string } | null {
+  switch (mtp.state) {
+    case "present":
+      return null;
+    case "absent":
+      return { words: t("word-head-absent"), why: t("word-head-absent.why") };
+    case "stripped":
+      return { words: t("word-head-stripped"), why: t("word-head-stripped.why") };
+    case "unusable":
+      return { words: t("word-head-unusable"), why: t("word-head-unusable.why") };
+  }
+}
 
 /** `note` is what the last reply said of its drafts. */
 export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: string | null): MtpChip {
-  const headless = model === null || model.mtp.state === "present" ? null : HEADLESS[model.mtp.state];
-  const hasHead = headless === null;
+  const none = model && headless(model);
+  const hasHead = none === null;
+  const off = t("word-drafting-off");
   const hasDraftModel = model !== null && model.draft_model !== null;
   const chip = (setting: string, words: string | null = null, why: string | null = null): MtpChip => ({
     setting,
@@ -177,25 +222,21 @@ export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: strin
     hasHead,
   });
   if (drafting.mode === "dflash" && model !== null && !hasDraftModel) {
-    const others = hasHead
-      ? "Auto guesses with the MTP head."
-      : "Auto and Look-up guess from the text so far.";
-    return chip("Off", "no draft model", `No draft model is loaded with this model. ${others}`);
+    const others = t(hasHead ? "word-guesses-head" : "word-guesses-text");
+    return chip(off, t("word-no-draft-model"), sentences(t("word-no-draft-model.why"), others));
   }
-  if (headless && !hasDraftModel) {
-    const fromTheText = looksUp(drafting)
-      ? "Its guesses come from the text so far alone."
-      : "Auto and Look-up guess from the text so far.";
-    return chip(looksUp(drafting) ? "Look-up" : "Off", headless.words, `${headless.why} ${fromTheText}`);
+  if (none && !hasDraftModel) {
+    const fromTheText = t(looksUp(drafting) ? "word-guesses-text-alone" : "word-guesses-text");
+    const setting = looksUp(drafting) ? t("word-drafting-look-up") : off;
+    return chip(setting, none.words, sentences(none.why, fromTheText));
   }
-  if (headless && needsHead(drafting))
-    return chip("Off", headless.words, `${headless.why} Auto and DFlash guess with its draft model.`);
+  if (none && needsHead(drafting))
+    return chip(off, none.words, sentences(none.why, t("word-guesses-draft-model")));
   const setting = draftingName(drafting);
-  if (drafting.mode === "off")
-    return chip(setting, "by you", "Drafts are off because you switched them off.");
+  if (drafting.mode === "off") return chip(setting, t("word-drafts-off"), t("word-drafts-off.why"));
   // What is said of other drafts says nothing of look-up's.
   if (drafting.mode === "lookup" || !doNotPay(note)) return chip(setting);
-  return chip(setting, "not paying here", note);
+  return chip(setting, t("word-drafts-not-paying"), note);
 }
 
 /** Who made the drafts of a reply, and how many; null where there were none. */
@@ -206,12 +247,12 @@ export function whoDrafted({
 }: ReplyStats): string | null {
   const all = positions.reduce((sum, { drafted }) => sum + drafted, 0);
   const head = all - dflash.drafted - text.drafted;
-  const parts = [
-    head > 0 && `${count(head)} by the MTP head`,
-    dflash.drafted > 0 && `${count(dflash.drafted)} by DFlash`,
-    text.drafted > 0 && `${count(text.drafted)} from the text`,
-  ].filter(Boolean);
-  return parts.length === 0 ? null : `drafts: ${parts.join(", ")}`;
+  const makers = commas([
+    head > 0 && t("word-drafts-by-head", { count: head }),
+    dflash.drafted > 0 && t("word-drafts-by-dflash", { count: dflash.drafted }),
+    text.drafted > 0 && t("word-drafts-from-text", { count: text.drafted }),
+  ]);
+  return makers === "" ? null : t("word-drafts-made", { makers });
 }
 
 /** What explains a control, to those who point at it and to those who hear it. */
@@ -224,35 +265,31 @@ export const formatLabel = (format: string): string => format.split(/[,;]/)[0] ?
 
 /** What makes up the head of a model that has one. */
 export const mtpHeadLabel = ({ tensors, format }: { tensors: number; format: string }): string =>
-  `MTP head: ${count(tensors)} tensors, ${formatLabel(format)}`;
+  t("word-mtp-head", { tensors, format: formatLabel(format) });
 
 /** Whether a model can draft for itself, in words. */
 export function mtpLabel(model: ModelInfo): string {
-  const others = model.draft_model
-    ? "Its draft model guesses, or the text so far."
-    : "Guesses come from the text so far alone.";
+  const others = t(model.draft_model ? "word-guesses-of-model.drafted" : "word-guesses-of-model");
   switch (model.mtp.state) {
     case "present":
       return mtpHeadLabel(model.mtp);
     case "absent":
-      return `No MTP head. ${others}`;
+      return sentences(t("word-head-absent.about"), others);
     case "stripped":
-      return `The MTP head was removed when this copy was converted. ${others}`;
+      return sentences(t("word-head-stripped.about"), others);
     case "unusable":
-      return `There is an MTP head, but it cannot be used. ${others}`;
+      return sentences(t("word-head-unusable.about"), others);
   }
 }
 
 /** The draft model that is loaded with a model. */
 export const loadedDraftLabel = ({ name, most_guesses: most, weight_bytes: size }: DraftModelInfo): string =>
-  `Draft model: ${name}, guesses up to ${most} ahead, ${bytes(size)}`;
+  t("word-draft-model", { name, most, size: bytes(size) });
 
 const DAY = 86_400_000;
-const MONTH = new Intl.DateTimeFormat("en", { month: "long" });
-const SHORT_MONTH = new Intl.DateTimeFormat("en", { month: "short" });
-const WEEKDAY = new Intl.DateTimeFormat("en", { weekday: "short" });
-const TIME = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const MONTH_OF_YEAR = new Intl.DateTimeFormat("en", { month: "long", year: "numeric" });
+const TIME = inLanguage(
+  (of) => new Intl.DateTimeFormat(of, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
+);
 
 const midnightOf = (time: number): number => new Date(time).setHours(0, 0, 0, 0);
 
@@ -266,24 +303,25 @@ export function calendarDay(time: number, now: number): "today" | "yesterday" | 
 /** When the last seven days began, of which no two have one name. */
 export const weekBegin = (now: number): number => midnightOf(midnightOf(now) - 5.5 * DAY);
 
+const isThisYear = (date: Date, now: number): boolean => date.getFullYear() === new Date(now).getFullYear();
+
 /** When something was, as shortly as it can be said: `09:41`, `Tue`, `12 Nov`, `12 Nov 2024`. */
 export function shortDate(time: number, now: number): string {
   const date = new Date(time);
-  if (calendarDay(time, now) === "today") return TIME.format(date);
-  if (time >= weekBegin(now)) return WEEKDAY.format(date);
-  const day = `${date.getDate()} ${SHORT_MONTH.format(date)}`;
-  return date.getFullYear() === new Date(now).getFullYear() ? day : `${day} ${date.getFullYear()}`;
+  if (calendarDay(time, now) === "today") return TIME().format(date);
+  if (time >= weekBegin(now)) return t("word-weekday", { date });
+  return t(isThisYear(date, now) ? "word-day" : "word-day-and-year", { date });
 }
 
 /** The heading under which a chat stands in the sidebar. */
 export function dayOf(time: number, now: number): string {
   const day = calendarDay(time, now);
-  if (day !== "earlier") return day === "today" ? "Today" : "Yesterday";
-  if (time >= weekBegin(now)) return "Last seven days";
+  if (day !== "earlier") return day === "today" ? t("word-today") : t("word-yesterday");
+  if (time >= weekBegin(now)) return t("word-last-seven-days");
   const date = new Date(time);
-  const sameYear = date.getFullYear() === new Date(now).getFullYear();
-  return (sameYear ? MONTH : MONTH_OF_YEAR).format(date);
+  return t(isThisYear(date, now) ? "word-month" : "word-month-and-year", { date });
 }
 
 /** Words with a capital at the beginning. */
-export const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+export const sentence = (words: string): string =>
+  words.charAt(0).toLocaleUpperCase(locale()) + words.slice(1);

@@ -4,6 +4,8 @@ import { openChat } from "../chat/navigation";
 import { repliesLabel } from "../chat/repliesLabel";
 import { Dot, titleOf } from "../chatList/ChatRow";
 import { useTypedText } from "../frame/typedText";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { count, shortDate } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { useModel, useStore } from "../state/store";
@@ -28,7 +30,7 @@ export function ProjectPage({ project }: { project: Project }) {
       <h1 className="off-screen">{project.name}</h1>
       <div className="project-shared">
         <section aria-labelledby="project-knows">
-          <h2 id="project-knows">What every chat here knows</h2>
+          <h2 id="project-knows">{t("projects-knows")}</h2>
           <Instructions key={project.id} project={project} />
           <Beginning project={project} />
         </section>
@@ -49,8 +51,8 @@ function Instructions({ project: { id, instructions } }: { project: Project }) {
       className="system-prompt"
       rows={5}
       value={text}
-      placeholder="What it is about, what has been decided, how answers should be"
-      aria-label="What every chat here knows"
+      placeholder={t("projects-knows.placeholder")}
+      aria-label={t("projects-knows")}
       data-testid="project-instructions"
       onChange={(event) => onType(event.target.value)}
       onBlur={onBlur}
@@ -70,17 +72,21 @@ function Beginning({ project }: { project: Project }) {
   return (
     <p className="project-beginning soft">
       <span>
-        New chats here begin with <strong data-testid="project-begins-with">{label}</strong>.
+        <RichText
+          id="projects-begins-with"
+          args={{ settings: label }}
+          parts={{ settings: (words) => <strong data-testid="project-begins-with">{words}</strong> }}
+        />
       </span>
       {differs && (
         <button
           type="button"
           className="quiet-button"
           data-testid="project-keep-settings"
-          title="What is set below the message is where every new chat here begins. Chats that are there keep theirs."
+          title={t("projects-keep-settings.title")}
           onClick={() => changeProject(project.id, { settings: chosen })}
         >
-          Use what is set below
+          {t("projects-keep-settings")}
         </button>
       )}
     </p>
@@ -96,17 +102,16 @@ function Files({ project }: { project: Project }) {
   const notes = useStore((state) => state.folderNotes[id]);
   const context = useModel()?.context_length;
   const tokens = files.reduce((all, file) => all + file.tokens, 0);
-  const room = context === undefined ? "" : ` of ${count(context)}`;
+  const cost =
+    context === undefined ? t("projects-tokens", { tokens }) : t("projects-tokens-of", { tokens, context });
   return (
     <section aria-labelledby="project-files">
       <h2 id="project-files">
-        Files
-        {files.length > 0 && <span className="soft numbers">{` about ${count(tokens)}${room} tokens`}</span>}
+        {t("projects-files")}
+        {files.length > 0 && <span className="soft numbers"> {cost}</span>}
       </h2>
       {files.length === 0 && reading === undefined && (
-        <p className="popover-note">
-          Short files are read whole, and long ones are searched for what fits each question.
-        </p>
+        <p className="popover-note">{t("projects-files.note")}</p>
       )}
       <ul className="project-files" data-testid="project-files">
         {files.map((file) => (
@@ -126,8 +131,8 @@ function Files({ project }: { project: Project }) {
               <button
                 type="button"
                 className="icon-button"
-                aria-label={`Remove ${file.name}`}
-                title="Remove"
+                aria-label={t("projects-file-remove.label", { name: file.name })}
+                title={t("projects-file-remove")}
                 data-testid="remove-project-file"
                 onClick={() => removeFile(file)}
               >
@@ -142,7 +147,7 @@ function Files({ project }: { project: Project }) {
             <Icon name="file" />
             <span className="file-name">{name}</span>
             <span className="soft" role="status">
-              {at === 0 ? "being read" : "waiting"}
+              {t(at === 0 ? "projects-file-reading" : "projects-file-waiting")}
             </span>
           </li>
         ))}
@@ -154,7 +159,7 @@ function Files({ project }: { project: Project }) {
           data-testid="add-project-files"
           onClick={() => addFiles(id)}
         >
-          Add files
+          {t("projects-page-add-files")}
         </button>
         <button
           type="button"
@@ -162,7 +167,7 @@ function Files({ project }: { project: Project }) {
           data-testid="choose-project-folder"
           onClick={() => chooseFolder(id)}
         >
-          {folder === null ? "Add a folder" : "Another folder"}
+          {t(folder === null ? "projects-folder-add" : "projects-folder-change")}
         </button>
       </p>
       {folder !== null &&
@@ -180,11 +185,11 @@ function Files({ project }: { project: Project }) {
           <button
             type="button"
             className="quiet-button"
-            title="Nothing more is read of the folder. It is left as it is."
+            title={t("projects-folder-leave.title")}
             data-testid="leave-project-folder"
             onClick={() => leaveFolder(id)}
           >
-            Leave it out
+            {t("projects-folder-leave")}
           </button>
         </p>
       )}
@@ -205,8 +210,8 @@ function Chats({ id }: { id: number }) {
   useEffect(() => void loadProjectChats(id), [id, changes]);
   return (
     <section aria-labelledby="project-chats">
-      <h2 id="project-chats">Chats</h2>
-      {chats.length === 0 && <p className="popover-note">What you ask below begins the first one.</p>}
+      <h2 id="project-chats">{t("projects-page-chats")}</h2>
+      {chats.length === 0 && <p className="popover-note">{t("projects-page-chats.none")}</p>}
       <ul className="project-chats" data-testid="project-chats">
         {chats.slice(0, shown).map(({ chat, excerpt }) => (
           <li key={chat.id}>
@@ -221,7 +226,7 @@ function Chats({ id }: { id: number }) {
                 <Dot chat={chat} writing={writing.has(chat.id)} />
                 <span className="spring" />
                 <span className="soft">
-                  {writing.has(chat.id) ? "writing" : shortDate(chat.updated_at, Date.now())}
+                  {writing.has(chat.id) ? t("projects-chat-writing") : shortDate(chat.updated_at, Date.now())}
                 </span>
               </span>
               <span className="file-name soft">{excerpt}</span>
@@ -231,7 +236,7 @@ function Chats({ id }: { id: number }) {
       </ul>
       {chats.length > shown && (
         <button type="button" className="quiet-button" onClick={() => setShown(shown + CHATS_AT_FIRST)}>
-          Show more
+          {t("projects-chats-more")}
         </button>
       )}
     </section>

@@ -2,11 +2,12 @@ import { type KeyboardEvent, memo, useState } from "react";
 import type { Project } from "../bridge/bindings";
 import { NameField } from "../chatList/NameField";
 import { useSpotlight } from "../frame/useSpotlight";
+import { t } from "../language/text";
 import { count } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { MenuButton } from "../primitives/MenuButton";
 import { setView, useStore } from "../state/store";
-import { chatsLabel, expandProject, openProject, renameProject } from "./actions";
+import { expandProject, openProject, renameProject } from "./actions";
 import { projectEntries } from "./projectMenu";
 
 interface Props {
@@ -29,8 +30,8 @@ export const ProjectRow = memo(function ProjectRow({ project, open, current, sto
     return (
       <NameField
         name={name}
-        label="Name of the project"
-        placeholder="New project"
+        label={t("projects-name-field")}
+        placeholder={t("projects-name-field.placeholder")}
         testId="rename-project"
         onDone={(name, byKey) => {
           setView({ renamingProject: null, ...(byKey && { spotlight: `project:${id}` }) });
@@ -38,6 +39,7 @@ export const ProjectRow = memo(function ProjectRow({ project, open, current, sto
         }}
       />
     );
+  const chatsLabel = t("projects-chats", { chats });
   const tabIndex = stop ? 0 : -1;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return;
@@ -62,7 +64,7 @@ export const ProjectRow = memo(function ProjectRow({ project, open, current, sto
         data-testid="project"
         aria-current={current ? "page" : undefined}
         aria-expanded={open}
-        title={`${name}\n${chatsLabel(chats)}`}
+        title={`${name}\n${chatsLabel}`}
         tabIndex={tabIndex}
         onClick={onClick}
         onDoubleClick={() => setView({ renamingProject: id })}
@@ -71,13 +73,13 @@ export const ProjectRow = memo(function ProjectRow({ project, open, current, sto
         <Icon name="folder" />
         <span className="chat-title">{name}</span>
         {!open && chats > 0 && (
-          <span className="soft numbers project-count" role="img" aria-label={chatsLabel(chats)}>
+          <span className="soft numbers project-count" role="img" aria-label={chatsLabel}>
             {count(chats)}
           </span>
         )}
       </button>
       <MenuButton
-        label={`More for “${name}”`}
+        label={t("projects-more", { name })}
         testId="project-more"
         open={menu}
         onOpenChange={setMenu}

@@ -1,13 +1,14 @@
 import { useState } from "react";
 import type { ChatSummary, Project } from "../bridge/bindings";
 import { titleOf } from "../chatList/ChatRow";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
 import { radios } from "../primitives/radios";
 import { Sheet } from "../primitives/Sheet";
 import { knownChat } from "../state/server";
 import { setView, useStore } from "../state/store";
-import { chatsLabel, deleteProject, moveChat, moveToNewProject } from "./actions";
+import { deleteProject, moveChat, moveToNewProject } from "./actions";
 
 /** What is asked about projects, over the window. */
 export function ProjectSheets() {
@@ -26,10 +27,13 @@ function MoveSheet({ chat }: { chat: ChatSummary }) {
   const projects = useStore((state) => state.projects);
   const [chosen, setChosen] = useState(chat.project);
   const [name, setName] = useState("");
-  const choices = [{ id: null, name: "No project" }, ...projects.map(({ id, name }) => ({ id, name }))];
+  const choices = [
+    { id: null, name: t("projects-move-none") },
+    ...projects.map(({ id, name }) => ({ id, name })),
+  ];
   const check = (index: number) => setChosen(choices[index]?.id ?? null);
   const { group, radio } = radios(
-    "Project",
+    t("projects-move-choices"),
     choices.findIndex(({ id }) => id === chosen),
     check,
   );
@@ -39,22 +43,22 @@ function MoveSheet({ chat }: { chat: ChatSummary }) {
     <Sheet
       open
       onClose={close}
-      title={`Move “${titleOf(chat)}”`}
+      title={t("projects-move-sheet", { title: titleOf(chat) })}
       testId="move-sheet"
       foot={
         <>
           <span className="spring" />
           <button type="button" className="button" onClick={close}>
-            Cancel
+            {t("projects-move-cancel")}
           </button>
           <ActionButton
             type="submit"
             form="move-form"
             className="button primary"
             data-testid="move"
-            reason={!isNew && chosen === chat.project ? "The chat is there already." : null}
+            reason={!isNew && chosen === chat.project ? t("projects-move.there") : null}
           >
-            Move
+            {t("projects-move")}
           </ActionButton>
         </>
       }
@@ -83,13 +87,13 @@ function MoveSheet({ chat }: { chat: ChatSummary }) {
             </button>
           ))}
         </div>
-        <label htmlFor="new-project-name">Or to a new project</label>
+        <label htmlFor="new-project-name">{t("projects-move-new")}</label>
         <input
           id="new-project-name"
           type="text"
           autoComplete="off"
           value={name}
-          placeholder="Name of the new project"
+          placeholder={t("projects-move-new.placeholder")}
           data-testid="new-project-name"
           onChange={(event) => setName(event.target.value)}
         />
@@ -101,13 +105,11 @@ function MoveSheet({ chat }: { chat: ChatSummary }) {
 /** Asks what becomes of the chats of a project that is to be deleted. */
 function DeleteSheet({ project: { id, name, chats, files } }: { project: Project }) {
   const close = () => setView({ deletingProject: null });
-  const its = chats === 1 ? "its chat" : `its ${chatsLabel(chats)}`;
-  const fileWords = files.length === 0 ? "" : ` and ${files.length === 1 ? "its file" : "its files"}`;
   return (
     <Sheet
       open
       onClose={close}
-      title={`Delete “${name}”?`}
+      title={t("projects-delete-sheet", { name })}
       testId="delete-project-sheet"
       foot={
         <>
@@ -117,11 +119,11 @@ function DeleteSheet({ project: { id, name, chats, files } }: { project: Project
             data-testid="delete-project-and-chats"
             onClick={() => deleteProject(id, true)}
           >
-            Delete with {its}
+            {t("projects-delete-with-chats", { chats })}
           </button>
           <span className="spring" />
           <button type="button" className="button" onClick={close}>
-            Cancel
+            {t("projects-delete-cancel")}
           </button>
           <button
             type="button"
@@ -129,15 +131,12 @@ function DeleteSheet({ project: { id, name, chats, files } }: { project: Project
             data-testid="delete-project"
             onClick={() => deleteProject(id, false)}
           >
-            Keep the chats
+            {t("projects-delete-keep-chats")}
           </button>
         </>
       }
     >
-      <p>
-        The project{fileWords} will be deleted. {chats === 1 ? "Its chat goes" : "Its chats go"} back to the
-        list, or {chats === 1 ? "is" : "are"} deleted with it. All of it can be brought back until you quit.
-      </p>
+      <p>{t("projects-delete-words", { chats, files: files.length })}</p>
     </Sheet>
   );
 }

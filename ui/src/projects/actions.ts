@@ -6,7 +6,9 @@ import { isTemporary } from "../chat/view";
 import { listChats } from "../chatList/actions";
 import { showSidebar } from "../frame/drawer";
 import { attempt, showError } from "../frame/errors";
-import { count } from "../primitives/format";
+import { t } from "../language/text";
+import { ownError, told, why } from "../language/told";
+import { sentences } from "../primitives/format";
 import { dispatch, setView, useStore } from "../state/store";
 
 const state = () => useStore.getState();
@@ -69,7 +71,7 @@ export const moveChat = (chat: Pick<ChatSummary, "id" | "project">, to: number |
     await chatQueue.run(() => shell.moveChat(chat.id, to));
     const undo = () => chatQueue.run(() => shell.moveChat(chat.id, chat.project));
     const name = to === null ? null : named(to)?.name;
-    const text = name == null ? "The chat has left its project." : `The chat was moved to “${name}”.`;
+    const text = name == null ? t("projects-chat-left") : t("projects-chat-moved", { name });
     setView({ note: { text, undo, about: chat.id } });
   });
 
@@ -97,15 +99,16 @@ export const deleteProject = (id: number, withChats: boolean) =>
     setView({ deletingProject: null });
     const project = named(id);
     await chatQueue.run(() => shell.deleteProject(id, withChats));
-    const chats = withChats && project ? ` with ${chatsLabel(project.chats)}` : "";
-    const text = `“${project?.name ?? "The project"}” was deleted${chats}.`;
+    const name = project?.name ?? t("projects-deleted-unnamed");
+    const text =
+      withChats && project
+        ? t("projects-deleted-with-chats", { name, chats: project.chats })
+        : t("projects-deleted", { name });
     setView({ note: { text, undo: () => restoreProject(id) } });
   });
 
 /** Brings a deleted project back. Who has restored it from the list of what was deleted sees it there. */
 export const restoreProject = (id: number) => attempt(() => chatQueue.run(() => shell.restoreProject(id)));
-
-export const chatsLabel = (many: number): string => (many === 1 ? "1 chat" : `${count(many)} chats`);
 
 /** Lets the person choose files for a project. */
 export const addFiles = (project: number) =>
@@ -159,14 +162,14 @@ async function added(
     const { replaced, refused, notes } = await add(onReading);
     const [first] = refused;
     if (first) {
-      const message = refused.map(({ message }) => message).join(" ");
-      setView({ actionError: { ...first, message } });
+      const message = sentences(...refused.map(why));
+      setView({ actionError: ownError(first.code, message, told(first).hint) });
     }
     const undo = async () => {
       for (const file of replaced) await shell.restoreProjectFile(file);
     };
-    const were = replaced.length === 1 ? "A file of the same name was" : "Files of the same name were";
-    const words = replaced.length > 0 ? [`${were} replaced.`, ...notes] : notes;
+    const words =
+      replaced.length > 0 ? [t("projects-files-replaced", { files: replaced.length }), ...notes] : notes;
     if (words.length > 0)
       setView({ note: { text: words.join("\n"), undo: replaced.length > 0 ? undo : null } });
   } catch (error) {
@@ -181,5 +184,5 @@ export const removeFile = ({ id, name }: Project["files"][number]) =>
   attempt(async () => {
     await shell.removeProjectFile(id);
     const undo = () => shell.restoreProjectFile(id);
-    setView({ note: { text: `“${name}” was removed from the project.`, undo } });
+    setView({ note: { text: t("projects-file-removed", { name }), undo } });
   });

@@ -1,4 +1,5 @@
 import type { Project } from "../bridge/bindings";
+import { t } from "../language/text";
 import type { MenuEntry } from "../primitives/MenuButton";
 import { addFiles, askToDelete, expandProject, nameProject, openProject } from "./actions";
 
@@ -9,18 +10,18 @@ export const projectEntries = (project: Project, open?: boolean): MenuEntry[] =>
     open === undefined
       ? []
       : [
-          { name: "New chat here", reason: null, onSelect: () => openProject(id) },
+          { name: t("projects-new-chat"), reason: null, onSelect: () => openProject(id) },
           {
-            name: open ? "Hide its chats" : "Show its chats",
+            name: t(open ? "projects-hide-chats" : "projects-show-chats"),
             reason: null,
             onSelect: () => expandProject(id, !open),
           },
         ];
   return [
     ...list,
-    { name: "Add files…", reason: null, onSelect: () => addFiles(id) },
+    { name: t("projects-add-files"), reason: null, onSelect: () => addFiles(id) },
     // Its name is written in the list.
-    { name: "Rename", reason: null, onSelect: () => nameProject(id) },
-    { name: "Delete", reason: null, onSelect: () => askToDelete(project) },
+    { name: t("projects-rename"), reason: null, onSelect: () => nameProject(id) },
+    { name: t("projects-delete"), reason: null, onSelect: () => askToDelete(project) },
   ];
 };

@@ -235,7 +235,7 @@ describe("the files of a project", () => {
     const back = vi.spyOn(shell, "restoreProjectFile").mockResolvedValue(null);
     await addFiles(1);
     expect(state().readingFiles).toEqual({});
-    expect(state().actionError).toEqual(refused);
+    expect(state().actionError).toMatchObject(refused);
     expect(state().note?.text).toBe(
       "A file of the same name was replaced.\nnote.txt: Only the first rows were read.",
     );

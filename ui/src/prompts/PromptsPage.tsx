@@ -1,11 +1,12 @@
 import { useState } from "react";
 import type { Prompt } from "../bridge/bindings";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { Page } from "../settings/Page";
 import { Group, Row } from "../settings/Row";
 import { useStore } from "../state/store";
 import { exportPrompts, importPrompts, setPrompts } from "./actions";
-import { EXAMPLES, summaryOf } from "./text";
+import { examples, summaryOf } from "./text";
 
 /** A prompt that is being written; `at` is its place, or null for a new one. */
 interface Edited {
@@ -35,32 +36,26 @@ export function PromptsPage() {
     setEdited((open) => (open?.at != null && open.at >= deleted.at ? { ...open, at: open.at + 1 } : open));
   };
   return (
-    <Page title="Prompts" testId="settings-prompts">
-      <p className="part-note">
-        Type / at the beginning of a message to choose one. What stands in {"{{double braces}}"} is filled in
-        there: Tab goes from one to the next.
-      </p>
+    <Page title={t("prompts-page")} testId="settings-prompts">
+      <p className="part-note">{t("prompts-page.note")}</p>
       {deleted && (
         <p className="part-note" role="status" data-testid="prompt-deleted">
-          “{deleted.prompt.name}” is deleted.{" "}
+          {t("prompts-deleted", { name: deleted.prompt.name })}{" "}
           <button type="button" className="word-button" data-testid="restore-prompt" onClick={bringBack}>
-            Undo
+            {t("prompts-deleted.undo")}
           </button>
         </p>
       )}
       {prompts.length === 0 && (
         <Group>
-          <Row
-            name="There are no prompts yet"
-            words="Four to begin with: summarise, rewrite, translate, explain code"
-          >
+          <Row name={t("prompts-none")} words={t("prompts-none.words")}>
             <button
               type="button"
               className="button"
               data-testid="add-examples"
-              onClick={() => setPrompts([...EXAMPLES])}
+              onClick={() => setPrompts(examples())}
             >
-              Add examples
+              {t("prompts-add-examples")}
             </button>
           </Row>
         </Group>
@@ -77,20 +72,20 @@ export function PromptsPage() {
                 <button
                   type="button"
                   className="quiet-button"
-                  aria-label={`Edit ${prompt.name}`}
+                  aria-label={t("prompts-edit.label", { name: prompt.name })}
                   data-testid="edit-prompt"
                   onClick={() => setEdited({ at, prompt })}
                 >
-                  Edit
+                  {t("prompts-edit")}
                 </button>
                 <button
                   type="button"
                   className="quiet-button"
-                  aria-label={`Delete ${prompt.name}`}
+                  aria-label={t("prompts-delete.label", { name: prompt.name })}
                   data-testid="delete-prompt"
                   onClick={() => remove(at, prompt)}
                 >
-                  Delete
+                  {t("prompts-delete")}
                 </button>
               </Row>
             ),
@@ -107,19 +102,19 @@ export function PromptsPage() {
             data-testid="add-prompt"
             onClick={() => setEdited({ at: null, prompt: EMPTY })}
           >
-            Add a prompt
+            {t("prompts-add")}
           </button>
           <span className="spring" />
           <button type="button" className="button" data-testid="import-prompts" onClick={importPrompts}>
-            Import…
+            {t("prompts-import")}
           </button>
           <ActionButton
             className="button"
             data-testid="export-prompts"
-            reason={prompts.length === 0 ? "There are no prompts to export." : null}
+            reason={prompts.length === 0 ? t("prompts-export.none") : null}
             onClick={exportPrompts}
           >
-            Export…
+            {t("prompts-export")}
           </ActionButton>
         </div>
       )}
@@ -138,14 +133,14 @@ function PromptForm({ edited, onChange, onSave }: FormProps) {
   const change = (part: Partial<Prompt>) => onChange({ ...edited, prompt: { ...prompt, ...part } });
   const reason =
     prompt.name.trim() === ""
-      ? "The prompt has no name yet."
+      ? t("prompts-form.no-name")
       : prompt.text.trim() === ""
-        ? "The prompt has no text yet."
+        ? t("prompts-form.no-text")
         : null;
   return (
     <form
       className="prompt-form"
-      aria-label={edited.at === null ? "New prompt" : "Prompt"}
+      aria-label={t(edited.at === null ? "prompts-form.new" : "prompts-form")}
       onSubmit={(event) => {
         event.preventDefault();
         if (reason === null) onSave({ ...edited, prompt: { ...prompt, name: prompt.name.trim() } });
@@ -159,8 +154,8 @@ function PromptForm({ edited, onChange, onSave }: FormProps) {
           autoComplete="off"
           maxLength={80}
           value={prompt.name}
-          placeholder="Name"
-          aria-label="Name"
+          placeholder={t("prompts-name")}
+          aria-label={t("prompts-name")}
           data-testid="prompt-name"
           onChange={(event) => change({ name: event.target.value })}
         />
@@ -171,26 +166,26 @@ function PromptForm({ edited, onChange, onSave }: FormProps) {
           autoComplete="off"
           maxLength={200}
           value={prompt.description}
-          placeholder="What it is for, if you like"
-          aria-label="Description"
+          placeholder={t("prompts-description.placeholder")}
+          aria-label={t("prompts-description")}
           data-testid="prompt-description"
           onChange={(event) => change({ description: event.target.value })}
         />
       </div>
       <textarea
         value={prompt.text}
-        placeholder="Translate the text below into {{language}}."
-        aria-label="Text"
+        placeholder={t("prompts-text.placeholder")}
+        aria-label={t("prompts-text")}
         data-testid="prompt-text"
         onChange={(event) => change({ text: event.target.value })}
       />
       <div className="prompt-form-foot">
         <span className="spring" />
         <button type="button" className="button" onClick={() => onChange(null)}>
-          Cancel
+          {t("prompts-cancel")}
         </button>
         <ActionButton type="submit" className="button primary" data-testid="save-prompt" reason={reason}>
-          Save
+          {t("prompts-save")}
         </ActionButton>
       </div>
     </form>

@@ -7,7 +7,7 @@ import { shell } from "../bridge/bridge";
 import { Composer } from "../chat/Composer";
 import { dispatch, useStore } from "../state/store";
 import { PromptsPage } from "./PromptsPage";
-import { askedFor, EXAMPLES, matching, nextPlace, summaryOf, variablesOf } from "./text";
+import { askedFor, examples, matching, nextPlace, summaryOf, variablesOf } from "./text";
 
 const initial = useStore.getInitialState();
 const TRANSLATE: Prompt = {
@@ -32,7 +32,7 @@ describe("a prompt's text", () => {
   it("has variables in double braces, each once", () => {
     expect(variablesOf(TRANSLATE.text)).toEqual(["language", "text"]);
     expect(variablesOf("{{}} {a} {{a\nb}} {{ a b }} {{{c}}}")).toEqual(["a b", "c"]);
-    for (const { text } of EXAMPLES) expect(variablesOf(text).length).toBeGreaterThan(0);
+    for (const { text } of examples()) expect(variablesOf(text).length).toBeGreaterThan(0);
   });
 
   it("is filled in from one place to the next, round the end", () => {
@@ -143,7 +143,7 @@ describe("the page of the settings", () => {
     const user = userEvent.setup();
     render(<PromptsPage />);
     await user.click(screen.getByTestId("add-examples"));
-    expect(prompts()).toEqual(EXAMPLES);
+    expect(prompts()).toEqual(examples());
     expect(screen.queryByTestId("add-examples")).toBe(null);
   });
 });

@@ -1,4 +1,5 @@
 import type { Prompt } from "../bridge/bindings";
+import { t } from "../language/text";
 import { ranked } from "../palette/ranked";
 
 /** What stands for something to be filled in: `{{name}}`. */
@@ -36,25 +37,25 @@ export const summaryOf = ({ description, text }: Prompt): string =>
   description.trim() || (text.trim().split("\n", 1)[0] ?? "");
 
 /** What a new library can begin with. */
-export const EXAMPLES: readonly Prompt[] = [
+export const examples = (): Prompt[] => [
   {
-    name: "Summarise",
-    description: "The main points of a text",
-    text: "Summarise the text below in {{number}} points, one sentence each. Leave out what is not in it.\n\n{{text}}",
+    name: t("prompts-example-summarise"),
+    description: t("prompts-example-summarise.description"),
+    text: t("prompts-example-summarise.text"),
   },
   {
-    name: "Rewrite",
-    description: "The same in other words",
-    text: "Rewrite the text below so that it is {{clear and friendly}}. Keep its meaning and its facts.\n\n{{text}}",
+    name: t("prompts-example-rewrite"),
+    description: t("prompts-example-rewrite.description"),
+    text: t("prompts-example-rewrite.text"),
   },
   {
-    name: "Translate",
-    description: "Into another language",
-    text: "Translate the text below into {{language}}. Give the translation alone.\n\n{{text}}",
+    name: t("prompts-example-translate"),
+    description: t("prompts-example-translate.description"),
+    text: t("prompts-example-translate.text"),
   },
   {
-    name: "Explain code",
-    description: "What it does and what could go wrong",
-    text: "Explain step by step what this code does, and name what could go wrong with it.\n\n```\n{{code}}\n```",
+    name: t("prompts-example-explain"),
+    description: t("prompts-example-explain.description"),
+    text: t("prompts-example-explain.text"),
   },
 ];

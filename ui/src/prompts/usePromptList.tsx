@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { t } from "../language/text";
 import { openSettings } from "../settings/actions";
 import { setView, useStore } from "../state/store";
 import { insertPrompt, selectNext } from "./actions";
@@ -58,7 +59,14 @@ export function usePromptList(text: string): PromptList {
     return { list: <NoPrompts />, field: {}, onKeyDown };
   if (found.length === 0) return { list: null, field: {}, onKeyDown };
   const list = (
-    <div className="prompts" id={id} role="listbox" aria-label="Prompts" data-testid="prompts" ref={place}>
+    <div
+      className="prompts"
+      id={id}
+      role="listbox"
+      aria-label={t("prompts-list")}
+      data-testid="prompts"
+      ref={place}
+    >
       {found.map((prompt, index) => (
         // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the choice
         // biome-ignore lint/a11y/useKeyWithClickEvents: the field hears the keys
@@ -93,9 +101,9 @@ export function usePromptList(text: string): PromptList {
 function NoPrompts() {
   return (
     <div className="prompts none" data-testid="no-prompts">
-      <span className="soft">Texts that you keep as prompts are offered here.</span>
+      <span className="soft">{t("prompts-list.none")}</span>
       <button type="button" className="quiet-button" onClick={() => openSettings("prompts")}>
-        Prompts…
+        {t("prompts-list.open")}
       </button>
     </div>
   );

@@ -4,6 +4,8 @@ import { shell } from "../bridge/bridge";
 import { LiveLine } from "../chat/LiveLine";
 import { ErrorNote } from "../frame/ErrorNote";
 import { useLook } from "../frame/useLook";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { LinkAddress } from "../markdown/Link";
 import { copy } from "../primitives/clipboard";
 import { footerParts } from "../primitives/format";
@@ -44,19 +46,19 @@ export function QuickPanel() {
   };
   return (
     <main className="quick" ref={panel} data-testid="quick-panel">
-      <h1 className="off-screen">Quick question</h1>
+      <h1 className="off-screen">{t("action-quick-question")}</h1>
       <div className="quick-head" data-tauri-drag-region>
         <Glyph guesses={1} />
         <GrowingField
           ref={field}
           text={text}
           onText={setText}
-          placeholder={messages.length > 0 ? "Ask further" : "Ask anything"}
-          aria-label="Question"
+          placeholder={t(messages.length > 0 ? "quick-ask.further" : "quick-ask")}
+          aria-label={t("quick-ask.label")}
           data-testid="quick-field"
           onKeyDown={onKeyDown}
         />
-        <span className="quick-model">{model ?? "No model"}</span>
+        <span className="quick-model">{model ?? t("quick-no-model")}</span>
       </div>
       {error && <ErrorNote error={error} testId="quick-error" />}
       {messages.length > 0 && <Exchange messages={messages} />}
@@ -100,14 +102,19 @@ function QuickReply({ message }: { message: Message }) {
   const answer = live?.answer ?? message.text;
   const thinks = streaming && answer === "" && (live?.thinking ?? "") !== "";
   return (
-    <article className="quick-reply" data-testid="quick-reply" aria-label="Reply" aria-busy={streaming}>
+    <article
+      className="quick-reply"
+      data-testid="quick-reply"
+      aria-label={t("quick-reply")}
+      aria-busy={streaming}
+    >
       <RevealedText
         text={answer}
         complete={!streaming}
         runs={null}
         wake={live ? (wake ? answerRuns(live) : []) : null}
       />
-      {thinks && <p className="quick-words">Thinking</p>}
+      {thinks && <p className="quick-words">{t("quick-reply.thinking")}</p>}
       {message.error && <ErrorNote error={message.error} testId="quick-error" />}
       {streaming ? <LiveLine live={live} /> : <Speed message={message} />}
     </article>
@@ -127,30 +134,36 @@ function Keys() {
   const writing = useStore(streamingReply) !== null;
   const chat = useStore((state) => state.chat);
   const key = useStore((state) => quickKeyLabel(state.preferences.quick_key));
-  const command = MAC ? "⌘" : "Ctrl+";
+  const control = t("word-key-control");
+  const command = MAC ? "⌘" : `${control}+`;
   return (
     <div className="quick-keys">
-      <Key keys="Esc" words={writing ? "stop" : "close"} testId="quick-close" act={stopOrLeave} />
+      <Key
+        keys="Esc"
+        words={t(writing ? "quick-stop" : "quick-close")}
+        testId="quick-close"
+        act={stopOrLeave}
+      />
       {chat !== null && (
         <>
           <Key
-            keys={MAC ? "⌘⏎" : "Ctrl+Enter"}
-            words="go on in the window"
+            keys={MAC ? "⌘⏎" : `${control}+Enter`}
+            words={t("quick-go-on")}
             testId="quick-go-on"
             act={goOnInWindow}
           />
-          <Key keys={`${command}C`} words="copy the reply" testId="quick-copy" act={copyReply} />
-          <Key keys={`${command}N`} words="ask anew" testId="quick-new" act={beginAnew} />
+          <Key keys={`${command}C`} words={t("quick-copy")} testId="quick-copy" act={copyReply} />
+          <Key keys={`${command}N`} words={t("quick-anew")} testId="quick-new" act={beginAnew} />
         </>
       )}
       <span className="spring" />
       {chat !== null ? null : key === null ? (
         <button type="button" className="quick-key" onClick={() => openSettings("general")}>
-          Choose keys that show this anywhere
+          {t("quick-choose-keys")}
         </button>
       ) : (
         <span>
-          <kbd>{key}</kbd> shows this anywhere
+          <RichText id="quick-shown-by" args={{ keys: key }} parts={{ key: (words) => <kbd>{words}</kbd> }} />
         </span>
       )}
     </div>

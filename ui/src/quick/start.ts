@@ -1,6 +1,8 @@
 import type { AppEvent } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { showError } from "../frame/errors";
+import { saveTyped } from "../frame/typedText";
+import { followLanguage } from "../language/load";
 import { syncDefaults, syncPreferences } from "../settings/actions";
 import { dispatch, setView } from "../state/store";
 import { onShown } from "./actions";
@@ -10,8 +12,10 @@ let hidden = performance.now();
 
 function onAppEvent(event: AppEvent): void {
   if (event.type === "quick_shown") onShown(event.open, performance.now() - hidden);
-  else if (event.type === "preferences") syncPreferences(event.preferences);
-  else if (event.type === "settings") syncDefaults(event.settings);
+  else if (event.type === "preferences") {
+    syncPreferences(event.preferences);
+    followLanguage(saveTyped);
+  } else if (event.type === "settings") syncDefaults(event.settings);
   else dispatch({ kind: "app", event });
 }
 

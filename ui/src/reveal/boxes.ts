@@ -48,12 +48,13 @@ export class Boxes {
         return begin < end ? [{ left: begin, width: end - begin, top, height }] : [];
       });
     };
+    const sized = (name: string, pixels: number) => `${name}: ${pixels.toFixed(1)}px`;
     const place = (left: number, top: number, height: number) =>
-      `left: ${(left - origin.left).toFixed(1)}px; top: ${(top - origin.top).toFixed(1)}px; height: ${height.toFixed(1)}px`;
+      [sized("left", left - origin.left), sized("top", top - origin.top), sized("height", height)].join("; ");
     const boxes = marks.flatMap(({ name, range: { startContainer, startOffset, endOffset } }) =>
       lines(startContainer, startOffset, endOffset).map(({ left, width, top, height }) => ({
         name,
-        style: `${place(left, top, height)}; width: ${width.toFixed(1)}px`,
+        style: `${place(left, top, height)}; ${sized("width", width)}`,
       })),
     );
     const last = written && lines(written, Math.max(0, written.length - 1), written.length).at(-1);

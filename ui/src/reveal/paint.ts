@@ -3,7 +3,7 @@ import { align } from "./align";
 import { places } from "./runs";
 
 /** What stands in a reply and is not of its text, or is drawn from it in another order. */
-export const NOT_TEXT = "figcaption, button, input, .formula, .formula-source";
+export const NOT_TEXT = ["figcaption", "button", "input", ".formula", ".formula-source"].join(", ");
 
 /** Whether the webview can mark text without changing the page. */
 export const CAN_PAINT = typeof globalThis.Highlight === "function" && "highlights" in globalThis.CSS;

@@ -1,8 +1,8 @@
 import { type FormEvent, type ReactNode, useId, useState } from "react";
 import type { ApiAlias, LocalApi } from "../bridge/bindings";
+import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
-import { HERE } from "../primitives/platform";
 import { changeLocalApi } from "./localApi";
 import { SelectRow, SwitchRow } from "./Row";
 
@@ -15,7 +15,7 @@ const ROWS = [1, 2, 4, 8, 16, 32];
 export function ApiMore({ api }: { api: LocalApi }) {
   const [open, setOpen] = useState(false);
   return (
-    <section className="settings-group" aria-label="More">
+    <section className="settings-group" aria-label={t("settings-more")}>
       <button
         type="button"
         className="quiet-button api-more"
@@ -24,7 +24,7 @@ export function ApiMore({ api }: { api: LocalApi }) {
         onClick={() => setOpen(!open)}
       >
         <Icon name={open ? "down" : "right"} />
-        More
+        {t("settings-more")}
       </button>
       {open && <Opened api={api} />}
     </section>
@@ -37,41 +37,41 @@ function Opened({ api: { settings, offered } }: { api: LocalApi }) {
     <>
       <Port key={settings.port} port={settings.port} />
       <SwitchRow
-        name="Ask programs for the token"
-        words={`Without it, every program on ${HERE} can use the model. Pages in a browser cannot`}
+        name={t("settings-needs-token")}
+        words={t("settings-needs-token.words")}
         on={settings.needs_token}
         testId="api-needs-token"
         onChange={(needs_token) => changeLocalApi({ needs_token })}
       />
       <SwitchRow
-        name="Other devices in this network"
-        words={`Phones and computers that have the token can use the model. What they send is not encrypted. By how soon an answer begins and how many tokens were cached, they can tell whether ${HERE} has read a prompt before, in your chats too. Nothing but leaving this off prevents that`}
+        name={t("settings-network")}
+        words={t("settings-network.words")}
         on={settings.network}
         testId="api-network"
         onChange={(network) => changeLocalApi(network ? { network, needs_token: true } : { network })}
       />
       <SwitchRow
-        name="Let programs load models"
-        words="While the window is closed. When you come back, your model is loaded again"
+        name={t("settings-may-load")}
+        words={t("settings-may-load.words")}
         on={settings.may_load}
         testId="api-may-load"
         onChange={(may_load) => changeLocalApi({ may_load })}
       />
       <SelectRow
-        name="Replies at the same time"
-        words="More requests wait. Each reply is slower beside others, all together are faster"
+        name={t("settings-rows")}
+        words={t("settings-rows.words")}
         value={String(settings.rows)}
         options={rows.map((rows) => [String(rows), String(rows)])}
         testId="api-rows"
         onChange={(rows) => changeLocalApi({ rows: Number(rows) })}
       />
       <SelectRow
-        name="Sampling"
-        words="Where a program says nothing of temperature and the like"
+        name={t("settings-api-sampling")}
+        words={t("settings-api-sampling.words")}
         value={settings.sampling}
         options={[
-          ["app", "As chosen in the app"],
-          ["model", "As the model’s makers recommend"],
+          ["app", t("settings-api-sampling.app")],
+          ["model", t("settings-api-sampling.model")],
         ]}
         testId="api-sampling"
         onChange={(sampling) => changeLocalApi({ sampling: sampling === "model" ? "model" : "app" })}
@@ -88,10 +88,10 @@ function Port({ port }: { port: number }): ReactNode {
   const typed = /^\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
   const reason =
     typed === port
-      ? "It is this port already."
+      ? t("settings-port.same")
       : typed >= 1024 && typed <= 65535
         ? null
-        : "A port is a number from 1024 to 65535.";
+        : t("settings-port.range");
   return (
     <form
       className="setting"
@@ -101,7 +101,7 @@ function Port({ port }: { port: number }): ReactNode {
       }}
     >
       <label className="setting-text" htmlFor="api-port">
-        <span className="setting-name">Port</span>
+        <span className="setting-name">{t("settings-port")}</span>
       </label>
       <div className="row-actions">
         <input
@@ -114,7 +114,7 @@ function Port({ port }: { port: number }): ReactNode {
           onChange={(event) => setText(event.target.value)}
         />
         <ActionButton type="submit" className="button" data-testid="set-api-port" reason={reason}>
-          Use this port
+          {t("settings-port.use")}
         </ActionButton>
       </div>
     </form>
@@ -124,24 +124,22 @@ function Port({ port }: { port: number }): ReactNode {
 /** Pages and apps in browsers that may use it. */
 function Origins({ origins }: { origins: string[] }) {
   return (
-    <section className="api-list" aria-label="Pages that may connect">
-      <p className="setting-name">Pages that may connect</p>
-      <p className="setting-words">
-        Pages in a browser, and apps that are pages, cannot use the model unless they are listed here
-      </p>
+    <section className="api-list" aria-label={t("settings-origins")}>
+      <p className="setting-name">{t("settings-origins")}</p>
+      <p className="setting-words">{t("settings-origins.words")}</p>
       <ul>
         {origins.map((origin) => (
           <li key={origin} data-testid="api-origin">
             <code className="api-value">{origin}</code>
             <Remove
-              name={`Remove ${origin}`}
+              what={origin}
               onClick={() => changeLocalApi({ origins: origins.filter((other) => other !== origin) })}
             />
           </li>
         ))}
       </ul>
       <Add
-        label="A page’s origin"
+        label={t("settings-origins.add")}
         placeholder="https://example.com"
         testId="api-origin-add"
         taken={origins}
@@ -162,12 +160,9 @@ interface AliasesProps {
 function Aliases({ aliases, offered }: AliasesProps) {
   const change = (aliases: ApiAlias[]) => changeLocalApi({ aliases });
   return (
-    <section className="api-list" aria-label="Names">
-      <p className="setting-name">Names</p>
-      <p className="setting-words">
-        Programs that ask for these get a model that is here. A name that ends in * stands for all that begin
-        so
-      </p>
+    <section className="api-list" aria-label={t("settings-aliases")}>
+      <p className="setting-name">{t("settings-aliases")}</p>
+      <p className="setting-words">{t("settings-aliases.words")}</p>
       <ul>
         {aliases.map((alias) => (
           <li key={alias.name} data-testid="api-alias">
@@ -175,7 +170,7 @@ function Aliases({ aliases, offered }: AliasesProps) {
             <span className="select-place">
               <select
                 className="select"
-                aria-label={`The model for ${alias.name}`}
+                aria-label={t("settings-aliases.model", { name: alias.name })}
                 value={alias.model ?? LOADED}
                 onChange={({ target: { value } }) =>
                   change(
@@ -187,7 +182,7 @@ function Aliases({ aliases, offered }: AliasesProps) {
                   )
                 }
               >
-                <option value={LOADED}>the loaded model</option>
+                <option value={LOADED}>{t("settings-aliases.loaded")}</option>
                 {[...new Set([...offered, ...(alias.model ? [alias.model] : [])])].map((id) => (
                   <option key={id}>{id}</option>
                 ))}
@@ -195,18 +190,18 @@ function Aliases({ aliases, offered }: AliasesProps) {
               <Icon name="down" />
             </span>
             <Remove
-              name={`Remove ${alias.name}`}
+              what={alias.name}
               onClick={() => change(aliases.filter((other) => other.name !== alias.name))}
             />
           </li>
         ))}
       </ul>
       <Add
-        label="A name that programs ask for"
+        label={t("settings-aliases.add")}
         placeholder="gemini-*"
         testId="api-alias-add"
         taken={aliases.map(({ name }) => name)}
-        refusal={(name) => (namesModel(name, offered) ? "A model has this name already." : null)}
+        refusal={(name) => (namesModel(name, offered) ? t("settings-aliases.taken") : null)}
         normal={(name) => name.toLowerCase()}
         onAdd={(name) => change([...aliases, { name, model: null }])}
       />
@@ -220,9 +215,15 @@ function namesModel(name: string, offered: string[]): boolean {
   return ["default", ...names].some((model) => model.toLowerCase() === name);
 }
 
-function Remove({ name, onClick }: { name: string; onClick: () => void }) {
+function Remove({ what, onClick }: { what: string; onClick: () => void }) {
   return (
-    <button type="button" className="quiet-button" aria-label={name} title="Remove" onClick={onClick}>
+    <button
+      type="button"
+      className="quiet-button"
+      aria-label={t("settings-list.remove-one", { what })}
+      title={t("settings-list.remove")}
+      onClick={onClick}
+    >
       <Icon name="close" />
     </button>
   );
@@ -248,9 +249,9 @@ function Add({ label, placeholder, testId, taken, refusal, normal, onAdd }: AddP
   const typed = normal(text.trim());
   const reason =
     typed === ""
-      ? "Nothing is typed."
+      ? t("settings-list.empty")
       : taken.some((one) => normal(one) === typed)
-        ? "It is there already."
+        ? t("settings-list.there")
         : (refusal?.(typed) ?? null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -274,7 +275,7 @@ function Add({ label, placeholder, testId, taken, refusal, normal, onAdd }: AddP
         onChange={(event) => setText(event.target.value)}
       />
       <ActionButton type="submit" className="button" data-testid={`${testId}-button`} reason={reason}>
-        Add
+        {t("settings-list.add")}
       </ActionButton>
     </form>
   );

@@ -6,7 +6,8 @@ import type {
   EndedApiRequest,
   ApiRequests as Requests,
 } from "../bridge/bindings";
-import { count, percent, rate } from "../primitives/format";
+import { t } from "../language/text";
+import { percent, rate } from "../primitives/format";
 import { stopApiRequest } from "./localApi";
 
 /** How many of those that have ended are shown until somebody wants to see all. */
@@ -17,11 +18,13 @@ export function ApiRequests({ requests: { live, ended } }: { requests: Requests 
   const [all, setAll] = useState(false);
   const table = useId();
   return (
-    <section className="settings-group" aria-label="Requests">
+    <section className="settings-group" aria-label={t("settings-requests")}>
       <div className="api-requests-head">
         <h2>
-          Requests{" "}
-          <span className="soft numbers api-now">{live.length === 0 ? "" : `${live.length} now`}</span>
+          {t("settings-requests")}{" "}
+          <span className="soft numbers api-now">
+            {live.length === 0 ? "" : t("settings-requests.now", { count: live.length })}
+          </span>
         </h2>
         {/* Before the rows that it shows and hides, it stays where it is, and they follow it. */}
         {ended.length > SHOWN && (
@@ -32,33 +35,35 @@ export function ApiRequests({ requests: { live, ended } }: { requests: Requests 
             data-testid="all-requests"
             onClick={() => setAll(!all)}
           >
-            {all ? `Show the last ${SHOWN}` : `Show all ${ended.length}`}
+            {t(all ? "settings-requests.last" : "settings-requests.all", {
+              count: all ? SHOWN : ended.length,
+            })}
           </button>
         )}
       </div>
       {live.length + ended.length === 0 ? (
-        <p className="part-note">Nothing has been asked since Foretoken was started.</p>
+        <p className="part-note">{t("settings-requests.none")}</p>
       ) : (
         <section
           className="table-place"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
           tabIndex={0}
-          aria-label="Requests of other programs"
+          aria-label={t("settings-requests.table")}
         >
           <table id={table} className="table numbers api-requests" data-testid="api-requests">
             <thead>
               <tr>
-                <th scope="col">Time</th>
-                <th scope="col">From</th>
+                <th scope="col">{t("settings-requests-column.time")}</th>
+                <th scope="col">{t("settings-requests-column.from")}</th>
                 <th scope="col">
-                  <span className="off-screen">How far</span>
+                  <span className="off-screen">{t("settings-requests-column.stage")}</span>
                 </th>
-                <th scope="col">tok/s</th>
-                <th scope="col" title="Share of the guessed tokens">
-                  accepted
+                <th scope="col">{t("settings-requests-column.rate")}</th>
+                <th scope="col" title={t("settings-requests-column.accepted-of")}>
+                  {t("settings-requests-column.accepted")}
                 </th>
                 <th scope="col">
-                  <span className="off-screen">Stop</span>
+                  <span className="off-screen">{t("settings-requests-column.stop")}</span>
                 </th>
               </tr>
             </thead>
@@ -80,13 +85,13 @@ export function ApiRequests({ requests: { live, ended } }: { requests: Requests 
 function LiveRow({ request: { id, program, model, stage, written } }: { request: ApiRequest }) {
   const words =
     stage.stage === "waiting"
-      ? "waiting"
+      ? t("settings-request.waiting")
       : stage.stage === "reading"
-        ? `reading ${percent(stage.done / Math.max(stage.total, 1))}`
-        : `writing · ${tokens(written)}`;
+        ? t("settings-request.reading", { percent: percent(stage.done / Math.max(stage.total, 1)) })
+        : `${t("settings-request.writing")} · ${tokens(written)}`;
   return (
     <tr data-testid="api-request" data-stage={stage.stage}>
-      <td className="soft">now</td>
+      <td className="soft">{t("settings-request.now")}</td>
       <th scope="row" title={model}>
         {program}
       </th>
@@ -96,11 +101,11 @@ function LiveRow({ request: { id, program, model, stage, written } }: { request:
         <button
           type="button"
           className="button"
-          aria-label={`Stop the request of ${program}`}
+          aria-label={t("settings-request.stop-one", { program })}
           data-testid="stop-request"
           onClick={() => stopApiRequest(id)}
         >
-          Stop
+          {t("settings-request.stop")}
         </button>
       </td>
     </tr>
@@ -134,28 +139,39 @@ function Figures({ written: { tokens_per_second, acceptance } }: { written: ApiW
   );
 }
 
-const tokens = ({ tokens }: ApiWritten): string => `${count(tokens)} ${tokens === 1 ? "token" : "tokens"}`;
+const tokens = ({ tokens }: ApiWritten): string => t("settings-request.tokens", { count: tokens });
 
 /** What programs are told by a code, in words. */
-const REASONS: Record<string, string> = {
-  context_length_exceeded: "the prompt is too long",
-  queue_full: "too many others wait",
-  engine_stopped: "the engine stopped",
-  engine_unavailable: "no model is loaded",
-  out_of_memory: "not enough memory",
-  tools_not_supported: "the model calls no tools",
-  template_refused: "the model’s template refuses it",
-};
+function reasonOf(code: string): string {
+  switch (code) {
+    case "context_length_exceeded":
+      return t("settings-refusal.too-long");
+    case "queue_full":
+      return t("settings-refusal.queue");
+    case "engine_stopped":
+      return t("settings-refusal.engine");
+    case "engine_unavailable":
+      return t("settings-refusal.no-model");
+    case "out_of_memory":
+      return t("settings-refusal.memory");
+    case "tools_not_supported":
+      return t("settings-refusal.tools");
+    case "template_refused":
+      return t("settings-refusal.template");
+    default:
+      return code.replaceAll("_", " ");
+  }
+}
 
 function ending(outcome: ApiOutcome): string {
   switch (outcome.outcome) {
     case "done":
-      return "done";
+      return t("settings-request.done");
     case "stopped":
-      return "stopped";
+      return t("settings-request.stopped");
     case "left":
-      return "the program left";
+      return t("settings-request.left");
     case "failed":
-      return `refused: ${REASONS[outcome.code] ?? outcome.code.replaceAll("_", " ")}`;
+      return t("settings-request.refused", { reason: reasonOf(outcome.code) });
   }
 }

@@ -1,57 +1,43 @@
 import { type Appearance, type GuessHue, ZOOMS } from "../bridge/bindings";
 import { Pulse } from "../chat/Pulse";
+import { RichText } from "../language/RichText";
+import { t } from "../language/text";
 import { keysLabel } from "../palette/table";
+import { percent } from "../primitives/format";
 import { radios } from "../primitives/radios";
 import { Segments } from "../primitives/Segments";
 import { toggleRevealDrafts } from "../reveal/actions";
-import { PlainText } from "../reveal/RevealedText";
 import { useStore } from "../state/store";
 import { changePreferences } from "./actions";
 import { Page } from "./Page";
 import { Group, Row, SwitchRow } from "./Row";
 
-const APPEARANCES: { name: string; value: Appearance }[] = [
-  { name: "Auto", value: "auto" },
-  { name: "Light", value: "light" },
-  { name: "Dark", value: "dark" },
+const appearances = (): { name: string; value: Appearance }[] => [
+  { name: t("settings-light.auto"), value: "auto" },
+  { name: t("settings-light.light"), value: "light" },
+  { name: t("settings-light.dark"), value: "dark" },
 ];
 
-const WIDTHS = [
-  { name: "Column", value: false },
-  { name: "Wide", value: true },
+const widths = () => [
+  { name: t("settings-width.column"), value: false },
+  { name: t("settings-width.wide"), value: true },
 ];
 
 const SIZES: readonly number[] = ZOOMS;
 
-const HUES: { hue: GuessHue; name: string }[] = [
-  { hue: "violet", name: "Violet" },
-  { hue: "teal", name: "Teal" },
-  { hue: "orange", name: "Orange" },
-  { hue: "pink", name: "Pink" },
+const hues = (): { hue: GuessHue; name: string }[] => [
+  { hue: "violet", name: t("settings-hue.violet") },
+  { hue: "teal", name: t("settings-hue.teal") },
+  { hue: "orange", name: t("settings-hue.orange") },
+  { hue: "pink", name: t("settings-hue.pink") },
 ];
 
-/** A sentence as it would be written, by how far ahead its words were guessed. */
-const SAMPLE: [text: string, ahead: number][] = [
-  ["The", 0],
-  [" lamps", 1],
-  [" along", 2],
-  [" the", 3],
-  [" quay", 0],
-  [" came", 1],
-  [" on", 2],
-  [" one by one,", 0],
-  [" and", 1],
-  [" the", 2],
-  [" last", 3],
-  [" boat turned ", 0],
-  ["home", 1],
-  [".", 2],
-];
-const KEY: [text: string, ahead: number][] = [
-  ["1 ahead", 1],
-  ["2 ahead", 2],
-  ["3 or more ahead", 3],
-];
+/** What the parts of the sample become, which are named for how far ahead they were guessed. */
+const GUESSED = {
+  one: (words: string) => <span className="draft-1">{words}</span>,
+  two: (words: string) => <span className="draft-2">{words}</span>,
+  three: (words: string) => <span className="draft-3">{words}</span>,
+};
 
 /** How many guesses stood in passes that are no reply's. */
 const PASSES = [3, 2, 3, 1, 3, 3, 2, 3, 1, 2, 3];
@@ -60,28 +46,32 @@ const PASSES = [3, 2, 3, 1, 3, 3, 2, 3, 1, 2, 3];
 export function AppearancePage() {
   const { appearance, zoom, wide, wake, pulse } = useStore((state) => state.preferences);
   const reveal = useStore((state) => state.revealDrafts);
+  const choices = appearances();
   return (
-    <Page title="Appearance" testId="settings-appearance">
+    <Page title={t("settings-page.appearance")} testId="settings-appearance">
       <Group>
-        <Row name="Light or dark" words="Auto follows the system">
+        <Row name={t("settings-light")} words={t("settings-light.words")}>
           <Segments
-            label="Light or dark"
-            choices={APPEARANCES}
-            at={APPEARANCES.findIndex(({ value }) => value === appearance)}
+            label={t("settings-light")}
+            choices={choices}
+            at={choices.findIndex(({ value }) => value === appearance)}
             testId="appearance"
             onChoose={(appearance) => changePreferences({ appearance })}
           />
         </Row>
         <Row
-          name="Size"
-          words={`Text and everything around it. ${keysLabel("zoom_in")} and ${keysLabel("zoom_out")} do the same`}
+          name={t("settings-size")}
+          words={t("settings-size.words", {
+            larger: keysLabel("zoom_in") ?? "",
+            smaller: keysLabel("zoom_out") ?? "",
+          })}
         >
-          <output className="numbers soft">{zoom} %</output>
+          <output className="numbers soft">{percent(zoom / 100)}</output>
           <input
             type="range"
             className="slider"
-            aria-label="Size"
-            aria-valuetext={`${zoom} percent`}
+            aria-label={t("settings-size")}
+            aria-valuetext={t("settings-size.value", { zoom })}
             data-testid="zoom"
             min={0}
             max={SIZES.length - 1}
@@ -93,38 +83,38 @@ export function AppearancePage() {
             }}
           />
         </Row>
-        <Row name="Width of the text" words="In a wide window">
+        <Row name={t("settings-width")} words={t("settings-width.words")}>
           <Segments
-            label="Width of the text"
-            choices={WIDTHS}
+            label={t("settings-width")}
+            choices={widths()}
             at={wide ? 1 : 0}
             testId="width"
             onChoose={(wide) => changePreferences({ wide })}
           />
         </Row>
       </Group>
-      <Group name="Guessed words">
+      <Group name={t("settings-guessed")}>
         <Sample />
         <SwitchRow
-          name="Tint while a reply is written"
-          words="The newest lines, fading as you read"
+          name={t("settings-wake")}
+          words={t("settings-wake.words")}
           on={wake}
           testId="wake"
           onChange={(wake) => changePreferences({ wake })}
         />
         <SwitchRow
-          name="Keep the tint in all replies"
-          words={`${keysLabel("reveal_drafts")} shows and hides it at any time`}
+          name={t("settings-reveal")}
+          words={t("settings-reveal.words", { keys: keysLabel("reveal_drafts") ?? "" })}
           on={reveal}
           testId="settings-reveal"
           onChange={toggleRevealDrafts}
         />
-        <Row name="Colour" words="Of everything that was guessed">
+        <Row name={t("settings-hue")} words={t("settings-hue.words")}>
           <Hues />
         </Row>
         <SwitchRow
-          name="Pulse beside the numbers"
-          words="One column for each pass of the model"
+          name={t("settings-pulse")}
+          words={t("settings-pulse.words")}
           sample={<Pulse passes={PASSES} columns={PASSES.length} />}
           on={pulse}
           testId="pulse"
@@ -139,34 +129,30 @@ export function AppearancePage() {
 function Sample() {
   return (
     <figure className="tint-sample">
-      <PlainText {...written(SAMPLE)} />
+      <p className="plain-text">
+        <RichText id="settings-sample" parts={GUESSED} />
+      </p>
       <figcaption>
-        {KEY.map(([text, ahead]) => (
-          <span key={ahead} className={`draft-${ahead}`}>
-            {text}
-          </span>
-        ))}
+        {GUESSED.one(t("settings-sample.one"))}
+        {GUESSED.two(t("settings-sample.two"))}
+        {GUESSED.three(t("settings-sample.three"))}
       </figcaption>
     </figure>
   );
 }
 
-const written = (pieces: [string, number][]) => ({
-  text: pieces.map(([text]) => text).join(""),
-  runs: pieces.map(([text, ahead]): [number, number] => [text.length, ahead]),
-});
-
 function Hues() {
   const chosen = useStore((state) => state.preferences.hue);
+  const choices = hues();
   const check = (index: number) => {
-    const hue = HUES[index]?.hue;
+    const hue = choices[index]?.hue;
     if (hue) changePreferences({ hue });
   };
-  const at = HUES.findIndex(({ hue }) => hue === chosen);
-  const { group, radio } = radios("Colour of what was guessed", at, check);
+  const at = choices.findIndex(({ hue }) => hue === chosen);
+  const { group, radio } = radios(t("settings-hue.label"), at, check);
   return (
     <div className="hues" {...group}>
-      {HUES.map(({ hue, name }, index) => (
+      {choices.map(({ hue, name }, index) => (
         <button
           {...radio(index)}
           key={hue}

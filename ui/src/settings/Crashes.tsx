@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { CrashReport } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
-import { SHOW_FOLDER } from "../primitives/platform";
+import { t } from "../language/text";
 import { setView } from "../state/store";
 import { revealCrashReports } from "./actions";
 
@@ -23,14 +23,11 @@ interface Props {
 export function CrashList({ crashes, onReveal }: Props) {
   if (crashes.length === 0) return null;
   return (
-    <section className="crashes" aria-label="Crashes" data-testid="crashes">
+    <section className="crashes" aria-label={t("settings-crashes")} data-testid="crashes">
       <div className="setting">
         <div className="setting-text">
-          <h2 className="setting-name">Crashes</h2>
-          <p className="setting-words">
-            Your system has written reports about them. They are sent nowhere; the newest is named in the
-            report here
-          </p>
+          <h2 className="setting-name">{t("settings-crashes")}</h2>
+          <p className="setting-words">{t("settings-crashes.words")}</p>
           <ul className="setting-words">
             {crashes.map(({ file, program, at, exception }) => (
               <li key={file} className="numbers">
@@ -41,7 +38,7 @@ export function CrashList({ crashes, onReveal }: Props) {
         </div>
         <div className="row-actions">
           <button type="button" className="button" data-testid="reveal-crashes" onClick={onReveal}>
-            {SHOW_FOLDER}
+            {t("word-show-folder")}
           </button>
         </div>
       </div>

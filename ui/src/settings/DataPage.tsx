@@ -1,23 +1,24 @@
 import { useEffect } from "react";
 import type { PlaceKind } from "../bridge/bindings";
-import { HERE, SHOW_FOLDER } from "../primitives/platform";
+import { t } from "../language/text";
 import { useStore } from "../state/store";
 import { actInChats, changePreferences, loadPlaces, revealPlace } from "./actions";
 import { Page } from "./Page";
 import { RemoveEverything } from "./RemoveEverything";
 import { Group, Row, SwitchRow } from "./Row";
 
-const PLACES: Record<PlaceKind, { name: string; words: string }> = {
-  settings: { name: "Settings", words: "What you have chosen" },
-  chats: { name: "Chats", words: "Chats, their drafts and their daily copies" },
-  models: { name: "Models", words: "Models that were downloaded or converted" },
-  cache: { name: "Cache", words: "What can be made again; it can be deleted at any time" },
-  log: { name: "Log", words: "What the app and the engine say, of this start and the one before" },
-};
+const placeTexts = (): Record<PlaceKind, { name: string; words: string }> => ({
+  settings: { name: t("settings-place-settings"), words: t("settings-place-settings.words") },
+  chats: { name: t("settings-place-chats"), words: t("settings-place-chats.words") },
+  models: { name: t("settings-place-models"), words: t("settings-place-models.words") },
+  cache: { name: t("settings-place-cache"), words: t("settings-place-cache.words") },
+  log: { name: t("settings-place-log"), words: t("settings-place-log.words") },
+});
 
 /** Where everything is kept, and how it leaves and comes back. */
 export function DataPage() {
   const places = useStore((state) => state.places) ?? [];
+  const texts = placeTexts();
   const { keep_read: keepRead } = useStore((state) => state.preferences);
   const looks = useStore(
     ({ updates, preferences }) =>
@@ -25,20 +26,17 @@ export function DataPage() {
   );
   useEffect(() => void loadPlaces(), []);
   return (
-    <Page title="Privacy and data" testId="settings-data">
-      <p className="part-note">
-        Everything stays on {HERE}. Only searches and downloads of models go to Hugging Face
-        {looks && ", and the look for new versions to where they are published"}.
-      </p>
+    <Page title={t("settings-page.data")} testId="settings-data">
+      <p className="part-note">{t(looks ? "settings-data-note.updates" : "settings-data-note")}</p>
       <Group>
-        <Row name="All chats" words="One JSON file holds everything and can be imported again">
+        <Row name={t("settings-all-chats")} words={t("settings-all-chats.words")}>
           <button
             type="button"
             className="button"
             data-testid="settings-import"
             onClick={() => actInChats("import_chats")}
           >
-            Import…
+            {t("settings-all-chats.import")}
           </button>
           <button
             type="button"
@@ -46,27 +44,27 @@ export function DataPage() {
             data-testid="settings-export"
             onClick={() => actInChats("export_chats")}
           >
-            Export…
+            {t("settings-all-chats.export")}
           </button>
         </Row>
       </Group>
       <Group>
         <SwitchRow
-          name="Keep what models have read of chats"
-          words={`A chat goes on at once after a restart. It takes up to 10 GB on ${HERE} and goes with the chat; switched off, all of it is removed`}
+          name={t("settings-keep-read")}
+          words={t("settings-keep-read.words")}
           on={keepRead}
           testId="keep-read"
           onChange={(keep_read) => changePreferences({ keep_read })}
         />
       </Group>
-      <Group name="Files">
+      <Group name={t("settings-files")}>
         {places.map(({ kind, path }) => (
           <Row
             key={kind}
-            name={PLACES[kind].name}
+            name={texts[kind].name}
             words={
               <>
-                {PLACES[kind].words}
+                {texts[kind].words}
                 <br />
                 <span className="path">{path}</span>
               </>
@@ -75,11 +73,11 @@ export function DataPage() {
             <button
               type="button"
               className="button"
-              aria-label={`${SHOW_FOLDER}: ${PLACES[kind].name}`}
+              aria-label={t("settings-files.reveal", { place: texts[kind].name })}
               data-testid={`reveal-${kind}`}
               onClick={() => revealPlace(kind)}
             >
-              {SHOW_FOLDER}
+              {t("word-show-folder")}
             </button>
           </Row>
         ))}

@@ -1,6 +1,7 @@
 import { memo, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { LogLevel, LogLine } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
+import { t } from "../language/text";
 import { CopyButton } from "../primitives/CopyButton";
 import { Icon } from "../primitives/icons";
 import { setView } from "../state/store";
@@ -14,12 +15,21 @@ const MAX_LINES = 2000;
 /** So near to its end, in pixels, the log is followed. */
 const NEAR = 24;
 
-const LEVELS: { level: LogLevel; name: string }[] = [
-  { level: "error", name: "Errors" },
-  { level: "warn", name: "Errors and warnings" },
-  { level: "info", name: "Everything that matters" },
-  { level: "debug", name: "Everything" },
-];
+const LEVELS: LogLevel[] = ["error", "warn", "info", "debug"];
+
+/** What is shown up to a level. */
+function levelName(level: LogLevel): string {
+  switch (level) {
+    case "error":
+      return t("settings-log-level.error");
+    case "warn":
+      return t("settings-log-level.warn");
+    case "info":
+      return t("settings-log-level.info");
+    case "debug":
+      return t("settings-log-level.debug");
+  }
+}
 
 /** What the app and its engine say, and a report for others. */
 export function DiagnosticsPage() {
@@ -28,12 +38,12 @@ export function DiagnosticsPage() {
   const shown = lines.filter((line) => rank(line.level) <= rank(level));
   return (
     <Page
-      title="Diagnostics"
+      title={t("settings-page.diagnostics")}
       testId="settings-diagnostics"
       scrolls={false}
       tools={
         <>
-          <CopyButton text={shown.map(lineText).join("\n")} label="Copy the log" />
+          <CopyButton text={shown.map(lineText).join("\n")} label={t("settings-log.copy")} />
           <CopyReport lines={lines} />
         </>
       }
@@ -42,20 +52,20 @@ export function DiagnosticsPage() {
         <div className="select-place">
           <select
             className="select"
-            aria-label="Lines to show"
+            aria-label={t("settings-log-level.label")}
             data-testid="log-level"
             value={level}
             onChange={(event) => setLevel(event.target.value as LogLevel)}
           >
-            {LEVELS.map(({ level, name }) => (
+            {LEVELS.map((level) => (
               <option key={level} value={level}>
-                {name}
+                {levelName(level)}
               </option>
             ))}
           </select>
           <Icon name="down" />
         </div>
-        <p className="soft">The report and the log hold nothing of any chat.</p>
+        <p className="soft">{t("settings-log.note")}</p>
       </div>
       <Crashes />
       <Log lines={shown} />
@@ -63,7 +73,7 @@ export function DiagnosticsPage() {
   );
 }
 
-const rank = (level: LogLevel): number => LEVELS.findIndex((one) => one.level === level);
+const rank = (level: LogLevel): number => LEVELS.indexOf(level);
 
 /** The log as it grows. */
 function useLog(): LogLine[] {
@@ -105,13 +115,13 @@ const Log = memo(function Log({ lines }: { lines: LogLine[] }) {
       ref={place}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
       tabIndex={0}
-      aria-label="Log"
+      aria-label={t("settings-log")}
       data-testid="log"
       onScroll={({ currentTarget: log }) => {
         follows.current = log.scrollHeight - log.scrollTop - log.clientHeight < NEAR;
       }}
     >
-      {lines.length === 0 && <p className="list-note">There is nothing to show.</p>}
+      {lines.length === 0 && <p className="list-note">{t("settings-log.empty")}</p>}
       {lines.map((line) => (
         <p key={line.number} className={`log-line ${line.level}`}>
           <span className="log-time">{time(line.at)}</span> <span className="log-level">{line.level}</span>{" "}
@@ -138,9 +148,9 @@ function CopyReport({ lines }: { lines: LogLine[] }) {
     <CopyButton
       className="button"
       text={report ?? ""}
-      label="Copy report"
+      label={t("settings-report.copy")}
       testId="copy-report"
-      reason={report === null ? "The report is not ready yet." : null}
+      reason={report === null ? t("settings-report.unready") : null}
     />
   );
 }

@@ -1,27 +1,48 @@
-import type { QuickKey, UpdateCheck, UpdateState } from "../bridge/bindings";
+import type { Language, QuickKey, UpdateCheck, UpdateState } from "../bridge/bindings";
+import { locale, t } from "../language/text";
+import { told, why } from "../language/told";
+import { sentences } from "../primitives/format";
 import { MAC } from "../primitives/platform";
-import { QUICK_KEYS } from "../quick/keys";
+import { quickKeys } from "../quick/keys";
 import { useStore } from "../state/store";
 import { actInChats, changePreferences } from "./actions";
 import { Page } from "./Page";
 import { Group, Row, SelectRow, SwitchRow } from "./Row";
 
-/** What the app does when nobody looks at it. */
+/** The languages of the app, each by the name that it has for itself. */
+const LANGUAGES: (readonly [Language, string])[] = [
+  ["en", "English"],
+  ["de", "Deutsch"],
+  ["zh", "简体中文"],
+  ["ja", "日本語"],
+];
+/** The choice that leaves it to the system. */
+const SYSTEM = "system";
+
+/** The language, and what the app does when nobody looks at it. */
 export function GeneralPage() {
-  const { notifications, keep_running: keepRunning } = useStore((state) => state.preferences);
+  const { language, notifications, keep_running: keepRunning } = useStore((state) => state.preferences);
   return (
-    <Page title="General" testId="settings-general">
+    <Page title={t("settings-page.general")} testId="settings-general">
       <Group>
+        <SelectRow
+          name={t("settings-language")}
+          words={t("settings-language.words")}
+          value={language ?? SYSTEM}
+          options={[[SYSTEM, t("settings-language.system")], ...LANGUAGES]}
+          testId="language"
+          onChange={(value) => changePreferences({ language: value === SYSTEM ? null : (value as Language) })}
+        />
         <SwitchRow
-          name="Notifications"
-          words="Tells of long replies, downloads and conversions that end while you look elsewhere"
+          name={t("settings-notifications")}
+          words={t("settings-notifications.words")}
           on={notifications}
           testId="notifications"
           onChange={(notifications) => changePreferences({ notifications })}
         />
         <SwitchRow
-          name="Keep running when the window is closed"
-          words={`Replies and downloads go on. ${MAC ? "A click in the Dock" : "Starting Foretoken again"} brings the window back`}
+          name={t("settings-keep-running")}
+          words={t("settings-keep-running.words")}
           on={keepRunning}
           testId="keep-running"
           onChange={(keep_running) => changePreferences({ keep_running })}
@@ -37,19 +58,19 @@ export function GeneralPage() {
 function QuickQuestion() {
   const { quick_key: key, menu_bar: menuBar } = useStore((state) => state.preferences);
   return (
-    <Group name="Quick question">
+    <Group name={t("settings-quick")}>
       <SelectRow
-        name="Keys that ask from any program"
-        words="They bring up a small panel over what you do. It goes when you turn to something else, and its reply is written on"
+        name={t("settings-quick-key")}
+        words={t("settings-quick-key.words")}
         value={key}
-        options={QUICK_KEYS}
+        options={quickKeys()}
         testId="quick-key"
         onChange={(value) => changePreferences({ quick_key: value as QuickKey })}
       />
       {MAC && (
         <SwitchRow
-          name="Show in the menu bar"
-          words="What the model does and how fast, from any program"
+          name={t("settings-menu-bar")}
+          words={t("settings-menu-bar.words")}
           on={menuBar}
           testId="menu-bar"
           onChange={(menu_bar) => changePreferences({ menu_bar })}
@@ -59,10 +80,10 @@ function QuickQuestion() {
   );
 }
 
-const CHECKS: (readonly [UpdateCheck, string])[] = [
-  ["each_start", "At each start"],
-  ["weekly", "Weekly"],
-  ["never", "Never"],
+const checks = (): (readonly [UpdateCheck, string])[] => [
+  ["each_start", t("settings-update-check.each-start")],
+  ["weekly", t("settings-update-check.weekly")],
+  ["never", t("settings-update-check.never")],
 ];
 
 /** How newer versions come. A build that names no place for them has none of this. */
@@ -71,31 +92,33 @@ function Updates() {
   const check = useStore((state) => state.preferences.check_for_updates);
   if (updates.state === "off") return null;
   if (updates.state === "barred") {
-    const { message, hint } = updates.error;
     return (
-      <Group name="Updates">
-        <Row name="New versions" words={`${message} ${hint}`} />
+      <Group name={t("settings-updates")}>
+        <Row
+          name={t("settings-new-versions")}
+          words={sentences(why(updates.error), told(updates.error).hint)}
+        />
       </Group>
     );
   }
   return (
-    <Group name="Updates">
+    <Group name={t("settings-updates")}>
       <SelectRow
-        name="Look for new versions"
-        words="Asks the server that has them which one is the newest. You are asked before one is installed"
+        name={t("settings-update-check")}
+        words={t("settings-update-check.words")}
         value={check}
-        options={CHECKS}
+        options={checks()}
         testId="check-for-updates"
         onChange={(value) => changePreferences({ check_for_updates: value as UpdateCheck })}
       />
-      <Row name="New versions" words={found(updates)}>
+      <Row name={t("settings-new-versions")} words={found(updates)}>
         <button
           type="button"
           className="button"
           data-testid="look-now"
           onClick={() => actInChats("check_for_updates")}
         >
-          {updates.state === "idle" ? "Look now" : "Show…"}
+          {t(updates.state === "idle" ? "settings-new-versions.look" : "settings-new-versions.show")}
         </button>
       </Row>
     </Group>
@@ -107,16 +130,16 @@ function found(updates: UpdateState): string {
   switch (updates.state) {
     case "idle":
       return updates.checked === null
-        ? "Not looked yet"
-        : `You have the newest one, as of ${new Date(updates.checked).toLocaleDateString()}`;
+        ? t("settings-new-versions.unchecked")
+        : t("settings-new-versions.newest", { date: new Date(updates.checked).toLocaleDateString(locale()) });
     case "failed":
-      return updates.error.message;
+      return why(updates.error);
     case "checking":
-      return "Looking…";
+      return t("settings-new-versions.checking");
     case "off":
     case "barred":
       return "";
     default:
-      return `Foretoken ${updates.release.version} is there`;
+      return t("settings-new-versions.found", { version: updates.release.version });
   }
 }

@@ -1,16 +1,16 @@
 import { useState } from "react";
 import { type LocalApi, type LocalApiState, TOKEN_SHOWN } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
+import { t } from "../language/text";
 import { rate } from "../primitives/format";
 import { Icon } from "../primitives/icons";
-import { HERE } from "../primitives/platform";
 import { useModel, useStore } from "../state/store";
 import { ApiMore } from "./ApiMore";
 import { ApiRequests } from "./ApiRequests";
 import { changeLocalApi, copyForProgram, renewApiToken, takeFreePort } from "./localApi";
 import { Page } from "./Page";
 import { Group, Row, SwitchRow } from "./Row";
-import { type Filled, SNIPPETS } from "./snippets";
+import { type Filled, snippets } from "./snippets";
 
 /** How other programs come to use the model, and what they ask for. */
 export function LocalApiPage() {
@@ -26,13 +26,11 @@ export function LocalApiPage() {
     needsToken: settings.needs_token,
   };
   return (
-    <Page title="Local API" testId="settings-local_api">
+    <Page title={t("settings-page.local-api")} testId="settings-local_api">
       <Group>
         <SwitchRow
-          name={`Let other programs on ${HERE} use the model`}
-          words={`Speaks as OpenAI’s and Anthropic’s APIs do. ${
-            settings.on ? "Foretoken keeps running when its window is closed" : "Off until you turn it on"
-          }`}
+          name={t("settings-api")}
+          words={t(settings.on ? "settings-api.words-on" : "settings-api.words-off")}
           on={settings.on}
           testId="api-on"
           onChange={(on) => changeLocalApi({ on })}
@@ -40,27 +38,22 @@ export function LocalApiPage() {
         <Standing api={api} address={address} />
         {settings.on && (
           <>
-            <Row name="Address" words="Programs of Anthropic’s kind leave out /v1">
+            <Row name={t("settings-address")} words={t("settings-address.words")}>
               <code className="api-value">{address}/v1</code>
               <CopyForProgram
                 text={`${address}/v1`}
-                label="Copy"
-                name="Copy the address"
+                name={t("settings-address.copy")}
                 testId="copy-address"
               />
             </Row>
             {settings.network && api.network_name && (
-              <Row
-                name="From other devices"
-                words="They have to send the token. Nothing on the way is encrypted"
-              >
+              <Row name={t("settings-network-address")} words={t("settings-network-address.words")}>
                 <code className="api-value" data-testid="network-address">
                   {`http://${api.network_name}:${port}/v1`}
                 </code>
                 <CopyForProgram
                   text={`http://${api.network_name}:${port}/v1`}
-                  label="Copy"
-                  name="Copy the address for other devices"
+                  name={t("settings-network-address.copy")}
                   testId="copy-network-address"
                 />
               </Row>
@@ -86,15 +79,16 @@ function Standing({ api, address }: { api: LocalApi; address: string }) {
         {standing(state, address)}
         {requests.live.length > 0 && (
           <span className="soft numbers">
-            {` · ${requests.live.length} ${requests.live.length === 1 ? "request" : "requests"}`}
-            {requests.tokens_per_second > 0 && ` · ${rate(requests.tokens_per_second)} tok/s`}
+            {` · ${t("settings-api-state.requests", { count: requests.live.length })}`}
+            {requests.tokens_per_second > 0 &&
+              ` · ${t("settings-api-state.rate", { rate: rate(requests.tokens_per_second) })}`}
           </span>
         )}
       </p>
       {state.state === "port_in_use" && state.free !== null && (
         <div className="row-actions">
           <button type="button" className="button" data-testid="take-free-port" onClick={takeFreePort}>
-            {`Use port ${state.free}`}
+            {t("settings-api-state.take-port", { port: `${state.free}` })}
           </button>
         </div>
       )}
@@ -102,34 +96,32 @@ function Standing({ api, address }: { api: LocalApi; address: string }) {
   );
 }
 
-function standing(state: LocalApiState, address: string): string {
+function standing(state: Exclude<LocalApiState, { state: "failed" }>, address: string): string {
   switch (state.state) {
     case "off":
-      return "Off";
+      return t("settings-api-state.off");
     case "starting":
-      return "Starting…";
+      return t("settings-api-state.starting");
     case "on":
-      return `On at ${address}`;
+      return t("settings-api-state.on", { address });
     case "port_in_use": {
-      const { holder, port } = state;
-      const program = holder === null ? "Another program" : `${holder.name} (process ${holder.pid})`;
-      return `${program} already uses port ${port}`;
+      const { holder } = state;
+      const port = `${state.port}`;
+      return holder === null
+        ? t("settings-api-state.port-taken", { port })
+        : t("settings-api-state.port-taken-by", { name: holder.name, pid: `${holder.pid}`, port });
     }
-    case "failed":
-      return "It could not be started";
   }
 }
 
 /** The token is never here: the dots become the token where it is copied. */
 function Token({ api }: { api: LocalApi }) {
   const [asks, setAsks] = useState(false);
-  const words =
-    api.token === "file" ? "Kept in a file that only you can read" : "Kept in the system’s keychain";
   if (asks)
     return (
-      <Row name="Make a new token?" words="The one before stops working, and requests that run now end">
+      <Row name={t("settings-renew-token")} words={t("settings-renew-token.words")}>
         <button type="button" className="button" onClick={() => setAsks(false)}>
-          Keep it
+          {t("settings-renew-token.keep")}
         </button>
         <button
           type="button"
@@ -140,25 +132,28 @@ function Token({ api }: { api: LocalApi }) {
             renewApiToken();
           }}
         >
-          Make a new one
+          {t("settings-renew-token.sure")}
         </button>
       </Row>
     );
   return (
-    <Row name="Token" words={words}>
+    <Row
+      name={t("settings-api-token")}
+      words={t(api.token === "file" ? "settings-api-token.in-file" : "settings-api-token.in-keychain")}
+    >
       <code className="api-value">
         <span aria-hidden="true">{TOKEN_SHOWN}</span>
-        <span className="off-screen">hidden</span>
+        <span className="off-screen">{t("settings-api-token.hidden")}</span>
       </code>
-      <CopyForProgram text={TOKEN_SHOWN} label="Copy" name="Copy the token" testId="copy-token" />
+      <CopyForProgram text={TOKEN_SHOWN} name={t("settings-api-token.copy")} testId="copy-token" />
       <button
         type="button"
         className="button"
-        aria-label="Make a new token"
+        aria-label={t("settings-api-token.renew-label")}
         data-testid="renew-token"
         onClick={() => setAsks(true)}
       >
-        New
+        {t("settings-api-token.renew")}
       </button>
     </Row>
   );
@@ -167,22 +162,23 @@ function Token({ api }: { api: LocalApi }) {
 /** What is pasted into other programs. */
 function Snippets({ filled }: { filled: Filled }) {
   const [at, setAt] = useState(0);
-  const snippet = SNIPPETS[at];
+  const programs = snippets();
+  const snippet = programs[at];
   if (!snippet) return null;
   const text = snippet.text(filled);
   return (
-    <section className="settings-group" aria-label="Ready to paste">
+    <section className="settings-group" aria-label={t("settings-snippets")}>
       <div className="api-snippets-head">
-        <h2>Ready to paste</h2>
+        <h2>{t("settings-snippets")}</h2>
         <div className="select-place">
           <select
             className="select"
-            aria-label="Program"
+            aria-label={t("settings-snippets.program")}
             data-testid="snippet-program"
             value={at}
             onChange={(event) => setAt(Number(event.target.value))}
           >
-            {SNIPPETS.map(({ name }, index) => (
+            {programs.map(({ name }, index) => (
               <option key={name} value={index}>
                 {name}
               </option>
@@ -192,20 +188,27 @@ function Snippets({ filled }: { filled: Filled }) {
         </div>
         <span className="soft">{snippet.place}</span>
         <span className="spring" />
-        <CopyForProgram text={text} label="Copy" name={`Copy for ${snippet.name}`} testId="copy-snippet" />
+        <CopyForProgram
+          text={text}
+          name={t("settings-snippets.copy", { program: snippet.name })}
+          testId="copy-snippet"
+        />
       </div>
       <section
         className="api-snippet"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
         tabIndex={0}
-        aria-label={`Text for ${snippet.name}`}
+        aria-label={t("settings-snippets.text", { program: snippet.name })}
         data-testid="snippet"
       >
         {text}
       </section>
       <p className="part-note">
-        {filled.needsToken && text.includes(TOKEN_SHOWN) ? "The token is filled in where it is copied. " : ""}
-        Cursor cannot be used: its servers make the call, and they do not reach {HERE}.
+        {t(
+          filled.needsToken && text.includes(TOKEN_SHOWN)
+            ? "settings-snippets.note-token"
+            : "settings-snippets.note",
+        )}
       </p>
     </section>
   );
@@ -213,14 +216,13 @@ function Snippets({ filled }: { filled: Filled }) {
 
 interface CopyProps {
   text: string;
-  label: string;
   /** What it copies, for whoever does not see what it stands beside. */
   name: string;
   testId: string;
 }
 
 /** Copies a text, with the token where it shows dots, and says so for a moment. */
-function CopyForProgram({ text, label, name, testId }: CopyProps) {
+function CopyForProgram({ text, name, testId }: CopyProps) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     if (!(await copyForProgram(text))) return;
@@ -229,7 +231,7 @@ function CopyForProgram({ text, label, name, testId }: CopyProps) {
   };
   return (
     <button type="button" className="button" aria-label={name} data-testid={testId} onClick={copy}>
-      <span aria-live="polite">{copied ? "Copied" : label}</span>
+      <span aria-live="polite">{t(copied ? "settings-copy.done" : "settings-copy")}</span>
     </button>
   );
 }

@@ -1,3 +1,4 @@
+import { t } from "../language/text";
 import { HubAddressControl, hubPartName, hubPartWords } from "../models/HubAddress";
 import { TokenControl } from "../models/Token";
 import { useStore } from "../state/store";
@@ -16,13 +17,11 @@ export function ModelsPage() {
   const hub = useStore((state) => state.library?.hub);
   const hasToken = useStore((state) => state.library?.has_token ?? false);
   return (
-    <Page title="Models and memory" testId="settings-models">
+    <Page title={t("settings-page.models")} testId="settings-models">
       <Group>
         <Row
-          name="Hugging Face token"
-          words={
-            hasToken ? "Set. It is in the system’s keychain" : "Not set. Only restricted models need one"
-          }
+          name={t("settings-hub-token")}
+          words={t(hasToken ? "settings-hub-token.set" : "settings-hub-token.unset")}
         >
           <TokenControl />
         </Row>
@@ -33,23 +32,19 @@ export function ModelsPage() {
             </Row>
           ))}
         <SelectRow
-          name="Give back the model’s memory"
-          words="When nobody has asked for a while. The next question loads the model again, which takes as long as at the start"
+          name={t("settings-unload")}
+          words={t("settings-unload.words")}
           value={unloadAfter === null ? NEVER : String(unloadAfter)}
           options={[
-            [NEVER, "Never"],
+            [NEVER, t("settings-unload.never")],
             ...[...new Set([...IDLE_MINUTES, ...(unloadAfter === null ? [] : [unloadAfter])])].map(
-              (minutes) =>
-                [String(minutes), minutes === 1 ? "After a minute" : `After ${minutes} minutes`] as const,
+              (minutes) => [String(minutes), t("settings-unload.after", { minutes })] as const,
             ),
           ]}
           testId="unload-after"
           onChange={(value) => changePreferences({ unload_after: value === NEVER ? null : Number(value) })}
         />
-        <Row
-          name="Earlier turns"
-          words="What was read of a chat is remembered in memory that nobody else needs, and given back when it is scarce. There is nothing to set"
-        />
+        <Row name={t("settings-earlier-turns")} words={t("settings-earlier-turns.words")} />
       </Group>
     </Page>
   );

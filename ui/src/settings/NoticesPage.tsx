@@ -2,8 +2,8 @@ import { useEffect, useId, useState } from "react";
 import type { ErrorReport, Notice } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { ErrorNote } from "../frame/ErrorNote";
+import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
-import { SHOW_FOLDER } from "../primitives/platform";
 import { setView } from "../state/store";
 import { revealBillOfMaterials } from "./actions";
 import { Page } from "./Page";
@@ -18,9 +18,9 @@ export function NoticesPage() {
     shell.notices().then(setNotices, (failed) => setError(reportOf(failed)));
   }, []);
   return (
-    <Page title="Third-party notices" testId="settings-notices">
+    <Page title={t("settings-page.notices")} testId="settings-notices">
       {error && <ErrorNote error={error} testId="notices-error" />}
-      <p className="part-note">Foretoken carries what others have made, under these licences.</p>
+      <p className="part-note">{t("settings-notices-note")}</p>
       <BillOfMaterials />
       <ul className="notices">
         {notices.map((notice, place) => (
@@ -45,17 +45,14 @@ function BillOfMaterials() {
   }, []);
   if (!is) return null;
   return (
-    <Row
-      name="Bill of materials"
-      words="The same as a list for programs, in CycloneDX, with versions and hashes"
-    >
+    <Row name={t("settings-bill")} words={t("settings-bill.words")}>
       <button
         type="button"
         className="button"
         data-testid="reveal-bill-of-materials"
         onClick={revealBillOfMaterials}
       >
-        {SHOW_FOLDER}
+        {t("word-show-folder")}
       </button>
     </Row>
   );
@@ -86,11 +83,11 @@ function NoticeRow({ notice: { name, version, licence }, place, isOpen, onToggle
             className="quiet-button"
             aria-expanded={isOpen}
             aria-controls={isOpen ? id : undefined}
-            aria-label={`Licence of ${name}`}
+            aria-label={t("settings-licence.of", { name })}
             data-testid="notice-open"
             onClick={onToggle}
           >
-            Licence
+            {t("settings-licence")}
             <Icon name={isOpen ? "earlier" : "down"} />
           </button>
         </div>
@@ -113,7 +110,7 @@ function NoticeText({ id, name, place }: { id: string; name: string; place: numb
       className="notice-text"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
       tabIndex={0}
-      aria-label={`Text of the licence of ${name}`}
+      aria-label={t("settings-licence.text", { name })}
       data-testid="notice-text"
     >
       {text ?? "…"}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import type { Stored } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
+import { t } from "../language/text";
 import { bytes } from "../primitives/format";
 import { Sheet } from "../primitives/Sheet";
 import { attempt } from "./actions";
@@ -12,13 +13,13 @@ export function RemoveEverything() {
   const [asked, setAsked] = useState(false);
   useEffect(() => void attempt(async () => setStored(await shell.stored())), []);
   return (
-    <Group name="Leaving">
+    <Group name={t("settings-leaving")}>
       <Row
-        name="Remove everything that Foretoken has stored"
+        name={t("settings-remove")}
         words={
           stored
-            ? `${bytes(stored.bytes)} of chats, settings and caches, and ${bytes(stored.model_bytes)} of models. Foretoken then quits`
-            : "Chats, settings, caches and models. Foretoken then quits"
+            ? t("settings-remove.sizes", { size: bytes(stored.bytes), models: bytes(stored.model_bytes) })
+            : t("settings-remove.words")
         }
       >
         {stored && (
@@ -28,7 +29,7 @@ export function RemoveEverything() {
             data-testid="remove-everything"
             onClick={() => setAsked(true)}
           >
-            Remove…
+            {t("settings-remove.ask")}
           </button>
         )}
       </Row>
@@ -58,24 +59,21 @@ function Question({ stored, open, onClose }: Props) {
     <Sheet
       open={open}
       onClose={close}
-      title="Remove everything?"
+      title={t("settings-remove-sheet")}
       testId="remove-sheet"
       foot={
         <>
           <span className="spring" />
           <button type="button" className="button" data-testid="remove-cancel" onClick={close}>
-            Cancel
+            {t("settings-remove-sheet.cancel")}
           </button>
           <button type="button" className="button danger" data-testid="remove-now" onClick={remove}>
-            {models ? "Remove all, models too, and quit" : "Remove and quit"}
+            {t(models ? "settings-remove-sheet.remove-all" : "settings-remove-sheet.remove")}
           </button>
         </>
       }
     >
-      <p>
-        Chats with their copies, settings, what models have read, measurements, the log and the tokens in the
-        keychain go for good. Export your chats first if you may want them again.
-      </p>
+      <p>{t("settings-remove-sheet.words")}</p>
       <ul className="remove-places">
         {stored.folders.map((folder) => (
           <li key={folder} className="path">
@@ -90,7 +88,7 @@ function Question({ stored, open, onClose }: Props) {
           data-testid="remove-models"
           onChange={(event) => setModels(event.target.checked)}
         />
-        Remove the models too ({bytes(stored.model_bytes)} in {stored.library})
+        {t("settings-remove-sheet.models", { size: bytes(stored.model_bytes), folder: stored.library })}
       </label>
     </Sheet>
   );

@@ -1,6 +1,7 @@
-import { DRAFTING_CHOICES } from "../chat/MtpControl";
+import { draftingChoices } from "../chat/MtpControl";
 import { SamplingForm } from "../chat/SamplingForm";
 import { ThinkingChoice } from "../chat/ThinkingChoice";
+import { t } from "../language/text";
 import { draftingName } from "../primitives/format";
 import { Segments } from "../primitives/Segments";
 import { useStore } from "../state/store";
@@ -9,29 +10,26 @@ import { Page } from "./Page";
 import { Group, Row } from "./Row";
 import { StandingInstructions } from "./StandingInstructions";
 
-const DEPTHS = DRAFTING_CHOICES.map(({ name, drafting }) => ({ name, value: drafting }));
-
 /** How replies are written in chats without settings of their own. */
 export function RepliesPage() {
   const settings = useStore((state) => state.settings);
-  const depth = DEPTHS.findIndex(({ name }) => name === draftingName(settings.drafting));
+  const depths = draftingChoices().map(({ name, drafting }) => ({ name, value: drafting }));
+  const depth = depths.findIndex(({ name }) => name === draftingName(settings.drafting));
   return (
-    <Page title="Replies" testId="settings-replies">
-      <p className="part-note">
-        This holds in new chats, and in every other that was not given settings of its own.
-      </p>
+    <Page title={t("settings-page.replies")} testId="settings-replies">
+      <p className="part-note">{t("settings-replies-note")}</p>
       <Group>
-        <Row name="MTP" words="How many tokens the model guesses ahead. Auto does what pays">
+        <Row name="MTP" words={t("settings-mtp.words")}>
           <Segments
-            label="Drafts per pass"
-            choices={DEPTHS}
+            label={t("settings-mtp.label")}
+            choices={depths}
             at={depth}
             testId="default-mtp"
             onChoose={(drafting) => changeDefaults({ drafting })}
           />
         </Row>
       </Group>
-      <Group name="Thinking" words="How much a model that can may think before it answers.">
+      <Group name={t("settings-thinking")} words={t("settings-thinking.words")}>
         <div className="settings-sampling">
           <ThinkingChoice
             thinking={settings.thinking}
@@ -41,13 +39,10 @@ export function RepliesPage() {
           />
         </div>
       </Group>
-      <Group
-        name="What every chat should know"
-        words="Goes before each chat’s own system prompt, from your next message on. A chat can be without it: This chat, in the panel."
-      >
+      <Group name={t("settings-standing")} words={t("settings-standing.words")}>
         <StandingInstructions />
       </Group>
-      <Group name="Choice of words" words="Sampling. Each model remembers its own.">
+      <Group name={t("settings-sampling")} words={t("settings-sampling.words")}>
         <div className="settings-sampling">
           <SamplingForm generation={settings} change={changeDefaults} />
         </div>

@@ -1,6 +1,7 @@
 import { type ComponentType, useRef } from "react";
 import type { SettingsPage } from "../bridge/bindings";
 import { useLook } from "../frame/useLook";
+import { t } from "../language/text";
 import { LinkAddress } from "../markdown/Link";
 import { Icon } from "../primitives/icons";
 import { MAC } from "../primitives/platform";
@@ -15,7 +16,7 @@ import { KeyboardPage } from "./KeyboardPage";
 import { LocalApiPage } from "./LocalApiPage";
 import { ModelsPage } from "./ModelsPage";
 import { NoticesPage } from "./NoticesPage";
-import { PAGES } from "./pages";
+import { PAGES, pageName } from "./pages";
 import { RepliesPage } from "./RepliesPage";
 import { useSettingsKeys } from "./useSettingsKeys";
 
@@ -59,7 +60,7 @@ function Pages({ page }: { page: SettingsPage }) {
     list.current?.querySelectorAll("button")[index]?.focus();
   };
   return (
-    <nav className="settings-pages" aria-label="Settings" data-tauri-drag-region>
+    <nav className="settings-pages" aria-label={t("settings-window")} data-tauri-drag-region>
       <ul
         ref={list}
         onKeyDown={(event) => {
@@ -69,7 +70,7 @@ function Pages({ page }: { page: SettingsPage }) {
           open(at + step);
         }}
       >
-        {PAGES.map(({ id, name, icon }, index) => (
+        {PAGES.map(({ id, icon }, index) => (
           <li key={id}>
             <button
               type="button"
@@ -80,7 +81,7 @@ function Pages({ page }: { page: SettingsPage }) {
               onClick={() => open(index)}
             >
               <Icon name={icon} />
-              <span className="sidebar-words">{name}</span>
+              <span className="sidebar-words">{pageName(id)}</span>
             </button>
           </li>
         ))}

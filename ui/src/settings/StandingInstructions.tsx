@@ -1,4 +1,5 @@
 import { useTypedText } from "../frame/typedText";
+import { t } from "../language/text";
 import { useStore } from "../state/store";
 import { changePreferences } from "./actions";
 
@@ -13,8 +14,8 @@ export function StandingInstructions() {
       className="system-prompt"
       rows={5}
       value={text}
-      placeholder="For example: I bake with rye. Metric units. Short answers."
-      aria-label="What every chat should know"
+      placeholder={t("settings-standing.example")}
+      aria-label={t("settings-standing")}
       data-testid="standing-instructions"
       onChange={(event) => onType(event.target.value)}
       onBlur={onBlur}

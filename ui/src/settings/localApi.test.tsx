@@ -8,7 +8,7 @@ import { modelInfo } from "../models/samples";
 import { INITIAL_LOCAL_API } from "../state/server";
 import { dispatch, useStore } from "../state/store";
 import { LocalApiPage } from "./LocalApiPage";
-import { SNIPPETS } from "./snippets";
+import { snippets } from "./snippets";
 
 const initial = useStore.getInitialState();
 
@@ -230,7 +230,7 @@ describe("the local API", () => {
 });
 
 describe("texts for other programs", () => {
-  it.each(SNIPPETS)(
+  it.each(snippets())(
     "of $name name the server and the model, and the token only where it is needed",
     (snippet) => {
       const address = "http://localhost:1234";
@@ -245,7 +245,7 @@ describe("texts for other programs", () => {
   it("tells Zed the loaded model’s context", async () => {
     tell(ON);
     render(<LocalApiPage />);
-    const place = SNIPPETS.findIndex(({ name }) => name === "Zed");
+    const place = snippets().findIndex(({ name }) => name === "Zed");
     await userEvent.selectOptions(screen.getByTestId("snippet-program"), String(place));
     const told = () => {
       const servers = JSON.parse(screen.getByTestId("snippet").textContent).language_models;

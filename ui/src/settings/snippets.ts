@@ -1,4 +1,5 @@
 import { TOKEN_SHOWN } from "../bridge/bindings";
+import { t } from "../language/text";
 
 /** What is filled in. */
 export interface Filled {
@@ -23,28 +24,28 @@ export interface Snippet {
 /** The context that a program is told of where it has to be told one and no model is loaded, in tokens. */
 const USUAL_CONTEXT = 32_768;
 
+/** What is the same in every language: names of programs and what they read. */
+const verbatim = String.raw;
+
 const token = ({ needsToken }: Filled): string => (needsToken ? TOKEN_SHOWN : "none");
 
 /** The programs that can use the model. The token stands in a text as the page shows it. */
-export const SNIPPETS: readonly Snippet[] = [
+export const snippets = (): readonly Snippet[] => [
   {
-    name: "curl",
-    place: "In a terminal",
+    name: verbatim`curl`,
+    place: t("settings-snippet-place.terminal"),
     text: (filled) =>
-      [
-        `curl ${filled.address}/v1/chat/completions \\`,
-        ...(filled.needsToken ? [`  -H "Authorization: Bearer ${TOKEN_SHOWN}" \\`] : []),
-        `  -H "Content-Type: application/json" \\`,
-        "  -d '{",
-        `    "model": "${filled.model}",`,
-        '    "messages": [{"role": "user", "content": "Hello"}]',
-        "  }'",
-      ].join("\n"),
+      verbatim`curl ${filled.address}/v1/chat/completions \
+${filled.needsToken ? `  -H "Authorization: Bearer ${TOKEN_SHOWN}" \\\n` : ""}  -H "Content-Type: application/json" \
+  -d '{
+    "model": "${filled.model}",
+    "messages": [{"role": "user", "content": "Hello"}]
+  }'`,
   },
   {
-    name: "openai for Python",
-    place: "pip install openai",
-    text: (filled) => `from openai import OpenAI
+    name: t("settings-snippet-name.python", { library: "openai" }),
+    place: verbatim`pip install openai`,
+    text: (filled) => verbatim`from openai import OpenAI
 
 client = OpenAI(base_url="${filled.address}/v1", api_key="${token(filled)}")
 stream = client.chat.completions.create(
@@ -56,9 +57,9 @@ for chunk in stream:
     print(chunk.choices[0].delta.content or "", end="", flush=True)`,
   },
   {
-    name: "openai for Node",
-    place: "npm install openai",
-    text: (filled) => `import OpenAI from "openai";
+    name: t("settings-snippet-name.node", { library: "openai" }),
+    place: verbatim`npm install openai`,
+    text: (filled) => verbatim`import OpenAI from "openai";
 
 const client = new OpenAI({ baseURL: "${filled.address}/v1", apiKey: "${token(filled)}" });
 const stream = await client.chat.completions.create({
@@ -69,9 +70,9 @@ const stream = await client.chat.completions.create({
 for await (const chunk of stream) process.stdout.write(chunk.choices[0].delta.content ?? "");`,
   },
   {
-    name: "anthropic for Python",
-    place: "pip install anthropic",
-    text: (filled) => `from anthropic import Anthropic
+    name: t("settings-snippet-name.python", { library: "anthropic" }),
+    place: verbatim`pip install anthropic`,
+    text: (filled) => verbatim`from anthropic import Anthropic
 
 client = Anthropic(base_url="${filled.address}", api_key="${token(filled)}")
 question = {"role": "user", "content": "Hello"}
@@ -80,9 +81,9 @@ with client.messages.stream(model="${filled.model}", max_tokens=1024, messages=[
         print(text, end="", flush=True)`,
   },
   {
-    name: "Claude Code",
-    place: "In the terminal that starts it",
-    text: (filled) => `export ANTHROPIC_BASE_URL="${filled.address}"
+    name: verbatim`Claude Code`,
+    place: t("settings-snippet-place.own-terminal"),
+    text: (filled) => verbatim`export ANTHROPIC_BASE_URL="${filled.address}"
 export ANTHROPIC_AUTH_TOKEN="${token(filled)}"
 export ANTHROPIC_MODEL="${filled.model}"
 export ANTHROPIC_DEFAULT_OPUS_MODEL="${filled.model}"
@@ -92,9 +93,9 @@ export CLAUDE_CODE_ATTRIBUTION_HEADER=0
 claude`,
   },
   {
-    name: "Codex",
-    place: "In ~/.codex/config.toml; the token goes into the variable FORETOKEN_TOKEN",
-    text: (filled) => `model = "${filled.model}"
+    name: verbatim`Codex`,
+    place: t("settings-snippet-place.codex"),
+    text: (filled) => verbatim`model = "${filled.model}"
 model_provider = "foretoken"
 
 [model_providers.foretoken]
@@ -104,9 +105,9 @@ wire_api = "responses"
 ${filled.needsToken ? 'env_key = "FORETOKEN_TOKEN"\n' : ""}stream_idle_timeout_ms = 1200000`,
   },
   {
-    name: "Zed",
-    place: "In settings.json; Zed asks for the token in its own settings",
-    text: (filled) => `{
+    name: verbatim`Zed`,
+    place: t("settings-snippet-place.zed"),
+    text: (filled) => verbatim`{
   "language_models": {
     "openai_compatible": {
       "Foretoken": {
@@ -118,9 +119,9 @@ ${filled.needsToken ? 'env_key = "FORETOKEN_TOKEN"\n' : ""}stream_idle_timeout_m
 }`,
   },
   {
-    name: "Continue",
-    place: "In ~/.continue/config.yaml",
-    text: (filled) => `models:
+    name: verbatim`Continue`,
+    place: t("settings-snippet-place.continue"),
+    text: (filled) => verbatim`models:
   - name: Foretoken
     provider: openai
     model: ${filled.model}
@@ -129,23 +130,23 @@ ${filled.needsToken ? 'env_key = "FORETOKEN_TOKEN"\n' : ""}stream_idle_timeout_m
     roles: [chat, edit, apply]`,
   },
   {
-    name: "Open WebUI",
-    place: "In the terminal that starts it",
-    text: (filled) => `export OPENAI_API_BASE_URL="${filled.address}/v1"
+    name: verbatim`Open WebUI`,
+    place: t("settings-snippet-place.own-terminal"),
+    text: (filled) => verbatim`export OPENAI_API_BASE_URL="${filled.address}/v1"
 export OPENAI_API_KEY="${token(filled)}"
 open-webui serve`,
   },
   {
-    name: "aider",
-    place: "In a terminal",
-    text: (filled) => `export OPENAI_API_BASE="${filled.address}/v1"
+    name: verbatim`aider`,
+    place: t("settings-snippet-place.terminal"),
+    text: (filled) => verbatim`export OPENAI_API_BASE="${filled.address}/v1"
 export OPENAI_API_KEY="${token(filled)}"
 aider --model "openai/${filled.model}"`,
   },
   {
-    name: "LangChain",
-    place: "pip install langchain-openai",
-    text: (filled) => `from langchain_openai import ChatOpenAI
+    name: verbatim`LangChain`,
+    place: verbatim`pip install langchain-openai`,
+    text: (filled) => verbatim`from langchain_openai import ChatOpenAI
 
 model = ChatOpenAI(
     base_url="${filled.address}/v1",

@@ -5,6 +5,7 @@ import { CHAT_VIEW, type ChatView } from "../chat/view";
 import { CHAT_LIST_VIEW, type ChatListView } from "../chatList/view";
 import { FIND_VIEW, type FindView } from "../find/view";
 import { FRAME_VIEW, type FrameView } from "../frame/view";
+import { t } from "../language/text";
 import { MODELS_VIEW, type ModelsView } from "../models/view";
 import { PALETTE_VIEW, type PaletteView } from "../palette/view";
 import { PROJECTS_VIEW, type ProjectsView } from "../projects/view";
@@ -71,15 +72,14 @@ export function reason(state: Pick<State, "opened" | "sending" | "engine">, purp
   const { opened, sending, engine } = state;
   switch (purpose) {
     case "ask":
-      if (!opened) return "The chats are still being opened.";
-      if (engine.state === "failed" && engine.model === null)
-        return "No model can answer. The note above the message says why.";
-      return sending ? "The last message is still being sent." : null;
+      if (!opened) return t("state-opening");
+      if (engine.state === "failed" && engine.model === null) return t("state-nobody-answers");
+      return sending ? t("state-sending") : null;
     case "open":
-      if (engine.state === "starting") return "The engine is still starting.";
-      return engine.state === "loading" ? "A model is being loaded." : null;
+      if (engine.state === "starting") return t("state-starting");
+      return engine.state === "loading" ? t("state-loading") : null;
     case "know":
-      return engine.state === "ready" ? null : "No model is loaded, so its own values are not known.";
+      return engine.state === "ready" ? null : t("state-not-loaded");
   }
 }
 
@@ -90,13 +90,11 @@ export const useGeneration = (): GenerationSettings => useStore(generation);
 
 /** Why nothing can be taken away from the open chat now; null if it can. */
 export const useWritingReason = (): string | null =>
-  useStore((state) =>
-    streamingReply(state) !== null ? "A reply is being written in this chat." : summaryReason(state),
-  );
+  useStore((state) => (streamingReply(state) !== null ? t("state-writing") : summaryReason(state)));
 
 /** Why nothing can be said in the open chat while a summary of it is being written; null if none is. */
 export const summaryReason = ({ chat, summaries }: Pick<State, "chat" | "summaries">): string | null =>
-  chat !== null && summaries[chat] !== undefined ? "A summary of this chat is being written." : null;
+  chat !== null && summaries[chat] !== undefined ? t("state-summarising") : null;
 
 /** Why nothing in the open chat can be answered now; null if it can. */
 export function useAnswerReason(): string | null {

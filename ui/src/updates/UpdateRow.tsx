@@ -1,4 +1,5 @@
 import type { UpdateState } from "../bridge/bindings";
+import { t } from "../language/text";
 import { percent } from "../primitives/format";
 import { useStore } from "../state/store";
 import { showUpdate } from "./actions";
@@ -16,7 +17,9 @@ export function UpdateRow() {
         <span className="progress-share">{state}</span>
         {failed && <span className="failed-dot" />}
       </span>
-      {part !== undefined && <progress value={part ?? undefined} aria-label={`New version: ${state}`} />}
+      {part !== undefined && (
+        <progress value={part ?? undefined} aria-label={t("updates-version.state", { state })} />
+      )}
     </button>
   );
 }
@@ -33,17 +36,19 @@ interface Told {
 function words(updates: UpdateState): Told | null {
   switch (updates.state) {
     case "available":
-      return updates.postponed ? null : { version: updates.release.version, state: "new" };
+      return updates.postponed ? null : { version: updates.release.version, state: t("updates-row-new") };
     case "downloading": {
       const part = updates.total === null ? null : updates.done / updates.total;
       return { version: updates.release.version, state: part === null ? "" : percent(part), part };
     }
     case "waiting":
-      return { version: updates.release.version, state: "waits" };
+      return { version: updates.release.version, state: t("updates-row-waits") };
     case "installing":
-      return { version: updates.release.version, state: "is installed", part: null };
+      return { version: updates.release.version, state: t("updates-row-installing"), part: null };
     case "failed":
-      return updates.release && { version: updates.release.version, state: "has failed", failed: true };
+      return (
+        updates.release && { version: updates.release.version, state: t("updates-row-failed"), failed: true }
+      );
     default:
       return null;
   }

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { Release, UpdateState } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
+import { t } from "../language/text";
 import { Markdown } from "../markdown/Markdown";
 import { bytes, percent } from "../primitives/format";
 import { Sheet } from "../primitives/Sheet";
@@ -41,62 +42,70 @@ interface Contents {
   foot: { words?: string; buttons: ReactNode };
 }
 
-const UPDATES = "Updates";
-
 function contents(updates: UpdateState): Contents {
   switch (updates.state) {
     case "off":
-      return { title: UPDATES, body: null, foot: { buttons: null } };
+      return { title: t("updates-title"), body: null, foot: { buttons: null } };
     case "barred":
       return {
-        title: UPDATES,
+        title: t("updates-title"),
         body: <ErrorNote error={updates.error} testId="update-error" />,
-        foot: { buttons: CLOSE },
+        foot: { buttons: <Close /> },
       };
     case "idle":
-      return { title: UPDATES, body: <p>This is the newest version.</p>, foot: { buttons: CLOSE } };
+      return { title: t("updates-title"), body: <p>{t("updates-newest")}</p>, foot: { buttons: <Close /> } };
     case "checking":
-      return { title: UPDATES, body: <p>Looking for a newer version…</p>, foot: { buttons: CLOSE } };
+      return {
+        title: t("updates-title"),
+        body: <p>{t("updates-checking")}</p>,
+        foot: { buttons: <Close /> },
+      };
     case "available":
       return ofRelease(updates.release, {
         words: updates.release.bytes === null ? undefined : bytes(updates.release.bytes),
         buttons: (
           <>
             <Later />
-            <Install words="Install and restart" />
+            <Install words={t("updates-install")} />
           </>
         ),
       });
     case "downloading": {
       const { release, done, total } = updates;
       const words =
-        total === null ? bytes(done) : `${percent(done / total)} of ${bytes(total)} is downloaded`;
+        total === null
+          ? bytes(done)
+          : t("updates-downloaded", { share: percent(done / total), size: bytes(total) });
       return ofRelease(release, { words, buttons: <Cancel /> }, <Progress part={total && done / total} />);
     }
     case "waiting":
       return ofRelease(
         updates.release,
-        { words: "Downloaded. Waits for replies and downloads to end", buttons: <Cancel /> },
+        { words: t("updates-waiting"), buttons: <Cancel /> },
         <Progress part={1} />,
       );
     case "installing":
       return ofRelease(
         updates.release,
-        { words: "Foretoken starts again in a moment", buttons: null },
+        { words: t("updates-installing"), buttons: null },
         <Progress part={null} />,
       );
     case "failed": {
       const { release, error } = updates;
       const note = <ErrorNote error={error} testId="update-error" />;
       if (release === null)
-        return { title: UPDATES, body: note, foot: { buttons: <TryAgain onClick={lookForUpdate} /> } };
+        return {
+          title: t("updates-title"),
+          body: note,
+          foot: { buttons: <TryAgain onClick={lookForUpdate} /> },
+        };
       return ofRelease(
         release,
         {
           buttons: (
             <>
               <Later />
-              <Install words="Try again" />
+              <Install words={t("updates-install.again")} />
             </>
           ),
         },
@@ -114,7 +123,7 @@ function ofRelease(release: Release, foot: Contents["foot"], above?: ReactNode):
       <>
         {above}
         {release.notes === "" ? (
-          <p>A newer version is there.</p>
+          <p>{t("updates-there")}</p>
         ) : (
           <Markdown key={release.version} text={release.notes} complete />
         )}
@@ -124,15 +133,15 @@ function ofRelease(release: Release, foot: Contents["foot"], above?: ReactNode):
   };
 }
 
-const CLOSE = (
+const Close = () => (
   <button type="button" className="button" data-testid="update-close" onClick={closeUpdate}>
-    Close
+    {t("updates-close")}
   </button>
 );
 
 const Later = () => (
   <button type="button" className="button" data-testid="update-later" onClick={postponeUpdate}>
-    Later
+    {t("updates-later")}
   </button>
 );
 
@@ -144,19 +153,19 @@ const Install = ({ words }: { words: string }) => (
 
 const Cancel = () => (
   <button type="button" className="button" data-testid="update-cancel" onClick={cancelUpdate}>
-    Cancel
+    {t("updates-cancel")}
   </button>
 );
 
 const TryAgain = ({ onClick }: { onClick: () => void }) => (
   <>
-    {CLOSE}
+    <Close />
     <button type="button" className="button primary" data-testid="update-look" onClick={onClick}>
-      Try again
+      {t("updates-look-again")}
     </button>
   </>
 );
 
 const Progress = ({ part }: { part: number | null }) => (
-  <progress value={part ?? undefined} aria-label="New version" />
+  <progress value={part ?? undefined} aria-label={t("updates-version")} />
 );

@@ -79,21 +79,12 @@ pub enum Availability {
     WithUpdates,
 }
 
-/// What an action is called that shows something or hides it, once it is known which.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
-pub struct Toggle {
-    /// While it is hidden.
-    pub show: &'static str,
-    /// While it is shown.
-    pub hide: &'static str,
-}
-
 /// What the menu bar has to know of the page: what can be done and what is shown now.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct MenuState {
     /// The actions that can be taken.
     pub available: Vec<ActionId>,
-    /// Those with a [`Toggle`] that would hide something.
+    /// Those that would hide something.
     pub shown: Vec<ActionId>,
 }
 
@@ -117,10 +108,8 @@ pub struct Keys {
 pub struct Action {
     /// Names it.
     pub id: ActionId,
-    /// What it is called.
-    pub name: &'static str,
-    /// What it is called in its place, where it shows or hides something.
-    pub toggle: Option<Toggle>,
+    /// Whether it shows or hides something, and is called by which of the two it would do once that is known.
+    pub toggles: bool,
     /// The menu of the menu bar that it stands in, if any.
     pub menu: Option<&'static str>,
     /// The keys that the menu shows on macOS.

@@ -26,7 +26,7 @@ mod settings;
 mod stats;
 mod updates;
 
-pub use actions::{Action, ActionId, Availability, Keys, MenuState, Toggle};
+pub use actions::{Action, ActionId, Availability, Keys, MenuState};
 pub use benchmarks::{
     AutoSpeed, Benchmark, BenchmarkFormat, BenchmarkHistory, BenchmarkId, BenchmarkPlan, ComparedReply,
     Comparison, ComparisonProgress, ComparisonSource, ComparisonVerdict, DepthSpeed, MachineName, Spread,
@@ -69,7 +69,7 @@ pub use local_api::{
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{DraftModelInfo, ModelInfo, MtpState, PictureInput};
 pub use pictures::{Looked, MessagePicture, PictureDetail, PictureFacts, PictureFormat};
-pub use preferences::{Appearance, GuessHue, OpenFolds, Preferences, QuickKey, SettingsPage};
+pub use preferences::{Appearance, GuessHue, Language, OpenFolds, Preferences, QuickKey, SettingsPage};
 pub use projects::{
     AddedFiles, DeletedProject, Project, ProjectChat, ProjectFile, ProjectFileId, ProjectId, ProjectText,
 };

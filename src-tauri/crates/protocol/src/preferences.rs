@@ -18,6 +18,20 @@ pub enum Appearance {
     Dark,
 }
 
+/// A language that the app speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum Language {
+    /// English.
+    En,
+    /// German.
+    De,
+    /// Chinese in simplified characters.
+    Zh,
+    /// Japanese.
+    Ja,
+}
+
 /// The colour of what was guessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
 #[serde(rename_all = "snake_case")]
@@ -103,6 +117,8 @@ pub struct OpenFolds {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(default)]
 pub struct Preferences {
+    /// The language of the app; `None` is the system's, or English where the app does not speak that one.
+    pub language: Option<Language>,
     /// Light or dark.
     pub appearance: Appearance,
     /// The size of everything in the window, in percent.
@@ -143,6 +159,7 @@ impl Default for Preferences {
     /// Closing the window ends the app where that is the custom: not on macOS.
     fn default() -> Self {
         Self {
+            language: None,
             appearance: Appearance::Auto,
             zoom: 100,
             notifications: true,

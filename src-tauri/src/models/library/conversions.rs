@@ -14,11 +14,6 @@ use crate::blocking::blocking;
 
 /// A name that no model has: nothing is written to it.
 const NOTHING: &str = "nothing";
-/// What the person is told once a model is measured.
-const MEASURED: &str = "Choose a size under Convert… in the menu of the model.";
-
-/// The same once it is compared with its original.
-const COMPARED: &str = "The details of the model say how close it is to its original.";
 
 /// A line of the engine's `convert --json` or `compare --json`.
 #[derive(Debug, Deserialize)]
@@ -99,7 +94,7 @@ impl ModelLibrary {
         }
         let offer = offered.ok_or_else(nothing_offered)?;
         self.keep_offer(source, text.map(Path::to_owned), offer).await?;
-        self.lock().jobs.set_note(job, MEASURED.to_owned());
+        self.lock().jobs.set_note(job, self.texts().say("job-measured"));
         Ok(true)
     }
 
@@ -136,7 +131,7 @@ impl ModelLibrary {
             blocking(move || file::write(&place, &kept)).await
         };
         written.map_err(|error| not_kept(&place, &error))?;
-        self.lock().jobs.set_note(job, COMPARED.to_owned());
+        self.lock().jobs.set_note(job, self.texts().say("job-compared"));
         Ok(true)
     }
 

@@ -27,7 +27,7 @@ impl ModelLibrary {
             self.look_for_updates(&hub).await?;
         }
         let measured = self.measured_here().await;
-        Ok(remote::suggestions(&catalogue, &self.judge(&measured), |repo| self.installed(repo)))
+        Ok(remote::suggestions(&catalogue, &self.judge(&measured), self.texts(), |repo| self.installed(repo)))
     }
 
     /// Searches the Hub. Without `fresh`, what the last search found will do if it was for the same.

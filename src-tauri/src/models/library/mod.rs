@@ -48,6 +48,7 @@ use crate::benchmarks::{History, Sizes};
 use crate::blocking::blocking;
 use crate::clock::now;
 use crate::keychain::HUB_TOKEN;
+use crate::language::Texts;
 use crate::places::Places;
 use crate::settings::SettingsFile;
 use crate::strain::is_strained;
@@ -135,6 +136,11 @@ pub(crate) struct Dependencies {
 }
 
 impl ModelLibrary {
+    /// What is said of models, in the language of whoever uses the app.
+    fn texts(&self) -> &'static Texts {
+        Texts::preferred(&self.settings.current().preferences)
+    }
+
     /// The library with its files in `places`. Folders that move are told on the returned channel.
     pub(crate) fn new(
         places: &Places,

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use super::facts::{Facts, Inspector, sight};
 use super::fit::Need;
 use super::{card, expected, fit};
+use crate::language::Texts;
 
 /// The model types that the engine runs.
 const ARCHITECTURES: [&str; 3] = ["qwen3_5", "qwen3_5_moe", "qwen3_next"];
@@ -65,6 +66,7 @@ fn if_it_runs(fit: Option<&Fit>, expected: Option<ExpectedSpeed>) -> Option<Expe
 pub(super) fn suggestions(
     catalogue: &Catalogue,
     judge: &Judge<'_>,
+    texts: &Texts,
     installed: impl Fn(&str) -> Option<String>,
 ) -> Vec<RemoteModel> {
     let Judge { context, available, .. } = *judge;
@@ -80,7 +82,7 @@ pub(super) fn suggestions(
         RemoteModel {
             repo: entry.repo.to_string(),
             name: entry.name.clone(),
-            summary: summary(entry).into(),
+            summary: texts.say(summary(entry)),
             licence: entry.licence.clone(),
             parameters: Some(entry.parameters_total),
             active_parameters: active,
@@ -98,19 +100,19 @@ pub(super) fn suggestions(
     catalogue.entries.iter().filter(runs).map(shown).collect()
 }
 
-/// What a model is good for, by its size; of what others have converted, what sets it apart.
+/// The text on what a model is good for, by its size; of what others have converted, what sets it apart.
 fn summary(entry: &CatalogueEntry) -> &'static str {
     if let Format::Converted { .. } = entry.format {
         return match entry.mtp {
-            true => "Converted by others, with its MTP head",
-            false => "Converted by others, without an MTP head",
+            true => "summary-converted-with-head",
+            false => "summary-converted-without-head",
         };
     }
     match (entry.parameters_active < entry.parameters_total, entry.parameters_total) {
-        (true, _) => "Knows as much as a large model, answers as fast as a small one",
-        (false, ..3_000_000_000) => "Short questions, summaries, small tasks",
-        (false, ..12_000_000_000) => "Everyday questions and writing",
-        (false, _) => "The most careful answers, and slower ones",
+        (true, _) => "summary-experts",
+        (false, ..3_000_000_000) => "summary-small",
+        (false, ..12_000_000_000) => "summary-middle",
+        (false, _) => "summary-large",
     }
 }
 
@@ -450,9 +452,10 @@ mod tests {
 
     #[test]
     fn the_catalogue_recommends_one_model_that_fits_and_knows_what_is_here() {
-        let shown = suggestions(&Catalogue::embedded(), &judge(16_384, 12 << 30), |repo| {
-            (repo == "Qwen/Qwen3.5-2B").then(|| "/models/a".to_owned())
-        });
+        let shown =
+            suggestions(&Catalogue::embedded(), &judge(16_384, 12 << 30), Texts::of(foretoken_protocol::Language::En), |repo| {
+                (repo == "Qwen/Qwen3.5-2B").then(|| "/models/a".to_owned())
+            });
         let recommended: Vec<_> = shown.iter().filter(|model| model.recommended).collect();
         assert_eq!(recommended.len(), 1);
         assert_eq!(recommended[0].fit.as_ref().unwrap().verdict, FitVerdict::FitsWell);
@@ -505,7 +508,9 @@ mod tests {
 
     #[test]
     fn a_longer_context_takes_more_and_changes_the_recommendation() {
-        let judged = |context| suggestions(&Catalogue::embedded(), &judge(context, 12 << 30), |_| None);
+        let judged = |context| {
+            suggestions(&Catalogue::embedded(), &judge(context, 12 << 30), Texts::of(foretoken_protocol::Language::En), |_| None)
+        };
         let best = |models: &[RemoteModel]| {
             models.iter().find(|model| model.recommended).map(|model| model.name.clone())
         };

@@ -25,12 +25,6 @@ use crate::blocking::blocking;
 use crate::clock::now;
 use crate::strain::is_strained;
 
-/// Said where a conversion was to delete a model that somebody uses.
-const SOURCE_STAYS: &str = "The original is in use and was kept. Delete it below when you no longer need it.";
-
-/// Said where another conversion makes the model that was to come of a download.
-const NAME_TAKEN: &str = "It was not converted: a model of that name is being made of another one.";
-
 /// The revision that is the newest commit of a repository.
 pub(super) const NEWEST: &str = "main";
 
@@ -240,7 +234,7 @@ impl ModelLibrary {
             };
             let next = match name {
                 Some(name) if state.jobs.maker_of(&name).is_some() => {
-                    state.jobs.set_note(job, NAME_TAKEN.to_owned());
+                    state.jobs.set_note(job, self.texts().say("job-name-taken"));
                     Step::Tune { path: folder, alone: false }
                 }
                 Some(name) => {
@@ -434,7 +428,7 @@ impl ModelLibrary {
             if let Ok(model) = self.model(source) {
                 match self.trash(model, Some(job)).await {
                     Err(error) if error.code == IN_USE => {
-                        self.lock().jobs.set_note(job, SOURCE_STAYS.to_owned());
+                        self.lock().jobs.set_note(job, self.texts().say("job-source-stays"));
                     }
                     trashed => trashed?,
                 }

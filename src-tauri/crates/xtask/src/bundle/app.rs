@@ -182,6 +182,9 @@ fn info(version: &Version, entries: &[Entry]) -> Dictionary {
     let mut info: Dictionary =
         texts.into_iter().map(|(key, text)| (key.to_owned(), Value::from(text))).collect();
     info.insert("CFBundleVersion".into(), version.build.to_string().into());
+    // The system's dialogs follow the language of the app where it is one of these.
+    let languages = ["en", "de", "zh-Hans", "ja"].map(Value::from);
+    info.insert("CFBundleLocalizations".into(), Value::Array(languages.into()));
     info.insert("LSArchitecturePriority".into(), Value::Array(vec!["arm64".into()]));
     info.insert("LSRequiresNativeExecution".into(), true.into());
     info.insert("NSHighResolutionCapable".into(), true.into());

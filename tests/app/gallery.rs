@@ -10,13 +10,14 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::picture::Picture;
 use crate::support::sandbox::{Sandbox, free_port};
 use crate::support::visual_check::{
     Size, Theme, axe_looks, come_to_rest, every_look, faults, load_axe, outside,
 };
+use crate::support::window::Window;
 
 /// How much a channel may differ from the picture that is kept, and in how many pixels it may differ more. Of letters,
 /// whose edges are soft, one line that moves is more; of surfaces, one that has the colour of another role.
@@ -67,9 +68,46 @@ fn every_state_looks_as_it_was_kept_and_fits_at_every_size() {
     let server = &Server::start();
     let wrong = thread::scope(|scope| {
         let themes = Theme::BOTH.map(|theme| scope.spawn(move || draw(server, theme)));
-        themes.map(|theme| theme.join().expect("the theme is drawn")).concat()
+        let disguise = scope.spawn(move || draw_in_disguise(server));
+        let [light, dark] = themes.map(|theme| theme.join().expect("the theme is drawn"));
+        [light, dark, disguise.join().expect("it is drawn")].concat()
     });
     assert!(wrong.is_empty(), "{} things are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Draws every state, or in short runs every fifth, with texts that no language has, from right to left, and returns
+/// what is wrong: what is still English, and is no text, and what lies outside.
+fn draw_in_disguise(server: &Server) -> Vec<String> {
+    let sandbox = Sandbox::new(1800, 1200);
+    let window = sandbox.browse("Adwaita");
+    let address = server.address();
+    let only = std::env::var(ONLY).unwrap_or_default();
+    let every = if every_look() || !only.is_empty() { 1 } else { 5 };
+    let mut wrong = Vec::new();
+    let states = states(&window, &address);
+    for State { name, window: pane } in
+        states.iter().step_by(every).filter(|state| state.name.starts_with(&only))
+    {
+        let (width, height) = pane.sizes()[0];
+        window.resize(width, height);
+        if let Err(fault) = show(&window, &format!("{address}?state={name}&disguise")) {
+            wrong.push(format!("{name}: {fault}"));
+            continue;
+        }
+        come_to_rest(&window);
+        if every_look() || !only.is_empty() {
+            write(
+                &drawn_folder().join(format!("{name}-disguise.png")),
+                &window.painted(&format!("{name}-disguise")),
+            );
+        }
+        wrong.extend(outside(&window).iter().map(|fault| format!("{name}: {fault}")));
+        let said = window.script("return window.undisguised", json!([]));
+        if said != json!([]) {
+            wrong.push(format!("{name}: not among the texts: {said}"));
+        }
+    }
+    wrong
 }
 
 #[test]
@@ -91,11 +129,8 @@ fn draw(server: &Server, theme: Theme) -> Vec<String> {
         Theme::Dark => "Adwaita:dark",
     });
     let theme_name = theme.name();
-    let address = format!("http://127.0.0.1:{}/index.html", server.port);
-    window.driver.go_to(&address).expect("the gallery opens");
-    let states = window.wait("the gallery says what it has", || {
-        serde_json::from_value::<Vec<State>>(window.script("return window.gallery", json!([]))).ok()
-    });
+    let address = server.address();
+    let states = states(&window, &address);
     let only = std::env::var(ONLY).unwrap_or_default();
     let mut wrong = Vec::new();
     let all = every_look() || [KEEP, ONLY].iter().any(|variable| std::env::var_os(variable).is_some());
@@ -105,12 +140,8 @@ fn draw(server: &Server, theme: Theme) -> Vec<String> {
         let sizes = pane.sizes();
         let kept @ (width, height) = sizes[0];
         window.resize(width, height);
-        window.driver.go_to(&format!("{address}?state={name}")).expect("the page opens");
-        let ready = window.wait("the state is there", || {
-            Some(window.script("return window.ready", json!([]))).filter(|ready| *ready != json!(false))
-        });
-        if ready != json!(true) {
-            wrong.push(format!("{name}-{theme_name}: {ready}"));
+        if let Err(fault) = show(&window, &format!("{address}?state={name}")) {
+            wrong.push(format!("{name}-{theme_name}: {fault}"));
             continue;
         }
         load_axe(&window);
@@ -137,6 +168,23 @@ fn draw(server: &Server, theme: Theme) -> Vec<String> {
         wrong.extend(left_over(theme_name, &files));
     }
     wrong
+}
+
+/// What can be drawn.
+fn states(window: &Window<'_>, address: &str) -> Vec<State> {
+    window.driver.go_to(address).expect("the gallery opens");
+    window.wait("the gallery says what it has", || {
+        serde_json::from_value(window.script("return window.gallery", json!([]))).ok()
+    })
+}
+
+/// Draws a state, or says why it cannot be drawn.
+fn show(window: &Window<'_>, address: &str) -> Result<(), Value> {
+    window.driver.go_to(address).expect("the page opens");
+    let ready = window.wait("the state is there", || {
+        Some(window.script("return window.ready", json!([]))).filter(|ready| *ready != json!(false))
+    });
+    if ready == json!(true) { Ok(()) } else { Err(ready) }
 }
 
 /// What is kept of a theme and of no state, and whether all that is kept is too much for a repository.
@@ -210,6 +258,10 @@ struct Server {
 }
 
 impl Server {
+    fn address(&self) -> String {
+        format!("http://127.0.0.1:{}/index.html", self.port)
+    }
+
     /// Builds the page and serves it.
     fn start() -> Self {
         let vite = |arguments: &[&str]| {

@@ -20,6 +20,7 @@ mod first_start;
 mod following;
 mod gallery;
 mod keyboard;
+mod languages;
 mod library;
 mod local_api;
 mod looks;

@@ -10,6 +10,9 @@ use ureq::Agent;
 
 /// How long the driver may take to start, or to answer.
 const TIMEOUT: Duration = Duration::from_secs(120);
+/// How long what is drawn anew may not be clickable, and how often that is tried.
+const CLICKABLE: Duration = Duration::from_secs(5);
+const SHORT: Duration = Duration::from_millis(50);
 /// Names an element in the protocol's JSON.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -84,10 +87,20 @@ impl WebDriver {
 
     /// Clicks the last element of a selector with the mouse.
     pub(crate) fn click(&self, selector: &str) -> Result<(), String> {
-        let found = self.post("/elements", &json!({ "using": "css selector", "value": selector }))?;
-        let last = found.as_array().and_then(|elements| elements.last());
-        let id = last.and_then(|element| element[ELEMENT].as_str()).ok_or("no such element")?;
-        self.post(&format!("/element/{id}/click"), &json!({})).map(drop)
+        let click = || {
+            let found = self.post("/elements", &json!({ "using": "css selector", "value": selector }))?;
+            let last = found.as_array().and_then(|elements| elements.last());
+            let id = last.and_then(|element| element[ELEMENT].as_str()).ok_or("no such element")?;
+            self.post(&format!("/element/{id}/click"), &json!({})).map(drop)
+        };
+        let end = Instant::now() + CLICKABLE;
+        loop {
+            match click() {
+                // The page was drawn anew between the look and the click.
+                Err(error) if error.contains("not interactable") && Instant::now() < end => sleep(SHORT),
+                clicked => return clicked,
+            }
+        }
     }
 
     /// Presses and releases keys, one after the other, wherever the focus is; `held` stay down meanwhile.

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { ErrorReport } from "../bridge/bindings";
+import { t } from "../language/text";
 import { told } from "../language/told";
 import { noteKind } from "./noteKind";
 import { SignedNote } from "./SignedNote";
@@ -19,9 +20,10 @@ export function ErrorNote({ error, children, ...rest }: Props) {
   return (
     <SignedNote kind={noteKind(code)} message={message} hint={hint} role="alert" {...rest}>
       {details && (
-        <p className="signed-details" lang="en">
-          {details}
-        </p>
+        <details className="signed-details">
+          <summary>{t("frame-error-details")}</summary>
+          <p lang="en">{details}</p>
+        </details>
       )}
       {children}
     </SignedNote>

@@ -175,6 +175,7 @@ function Snippets({ filled }: { filled: Filled }) {
             className="select"
             aria-label={t("settings-snippets.program")}
             data-testid="snippet-program"
+            translate="no"
             value={at}
             onChange={(event) => setAt(Number(event.target.value))}
           >
@@ -186,7 +187,9 @@ function Snippets({ filled }: { filled: Filled }) {
           </select>
           <Icon name="down" />
         </div>
-        <span className="soft">{snippet.place}</span>
+        <span className="soft" translate="no">
+          {snippet.place}
+        </span>
         <span className="spring" />
         <CopyForProgram
           text={text}
@@ -200,6 +203,7 @@ function Snippets({ filled }: { filled: Filled }) {
         tabIndex={0}
         aria-label={t("settings-snippets.text", { program: snippet.name })}
         data-testid="snippet"
+        translate="no"
       >
         {text}
       </section>

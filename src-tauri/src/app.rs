@@ -227,6 +227,7 @@ impl App {
             projects: Vec::new(),
             deleted_projects: Vec::new(),
             deletions: Vec::new(),
+            summaries: Vec::new(),
             navigation: 0,
             open: None,
             draft: Draft::default(),

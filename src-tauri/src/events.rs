@@ -59,6 +59,12 @@ impl AppEvents {
         self.send_where(event, |other| other == window);
     }
 
+    /// Sends to one window what concerns it alone, or to the chat page where that window is gone.
+    pub(crate) fn publish_to_or_main(&self, window: &str, event: &AppEvent) {
+        let is_there = self.pages().contains_key(window);
+        self.publish_to(if is_there { window } else { MAIN_WINDOW }, event);
+    }
+
     /// Sends a change to all windows but the one that made it.
     pub(crate) fn publish_to_others(&self, window: &str, event: &AppEvent) {
         self.send_where(event, |other| other != window);
@@ -228,13 +234,14 @@ mod tests {
         events.publish(&all);
         events.publish_to_main(&main);
         events.publish_to_others(MAIN_WINDOW, &others);
+        events.publish_to_or_main("settings", &others);
         events.unsubscribe("settings");
-        events.publish(&main);
+        events.publish_to_or_main("settings", &main);
         let heard = |page: &mut UnboundedReceiver<AppEvent>| {
             std::iter::from_fn(|| page.try_recv().ok()).collect::<Vec<_>>()
         };
         assert_eq!(heard(&mut to_main), [all.clone(), main.clone(), main]);
-        assert_eq!(heard(&mut to_settings), [all, others]);
+        assert_eq!(heard(&mut to_settings), [all, others.clone(), others]);
     }
 
     #[test]

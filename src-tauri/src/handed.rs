@@ -18,6 +18,8 @@ pub(crate) enum Purpose {
     Chats,
     /// A text that it is measured on what parts of a model cost.
     Text,
+    /// A folder whose files are those of a project. The page names one that was dropped; a chosen one is used at once.
+    ProjectFolder,
     /// A file that goes with a message. The page names those that were dropped; those that are chosen are read at once.
     Attachment,
 }
@@ -126,6 +128,8 @@ mod tests {
         handed.dropped(&["/home/ines/model".into(), "/home/ines/all.json".into()]);
         handed.find(Purpose::Model, "/home/ines/model").unwrap();
         handed.find(Purpose::Chats, "/home/ines/all.json").unwrap();
+        handed.find(Purpose::ProjectFolder, "/home/ines/model").unwrap();
+        assert_eq!(handed.find(Purpose::ProjectFolder, "/home").unwrap_err().code, "not_handed_over");
         handed.find(Purpose::Library, "/home/ines/model").unwrap_err();
         handed.dropped(&["/home/ines/a.txt".into(), "/home/ines/b.txt".into()]);
         handed.find(Purpose::Model, "/home/ines/model").unwrap_err();

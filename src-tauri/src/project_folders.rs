@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use foretoken_chats::{FolderFile, IndexedText, ReadFile};
 use foretoken_host::Tool;
@@ -21,6 +21,8 @@ const MOST: usize = 500;
 const MOST_SEEN: usize = 20_000;
 /// So deep a folder is looked through.
 const DEEPEST: usize = 12;
+/// What is read of a folder is told to the page so often at most, and at the end.
+const PULSE: Duration = Duration::from_millis(500);
 /// Endings of names whose files hold no text.
 const NO_TEXT: [&str; 42] = [
     "7z",
@@ -129,6 +131,8 @@ pub(crate) async fn read_again(
     }
     let mut changed: Vec<FolderFile> = files.into_iter().filter(|file| !known.contains(file)).collect();
     changed.reverse();
+    // Since when there is something that the page has not heard of.
+    let mut untold: Option<Instant> = None;
     while let Some(mut file) = changed.pop() {
         let waiting: Vec<String> =
             std::iter::once(&file).chain(changed.iter().rev()).map(|file| file.path.clone()).collect();
@@ -140,6 +144,13 @@ pub(crate) async fn read_again(
         if !conversations.keep_folder_file(project, folder.clone(), file, read).await? {
             break;
         }
+        if untold.get_or_insert_with(Instant::now).elapsed() >= PULSE {
+            conversations.publish_projects().await?;
+            untold = None;
+        }
+    }
+    if untold.is_some() {
+        conversations.publish_projects().await?;
     }
     reading(&[]);
     let texts = conversations.texts();
@@ -256,10 +267,12 @@ fn has_no_text(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
-    use std::time::Duration;
+
+    use foretoken_protocol::AppEvent;
 
     use super::*;
-    use crate::testing::{Running, running};
+    use crate::events::MAIN_WINDOW;
+    use crate::testing::{Running, page, running};
 
     #[tokio::test]
     async fn what_has_changed_is_read_again_and_what_is_gone_is_named() {
@@ -323,5 +336,35 @@ mod tests {
         drop(notes);
         assert_eq!(again().await.unwrap_err().code, "project_folder");
         assert_eq!(shown().await.len(), 3, "and what was read of it is still there");
+    }
+
+    #[tokio::test]
+    async fn the_page_hears_of_many_files_at_once() {
+        let Running { app, .. } = &running().await;
+        let notes = tempfile::tempdir().unwrap();
+        for number in 0..30 {
+            fs::write(notes.path().join(format!("{number}.txt")), format!("Note {number}.")).unwrap();
+        }
+        let conversations = &app.conversations;
+        let project = conversations.create_project("Notes".into()).await.unwrap().id;
+        let folder = notes.path().to_str().unwrap().to_owned();
+        conversations.set_project_folder(project, Some(folder)).await.unwrap();
+        let (window, mut changes) = page();
+        app.events.subscribe(MAIN_WINDOW, window);
+        let mut told = || -> Vec<usize> {
+            let files = |change| match change {
+                AppEvent::Projects { projects, .. } => Some(projects[0].files.len()),
+                _ => None,
+            };
+            std::iter::from_fn(|| changes.try_recv().ok()).filter_map(files).collect()
+        };
+        let begun = Instant::now();
+        read_again(conversations, &app.tool, project, |_| ()).await.unwrap();
+        let most = 1 + begun.elapsed().as_millis() / PULSE.as_millis();
+        let files = told();
+        assert_eq!(files.last(), Some(&30), "the page knows all of them in the end");
+        assert!(files.len() as u128 <= most, "{files:?}");
+        read_again(conversations, &app.tool, project, |_| ()).await.unwrap();
+        assert_eq!(told(), Vec::<usize>::new(), "nothing has changed");
     }
 }

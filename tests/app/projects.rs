@@ -6,9 +6,10 @@ use serde_json::json;
 
 use crate::palette::go_to;
 use crate::support::dialog::Dialog;
+use crate::support::drag::Drag;
 use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
-use crate::support::webdriver::keys::{ARROW_LEFT, ENTER};
+use crate::support::webdriver::keys::{ARROW_LEFT, ENTER, ESCAPE};
 use crate::support::window::Window;
 
 const FOX: &str = "Tell me a story about a fox and a kite.";
@@ -27,6 +28,15 @@ fn listed(window: &Window<'_>, words: &[&str]) -> bool {
     chats.len() == words.len() && words.iter().all(|words| chats.iter().any(|chat| chat.contains(words)))
 }
 
+/// Adds a project, which is shown then.
+fn add_project(window: &Window<'_>, name: &str) {
+    go_to(window, "new project");
+    window.wait_until("it can be named", || window.focus() == "rename-project");
+    window.type_text(name);
+    window.press(&[], ENTER);
+    window.wait_until("it has its name", || window.text("project-title") == name);
+}
+
 #[test]
 fn a_project_shares_what_it_knows_with_its_chats_and_comes_back_with_them() {
     let sandbox = Sandbox::new(1280, 900);
@@ -34,11 +44,7 @@ fn a_project_shares_what_it_knows_with_its_chats_and_comes_back_with_them() {
     fs::write(&story, "Ines the owl keeps a bell. It rings at seven.\n").unwrap();
     let window = sandbox.open();
     window.answer(FOX);
-    go_to(&window, "new project");
-    window.wait_until("it can be named", || window.focus() == "rename-project");
-    window.type_text("Forest");
-    window.press(&[], ENTER);
-    window.wait_until("it has its name", || window.text("project-title") == "Forest");
+    add_project(&window, "Forest");
     window.fill("project-instructions", "Answer in one sentence.");
     window.wait_until("it is kept", || kept(&window, "instructions") == "Answer in one sentence.");
     window.click("project-add-files");
@@ -73,4 +79,64 @@ fn a_project_shares_what_it_knows_with_its_chats_and_comes_back_with_them() {
     window.wait_until("its chats are in the list", || {
         !window.is_shown("project") && listed(&window, &[WHO, FOX])
     });
+}
+
+#[test]
+fn a_chat_is_dragged_into_a_project_and_out_of_it_and_a_folder_onto_its_page() {
+    let sandbox = Sandbox::new(1280, 900);
+    let notes = sandbox.home().join("notes");
+    fs::create_dir(&notes).unwrap();
+    fs::write(notes.join("owls.txt"), "Ines the owl keeps a bell.\n").unwrap();
+    let window = sandbox.open();
+    window.answer(FOX);
+    add_project(&window, "Forest");
+    let hold_over_forest = || {
+        window.take("chat", FOX);
+        window.hold_over("project", "Forest");
+        window.wait_until("it says where it would go", || {
+            window.text("drag-ghost").contains(FOX) && window.text("drag-ghost").contains("Into “Forest”")
+        });
+    };
+    let wait_for_chats = |chats: &str| {
+        window.wait_until("the chat is where it was dropped", || kept(&window, "chats") == chats);
+        assert!(!window.is_shown("drag-ghost"));
+    };
+    hold_over_forest();
+    window.press(&[], ESCAPE);
+    window.wait_until("it is in the hand no longer", || !window.is_shown("drag-ghost"));
+    window.let_go();
+    assert_eq!(kept(&window, "chats"), "0");
+    hold_over_forest();
+    window.let_go();
+    wait_for_chats("1");
+    assert_eq!(window.text("project-title"), "Forest", "no click opened the chat");
+    window.click("undo");
+    wait_for_chats("0");
+    hold_over_forest();
+    window.let_go();
+    wait_for_chats("1");
+    window.take("chat", FOX);
+    window.hold_over("chat-list", "Forest");
+    window.wait_until("the list takes it", || window.text("drag-ghost").contains("Out of its project"));
+    window.let_go();
+    wait_for_chats("0");
+    window.wait_until("it stands among the days", || window.text("chat-list").contains("Today"));
+    hold_over_forest();
+    window.let_go();
+    wait_for_chats("1");
+
+    let mut drag = Drag::over(&sandbox, &notes);
+    window.wait_until("it is said what a drop does", || {
+        drag.hold() && window.text("drop-target").contains("“Forest”")
+    });
+    drag.release();
+    window.wait_until("its files are the project's", || {
+        drag.answer();
+        window.text("project-folder").contains("notes") && window.text("project-files").contains("owls.txt")
+    });
+    drop(window);
+
+    let window = sandbox.open();
+    window.wait_until("the project is open as it was", || listed(&window, &[FOX]));
+    assert!(!window.text("chat-list").contains("Today"), "nothing is beside it");
 }

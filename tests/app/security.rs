@@ -225,8 +225,14 @@ fn only_what_was_handed_over_is_opened(window: &Window<'_>, sandbox: &Sandbox) {
         ("move_library", &library),
         ("import_chats", &chats),
         ("attach_dropped", &chats),
+        ("add_dropped_project_files", &chats),
+        ("set_dropped_project_folder", &library),
     ] {
-        let outcome = call(window, command, json!({ "path": path, "paths": [path], "files": [path] }));
+        let paths = json!({
+            "path": path, "paths": [path], "files": [path], "folder": path, "project": 1,
+            "reading": "__CHANNEL__:1",
+        });
+        let outcome = call(window, command, paths);
         assert!(outcome.contains("not_handed_over"), "{command}: {outcome}");
     }
     assert!(!window.is_shown("chat"), "no chats were read");

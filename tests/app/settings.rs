@@ -101,7 +101,8 @@ fn preferences_hold_at_once_and_after_a_start() {
                 "hue": "teal", "settings_page": "appearance", "open_folds": {
                     "speed": false, "guesses": false, "parts": false, "time": true, "prompt": false,
                     "memory": false, "settings": false, "chat_memory": false, "figures": false
-                }
+                },
+                "open_projects": []
             })
             && kept["generation"]["drafting"] == json!({ "mode": "fixed", "depth": 2 })
             && kept["generation"]["thinking"] == json!({ "mode": "brief" })

@@ -28,9 +28,11 @@ fn a_chat_that_is_too_long_goes_on_behind_a_summary_and_stays_as_it_is() {
     window.wait_until("the chat goes on in a new one", || {
         window.texts("chat").len() == 2 && window.text("message-user") == QUESTION
     });
+    window.wait_until("what had no answer has one", || {
+        assert!(!window.is_shown("reply-error"), "{}", window.text("reply-error"));
+        !window.text("answer").is_empty()
+    });
     window.wait_for_end();
-    assert!(!window.is_shown("reply-error"), "{}", window.text("reply-error"));
-    assert!(!window.text("answer").is_empty(), "what had no answer has one");
     window.scroll("conversation", -100_000);
     window.wait_until("it begins with the summary", || window.is_shown("summary"));
     assert!(window.texts("message-user")[0].starts_with("Part "), "behind it the latest messages stand");

@@ -1,4 +1,5 @@
 import "./machine";
+import type { Language } from "../src/bridge/bindings";
 import { useStore } from "../src/state/store";
 import { clock } from "./clock";
 import { snapshot } from "./data/snapshot";
@@ -34,7 +35,8 @@ async function draw(state: State): Promise<void> {
   clock.passed = 1000;
   const inDisguise = parameters.has("disguise");
   if (inDisguise) disguise();
-  const answers = { ...snapshot(state), ...state.answers };
+  const language = (parameters.get("language") ?? "en") as Language;
+  const answers = { ...snapshot(state), language: () => language, ...state.answers };
   const heard: unknown[] = [];
   const shell = scriptShell(paneOf(state), answers, (said) => heard.push(said));
   if (!state.quick) lights();

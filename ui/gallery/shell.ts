@@ -40,7 +40,6 @@ export function scriptShell(
       };
       return null;
     },
-    language: () => "en",
     ...answers,
   };
   for (const [name, answer] of Object.entries(all) as [keyof Commands, (...given: unknown[]) => unknown][])

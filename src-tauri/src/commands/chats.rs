@@ -6,15 +6,14 @@ use foretoken_chats::Store;
 use foretoken_protocol::{
     AppEvent, Attachment, ChatCursor, ChatId, ChatPage, ChatSettings, DeletedMessage, DeletionId,
     ErrorReport, ExportFormat, Exported, ExportedPictures, GenerationSettings, Imported, MessageId,
-    MessagePicture, OpenedChat, PictureSize, Preset, PresetId, SearchResults, SearchScope, SummaryProgress,
+    MessagePicture, OpenedChat, PictureSize, Preset, PresetId, SearchResults, SearchScope,
 };
-use tauri::ipc::Channel;
 use tauri::{Manager, State, WebviewWindow};
 
 use super::dialogs::{path_to_open, path_to_save};
 use crate::app::App;
-use crate::language::Texts;
 use crate::handed::Purpose;
+use crate::language::Texts;
 use crate::window::{self, MAIN_WINDOW};
 
 /// Leaves the open chat; the next message begins a new one. Like all that opens something it has a number, which only
@@ -89,16 +88,16 @@ pub(crate) async fn branch_chat(
     app.conversations.branch(of_main(&window, navigation), message).await
 }
 
-/// Has the model summarise the older part of a chat, which stays as it is, and begins a new one with the summary and
-/// the latest messages. Returns that one; `None` where it was stopped before. Says on `progress` how far it is.
+/// Has the model begin to summarise the older part of a chat, which stays as it is. A new one begins with the summary
+/// and the latest messages. All windows are told how far that is, and this window what has come of it.
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn summarise_chat(
     app: State<'_, Arc<App>>,
+    window: WebviewWindow,
     chat: ChatId,
-    progress: Channel<SummaryProgress>,
-) -> Result<Option<ChatId>, ErrorReport> {
-    app.conversations.summarise(chat, progress).await
+) -> Result<(), ErrorReport> {
+    app.conversations.summarise(chat, window.label()).await
 }
 
 /// Stops the summary of a chat, if one is being written.
@@ -358,7 +357,12 @@ pub(crate) async fn export_chats(
         None => "Foretoken chats".into(),
     };
     let ending = if format == ExportFormat::Markdown { "md" } else { "json" };
-    let Some(path) = path_to_save(&window, "dialog-export", format!("{}.{ending}", file_name(&title, Texts::current(window.app_handle())))).await
+    let Some(path) = path_to_save(
+        &window,
+        "dialog-export",
+        format!("{}.{ending}", file_name(&title, Texts::current(window.app_handle()))),
+    )
+    .await
     else {
         return Ok(None);
     };

@@ -8,8 +8,8 @@ use tauri::{Manager, State, WebviewWindow};
 use super::chats::file_name;
 use super::dialogs::path_to_save;
 use crate::app::App;
-use crate::language::Texts;
 use crate::blocking::blocking;
+use crate::language::Texts;
 use crate::paper;
 
 /// A chat with the branch that is shown of it. It is not opened.
@@ -28,7 +28,12 @@ pub(crate) async fn save_paper(
     title: String,
     document: String,
 ) -> Result<Option<String>, ErrorReport> {
-    let Some(path) = path_to_save(&window, "dialog-export", format!("{}.html", file_name(&title, Texts::current(window.app_handle())))).await
+    let Some(path) = path_to_save(
+        &window,
+        "dialog-export",
+        format!("{}.html", file_name(&title, Texts::current(window.app_handle()))),
+    )
+    .await
     else {
         return Ok(None);
     };

@@ -174,10 +174,20 @@ pub(crate) async fn choose_project_folder(
     let dialog = window.dialog().file().set_parent(&window).set_title(texts.say("dialog-project-folder"));
     dialog.pick_folder(move |folder| drop(answer.send(folder)));
     let Some(path) = chosen_path(chosen).await else { return Ok(AddedFiles::default()) };
-    // What is no Unicode could not be found again.
-    let folder = path.into_os_string().into_string().map_err(|path| name_not_unicode(&path))?;
-    app.conversations.set_project_folder(project, Some(folder)).await?;
-    read_folder(&app, project, &reading).await
+    use_folder(&app, project, path, &reading).await
+}
+
+/// Does the same with a folder that was dropped on the window last.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_dropped_project_folder(
+    app: State<'_, Arc<App>>,
+    project: ProjectId,
+    folder: String,
+    reading: Channel<Vec<String>>,
+) -> Result<AddedFiles, ErrorReport> {
+    let path = app.handed.find(Purpose::ProjectFolder, &folder)?;
+    use_folder(&app, project, path, &reading).await
 }
 
 /// Reads what has changed in the folder of a project since it was read last, if it has one.
@@ -199,6 +209,19 @@ pub(crate) async fn leave_project_folder(
     project: ProjectId,
 ) -> Result<(), ErrorReport> {
     app.conversations.set_project_folder(project, None).await
+}
+
+/// Lets the files of a folder be those of a project too, in the place of the folder before, and reads them.
+async fn use_folder(
+    app: &App,
+    project: ProjectId,
+    path: PathBuf,
+    reading: &Channel<Vec<String>>,
+) -> Result<AddedFiles, ErrorReport> {
+    // What is no Unicode could not be found again.
+    let folder = path.into_os_string().into_string().map_err(|path| name_not_unicode(&path))?;
+    app.conversations.set_project_folder(project, Some(folder)).await?;
+    read_folder(app, project, reading).await
 }
 
 async fn read_folder(

@@ -1,4 +1,4 @@
-//! The texts that a person keeps for messages.
+//! The texts that a person keeps for messages, and what one of them may be filled in with.
 
 use std::sync::Arc;
 
@@ -7,7 +7,9 @@ use tauri::{Manager, State, WebviewWindow};
 
 use super::dialogs::{path_to_open, path_to_save};
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::language::Texts;
+use crate::{attachments, clipboard};
 
 /// Keeps these prompts, in this order, and no others.
 #[tauri::command]
@@ -41,4 +43,12 @@ pub(crate) async fn export_prompts(
         Some(path) => app.conversations.export_prompts(path).await,
         None => Ok(()),
     }
+}
+
+/// The text on the clipboard, where there is one. It is read when a prompt is chosen that asks for it: the page could
+/// not read it without a question of the system's.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn clipboard_text() -> Result<Option<String>, ErrorReport> {
+    Ok(blocking(|| clipboard::text(attachments::LARGEST as usize)).await?)
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use foretoken_chats::{ChatsError, Reader, Store, is_temporary};
 use foretoken_protocol::{
-    AppEvent, ChatId, ChatSettings, DeletedMessage, DeletionId, ErrorReport, ExportFormat, ExportReport,
-    ExportedPictures, GenerationSettings, ImportReport, Imported, MessageId, OpenedChat, Preset, PresetId,
-    ProjectId, SearchResults, SearchScope,
+    AppEvent, ChatId, ChatSettings, ChatSummary, DeletedMessage, DeletionId, ErrorReport, ExportFormat,
+    ExportReport, ExportedPictures, GenerationSettings, ImportReport, Imported, MessageId, OpenedChat,
+    Preset, PresetId, ProjectId, SearchResults, SearchScope,
 };
 use tokio::runtime::Handle;
 use tokio::time::sleep;
@@ -111,7 +111,7 @@ impl Conversations {
             let project = store.chat(chat)?.project;
             let deletion = store.delete_chat(chat)?;
             open.leave(chat);
-            events.publish(&AppEvent::ChatGone { chat });
+            events.publish(&AppEvent::ChatsGone { chats: vec![chat] });
             publish_deletions(store, &events)?;
             publish_tags(store, &events)?;
             publish_project_of(store, &events, project)?;
@@ -409,11 +409,15 @@ fn empty_reply() -> ErrorReport {
 
 /// Tells the page how a chat stands in the list; a temporary one stands in none.
 pub(super) fn publish_chat(store: &Store, events: &AppEvents, chat: ChatId) -> Result<(), ChatsError> {
-    let chat = store.chat(chat)?;
-    if !store.is_temporary() {
-        events.publish(&AppEvent::Chat { chat });
-    }
+    publish_chats(vec![store.chat(chat)?], store, events);
     Ok(())
+}
+
+/// Does so with several chats at once.
+pub(super) fn publish_chats(chats: Vec<ChatSummary>, store: &Store, events: &AppEvents) {
+    if !store.is_temporary() && !chats.is_empty() {
+        events.publish(&AppEvent::Chats { chats });
+    }
 }
 
 pub(super) fn publish_tags(store: &Store, events: &AppEvents) -> Result<(), ChatsError> {

@@ -93,6 +93,7 @@ impl Conversations {
         events: Arc<AppEvents>,
     ) -> Self {
         let (untitled, titles) = mpsc::unbounded_channel();
+        let summaries = Arc::new(Summaries::new(Arc::clone(&events)));
         Self {
             store,
             replies,
@@ -110,7 +111,7 @@ impl Conversations {
             reading_folders: Mutex::default(),
             asking: tokio::sync::Mutex::new(()),
             asked_temporarily: AtomicBool::new(false),
-            summaries: Arc::default(),
+            summaries,
             untitled,
             titles: Mutex::new(Some(titles)),
         }
@@ -165,6 +166,7 @@ impl Conversations {
         if snapshot.trouble.is_some() {
             snapshot.navigation = self.open_chat().navigation;
         }
+        snapshot.summaries = self.summaries.running();
         self.shown.send_replace(true);
         Ok(snapshot)
     }

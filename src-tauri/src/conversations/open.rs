@@ -163,7 +163,7 @@ impl Conversations {
                 open.go(navigation, Some(chat));
             }
             if was_unseen && !store.is_temporary() {
-                events.publish(&AppEvent::Chat { chat: opened.chat.clone() });
+                events.publish(&AppEvent::Chats { chats: vec![opened.chat.clone()] });
             }
             Ok(Some(opened))
         });

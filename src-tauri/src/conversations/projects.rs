@@ -9,7 +9,9 @@ use foretoken_protocol::{
 
 use crate::blocking::blocking;
 use crate::conversations::Conversations;
-use crate::conversations::filing::{publish_chat, publish_deletions, publish_projects, publish_tags};
+use crate::conversations::filing::{
+    publish_chat, publish_chats, publish_deletions, publish_projects, publish_tags,
+};
 
 #[cfg(test)]
 mod tests;
@@ -55,13 +57,12 @@ impl Conversations {
         let (events, open) = (Arc::clone(&self.events), self.open.clone());
         let deleted = self.with_projects(move |store| {
             let chats = store.delete_project(project, with_chats)?;
-            for &chat in &chats {
-                if with_chats {
-                    open.leave(chat);
-                    events.publish(&AppEvent::ChatGone { chat });
-                } else {
-                    publish_chat(store, &events, chat)?;
-                }
+            if !with_chats {
+                let left = chats.iter().map(|&chat| store.chat(chat)).collect::<Result<_, _>>()?;
+                publish_chats(left, store, &events);
+            } else if !chats.is_empty() {
+                chats.iter().for_each(|&chat| open.leave(chat));
+                events.publish(&AppEvent::ChatsGone { chats: chats.clone() });
             }
             publish_tags(store, &events)?;
             publish_deletions(store, &events)?;
@@ -70,6 +71,7 @@ impl Conversations {
         let chats = deleted.await?;
         if with_chats {
             for chat in chats {
+                self.stop_summary(chat);
                 for request in self.replies.requests_in(chat) {
                     self.engine.cancel(request);
                 }
@@ -83,12 +85,10 @@ impl Conversations {
     pub(crate) async fn restore_project(&self, project: ProjectId) -> Result<(), ErrorReport> {
         let events = Arc::clone(&self.events);
         self.with_projects(move |store| {
-            for chat in store.restore_project(project)? {
-                // One that was deleted by itself meanwhile is not in the list.
-                if store.chat(chat).is_ok() {
-                    publish_chat(store, &events, chat)?;
-                }
-            }
+            let chats = store.restore_project(project)?;
+            // One that was deleted by itself meanwhile is not in the list.
+            let back = chats.into_iter().filter_map(|chat| store.chat(chat).ok()).collect();
+            publish_chats(back, store, &events);
             publish_tags(store, &events)
         })
         .await
@@ -129,7 +129,8 @@ impl Conversations {
         Arc::clone(reading.entry(project).or_default())
     }
 
-    /// Keeps what a file of a project's folder was read as. Returns whether that is still the project's folder.
+    /// Keeps what a file of a project's folder was read as. Returns whether that is still the project's folder. The
+    /// page hears of it by [`Conversations::publish_projects`], as there may be many.
     pub(crate) async fn keep_folder_file(
         &self,
         project: ProjectId,
@@ -137,7 +138,12 @@ impl Conversations {
         file: FolderFile,
         read: ReadFile,
     ) -> Result<bool, ErrorReport> {
-        self.with_projects(move |store| store.keep_folder_file(project, &folder, &file, &read)).await
+        self.store.call(move |store| store.keep_folder_file(project, &folder, &file, &read)).await
+    }
+
+    /// Tells the page what the projects are.
+    pub(crate) async fn publish_projects(&self) -> Result<(), ErrorReport> {
+        self.with_projects(|_| Ok(())).await
     }
 
     /// Says of files that they are no longer in the folder of their project.

@@ -8,14 +8,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use foretoken_chats::is_temporary;
 use foretoken_host::{Generation, Prompt, ReplyProgress, SettingsFor, closed};
 use foretoken_protocol::{
-    ChatId, ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason, GenerationSettings,
-    Message, MessageId, ModelInfo, Part, Priority, RequestId, Role, SummaryProgress, Thinking,
+    AppEvent, ChatId, ChatMessage, Drafting, EngineState, ErrorReport, Event, FinishReason,
+    GenerationSettings, Message, MessageId, ModelInfo, Part, Priority, RequestId, Role, RunningSummary,
+    SummaryProgress, Thinking,
 };
 use tauri::ipc::Channel;
 use tokio::sync::oneshot;
 
 use crate::conversations::Conversations;
 use crate::conversations::filing::{publish_chat, publish_tags};
+use crate::events::AppEvents;
 
 mod division;
 #[cfg(test)]
@@ -29,38 +31,77 @@ const REQUEST: &str = "Summarise the conversation for somebody who will go on wi
                        greetings and repetitions. Write in the language of the conversation, and nothing but the summary.";
 
 /// The summaries that are being written.
-#[derive(Debug, Default)]
-pub(super) struct Summaries(Mutex<Stops>);
+pub(super) struct Summaries {
+    written: Mutex<HashMap<ChatId, Written>>,
+    events: Arc<AppEvents>,
+}
 
-/// What stops each of them; `None` where it is to stop already.
-type Stops = HashMap<ChatId, Option<oneshot::Sender<()>>>;
+/// One of them, as others see it.
+struct Written {
+    progress: SummaryProgress,
+    /// Stops it; `None` where it is to stop already.
+    stop: Option<oneshot::Sender<()>>,
+}
 
-/// One of them.
+/// One of them, until it is dropped. All windows are told how far it is.
 struct Running {
     summaries: Arc<Summaries>,
     chat: ChatId,
 }
 
 impl Summaries {
+    pub(super) fn new(events: Arc<AppEvents>) -> Self {
+        Self { written: Mutex::default(), events }
+    }
+
+    /// Those that are being written, in the order of their chats.
+    pub(super) fn running(&self) -> Vec<RunningSummary> {
+        let mut running: Vec<RunningSummary> = (self.lock().iter())
+            .map(|(&chat, written)| RunningSummary { chat, progress: written.progress })
+            .collect();
+        running.sort_unstable_by_key(|summary| summary.chat);
+        running
+    }
+
     /// Begins one, unless one of this chat is being written. The receiver is told when it is to stop.
     fn begin(self: &Arc<Self>, chat: ChatId) -> Result<(Running, oneshot::Receiver<()>), ErrorReport> {
         let (stop, stopped) = oneshot::channel();
-        let mut running = self.lock();
-        if running.contains_key(&chat) {
+        let mut written = self.lock();
+        if written.contains_key(&chat) {
             return Err(already_summarising());
         }
-        running.insert(chat, Some(stop));
+        let progress = SummaryProgress { done: 0, of: 0 };
+        written.insert(chat, Written { progress, stop: Some(stop) });
+        self.publish(chat, Some(progress));
         Ok((Running { summaries: Arc::clone(self), chat }, stopped))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Stops> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Tells all windows, while nobody else changes what there is to tell.
+    fn publish(&self, chat: ChatId, progress: Option<SummaryProgress>) {
+        self.events.publish(&AppEvent::Summary { chat, progress });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ChatId, Written>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Running {
+    /// Says how far it is.
+    fn tell(&self, progress: SummaryProgress) {
+        let mut written = self.summaries.lock();
+        if let Some(written) = written.get_mut(&self.chat) {
+            written.progress = progress;
+            self.summaries.publish(self.chat, Some(progress));
+        }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.summaries.lock().remove(&self.chat);
+        let mut written = self.summaries.lock();
+        written.remove(&self.chat);
+        self.summaries.publish(self.chat, None);
     }
 }
 
@@ -87,31 +128,50 @@ struct Plan {
 }
 
 impl Conversations {
-    /// Has the model summarise the older part of a chat, and begins a new one with the summary and the latest messages.
-    /// Returns that one; `None` where it was stopped before. A question that has no answer yet gets one there.
-    pub(crate) async fn summarise(
-        self: &Arc<Self>,
-        chat: ChatId,
-        progress: Channel<SummaryProgress>,
-    ) -> Result<Option<ChatId>, ErrorReport> {
+    /// Has the model summarise the older part of a chat, in the background, and begins a new one with the summary and
+    /// the latest messages. All windows are told how far it is, and `window` what has come of it. A question that has
+    /// no answer yet gets one in the new chat.
+    pub(crate) async fn summarise(self: &Arc<Self>, chat: ChatId, window: &str) -> Result<(), ErrorReport> {
         let model = match self.engine.state() {
             EngineState::Ready { model, .. } => model,
             EngineState::Failed { error, .. } => return Err(error),
             EngineState::Starting | EngineState::Loading { .. } => return Err(not_ready()),
         };
         // Until it has begun nobody asks, and nobody does in this chat until it has ended.
-        let nobody_asks = self.asking.lock().await;
+        let _nobody_asks = self.asking.lock().await;
         self.check_quiet(chat)?;
-        let (_running, stopped) = self.summaries.begin(chat)?;
-        let _counted = self.replies.count_summary();
-        drop(nobody_asks);
+        let (running, stopped) = self.summaries.begin(chat)?;
+        let counted = self.replies.count_summary();
+        let (this, window) = (Arc::clone(self), window.to_owned());
+        tokio::spawn(async move {
+            // Once all windows know that it is over, nobody counts it any more.
+            let (running, _counted) = (running, counted);
+            let come = match this.summarised(&running, stopped, &model).await {
+                Ok(Some(begun)) => AppEvent::SummaryWritten { chat, begun },
+                Ok(None) => return,
+                Err(error) => AppEvent::SummaryFailed { chat, error },
+            };
+            // Before it is over for all: what was typed goes along, and nothing is sent in between.
+            this.events.publish_to_or_main(&window, &come);
+        });
+        Ok(())
+    }
+
+    /// Writes the summary of a chat, and begins the new one. Returns that; `None` where it was stopped before.
+    async fn summarised(
+        self: &Arc<Self>,
+        running: &Running,
+        stopped: oneshot::Receiver<()>,
+        model: &ModelInfo,
+    ) -> Result<Option<ChatId>, ErrorReport> {
+        let chat = running.chat;
         let messages = self.store.call_for(chat, move |store| store.messages(chat)).await?;
         let Some(shown) = messages.last().map(|message| message.id) else { return Err(nothing_older()) };
         let written = async {
             let room = Room::of(model.context_length);
             let mut plan = self.plan(messages, room).await?;
             let older = std::mem::take(&mut plan.older);
-            let summary = self.write_summary(older, room, &model, &progress).await?;
+            let summary = self.write_summary(older, room, model, running).await?;
             Ok::<_, ErrorReport>((summary, plan))
         };
         let (summary, plan) = tokio::select! {
@@ -137,7 +197,7 @@ impl Conversations {
 
     /// Stops the summary of a chat, if one is being written.
     pub(crate) fn stop_summary(&self, chat: ChatId) {
-        if let Some(stop) = self.summaries.lock().get_mut(&chat).and_then(Option::take) {
+        if let Some(stop) = self.summaries.lock().get_mut(&chat).and_then(|written| written.stop.take()) {
             // It fails where it has just ended.
             let _ = stop.send(());
         }
@@ -172,7 +232,7 @@ impl Conversations {
         older: Vec<(String, u32)>,
         room: Room,
         model: &ModelInfo,
-        progress: &Channel<SummaryProgress>,
+        running: &Running,
     ) -> Result<String, ErrorReport> {
         if room.piece == 0 {
             return Err(context_too_short());
@@ -180,8 +240,7 @@ impl Conversations {
         let pieces = pieces(self.divided(older, room.piece).await?, room.piece);
         let mut summary = String::new();
         for (done, piece) in (0..).zip(&pieces) {
-            // A page that is gone is no reason to stop.
-            let _ = progress.send(SummaryProgress { done, of: pieces.len() as u32 });
+            running.tell(SummaryProgress { done, of: pieces.len() as u32 });
             summary = self.answer(request(&summary, piece, room.summary), room.summary, model).await?;
         }
         Ok(summary)

@@ -76,7 +76,7 @@ impl Conversations {
         let _nobody_asks = self.asking.lock().await;
         self.check_quiet(chat)?;
         let kept = self.store.keep(chat).await?;
-        self.events.publish(&AppEvent::Chat { chat: kept.clone() });
+        self.events.publish(&AppEvent::Chats { chats: vec![kept.clone()] });
         self.want_title(kept.id);
         let opened = self.show_chat(navigation, kept.id).await;
         self.end_temporary().await;
@@ -119,8 +119,8 @@ impl Conversations {
                     self.temporary.remove();
                     self.asked_temporarily.store(false, Ordering::Relaxed);
                 }
-                for chat in ended {
-                    self.events.publish(&AppEvent::ChatGone { chat });
+                if !ended.is_empty() {
+                    self.events.publish(&AppEvent::ChatsGone { chats: ended });
                 }
             }
             Err(error) => tracing::error!("temporary chats are there until the app quits: {error}"),

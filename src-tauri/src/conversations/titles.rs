@@ -107,7 +107,7 @@ impl Conversations {
         let events = Arc::clone(&self.events);
         let given = self.store.call(move |store| {
             if store.set_automatic_title(chat, &title)? {
-                events.publish(&AppEvent::Chat { chat: store.chat(chat)? });
+                events.publish(&AppEvent::Chats { chats: vec![store.chat(chat)?] });
                 // Its name stands there too.
                 publish_deletions(store, &events)?;
             }

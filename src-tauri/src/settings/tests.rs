@@ -154,6 +154,7 @@ fn a_value_that_makes_no_sense_is_lost_alone() {
     kept["preferences"]["zoom"] = 9000.into();
     kept["preferences"]["open_folds"] =
         serde_json::json!({"time": true, "prompt": "ajar", "of a later version": 1});
+    kept["preferences"]["open_projects"] = serde_json::json!([3, "all"]);
     kept["generation"]["max_tokens"] = 12.into();
     kept["generation"]["drafting"] = serde_json::json!({"mode": "oracle", "depth": 3});
     kept["built_in_sampling"]["acceptance"] = "always".into();
@@ -166,6 +167,7 @@ fn a_value_that_makes_no_sense_is_lost_alone() {
     settings.model_folders.push("/models/c".into());
     settings.preferences.zoom = 160;
     settings.preferences.open_folds.time = true;
+    settings.preferences.open_projects.push(3);
     assert_eq!(read, settings);
     lost.sort();
     assert_eq!(
@@ -177,6 +179,7 @@ fn a_value_that_makes_no_sense_is_lost_alone() {
             "model_folders[1]",
             "preferences.appearance",
             "preferences.open_folds.prompt",
+            "preferences.open_projects[1]",
             "sampling./models/a/b.top_p",
         ]
     );

@@ -133,6 +133,22 @@ impl WebDriver {
         self.post("/actions", &json!({ "actions": [mouse] })).map(drop)
     }
 
+    /// Moves the mouse to the middle of an element; its button stays as it is.
+    pub(crate) fn point_at(&self, selector: &str) -> Result<(), String> {
+        let found = self.post("/element", &json!({ "using": "css selector", "value": selector }))?;
+        self.mouse(&json!({ "type": "pointerMove", "duration": 50, "x": 0, "y": 0, "origin": found }))
+    }
+
+    /// Presses the button of the mouse where it is, or lets go of it.
+    pub(crate) fn hold(&self, pressed: bool) -> Result<(), String> {
+        self.mouse(&json!({ "type": if pressed { "pointerDown" } else { "pointerUp" }, "button": 0 }))
+    }
+
+    fn mouse(&self, action: &Value) -> Result<(), String> {
+        let mouse = json!({ "type": "pointer", "id": "mouse", "actions": [action] });
+        self.post("/actions", &json!({ "actions": [mouse] })).map(drop)
+    }
+
     /// Speaks with what is in the frame with this number among those of a selector from now on; with the page itself
     /// again where there is none.
     pub(crate) fn enter_frame(&self, frame: Option<(&str, usize)>) -> Result<(), String> {

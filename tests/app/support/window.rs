@@ -183,6 +183,23 @@ impl<'sandbox> Window<'sandbox> {
         self.driver.drag(&selector(name), pixels).expect("it is dragged");
     }
 
+    /// Presses the mouse on the one element of a name that says `words`, and does not let go.
+    pub(crate) fn take(&self, name: &str, words: &str) {
+        self.hold_over(name, words);
+        self.driver.hold(true).expect("it is pressed");
+    }
+
+    /// Moves the mouse over the one element of a name that says `words`, with what it holds.
+    pub(crate) fn hold_over(&self, name: &str, words: &str) {
+        self.mark(&selector(name), words);
+        self.driver.point_at(MARKED).expect("the mouse moves");
+    }
+
+    /// Lets go of what the mouse holds.
+    pub(crate) fn let_go(&self) {
+        self.driver.hold(false).expect("it is released");
+    }
+
     /// Presses one key wherever the focus is.
     pub(crate) fn press(&self, held: &[char], key: char) {
         self.driver.press(held, [key]).expect("keys arrive");

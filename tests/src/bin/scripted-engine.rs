@@ -110,6 +110,7 @@ impl Engine {
             defaults: Sampling { temperature: 0.6, ..Sampling::default() },
             thinking: true,
             thinking_effort: false,
+            opens_thinking: false,
             tools: true,
             json_calls,
             pictures: Box::default(),

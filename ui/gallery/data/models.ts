@@ -46,6 +46,7 @@ export const LOADED: ModelInfo = {
   defaults: RECOMMENDED,
   thinking: true,
   thinking_effort: false,
+  opens_thinking: false,
   tools: true,
   json_calls: false,
   pictures: { state: "available", least_pixels: 65_536, most_pixels: 16_777_216, tower_bytes: 0.9e9 },

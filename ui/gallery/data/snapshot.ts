@@ -39,6 +39,7 @@ const SNAPSHOT: Snapshot = {
   deleted_presets: [],
   projects: [],
   deleted_projects: [],
+  summaries: [],
   prompts: [
     {
       name: "Translate",
@@ -58,7 +59,7 @@ const SNAPSHOT: Snapshot = {
   draft: { text: "", files: [], pictures: [] },
   settings: GENERATION,
   reveal_drafts: false,
-  preferences: DEFAULT_PREFERENCES,
+  preferences: { ...DEFAULT_PREFERENCES, open_projects: [] },
   trouble: null,
   surroundings: { accent: null, full_screen: false },
   local_api: LOCAL_API,

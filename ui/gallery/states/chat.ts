@@ -459,8 +459,10 @@ export const CHAT: State[] = [
   },
   {
     name: "summarising",
-    snapshot: { open: FULL_CHAT },
-    act: () => setView({ summaries: { [SOURDOUGH.id]: { done: 1, of: 3 } } }),
+    snapshot: {
+      open: FULL_CHAT,
+      summaries: [{ chat: SOURDOUGH.id, progress: { done: 1, of: 3 } }],
+    },
   },
   {
     name: "summary",
@@ -563,7 +565,11 @@ export const CHAT: State[] = [
     name: "panel-chat-standing",
     snapshot: {
       open: SOURDOUGH_CHAT,
-      preferences: { ...DEFAULT_PREFERENCES, standing_instructions: "Metric units. Short answers." },
+      preferences: {
+        ...DEFAULT_PREFERENCES,
+        open_projects: [],
+        standing_instructions: "Metric units. Short answers.",
+      },
     },
     act: () => setView({ inspector: true, inspectorPage: "chat" }),
   },

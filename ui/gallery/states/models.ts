@@ -1,4 +1,5 @@
 import type { ErrorReport, Job, JobStage } from "../../src/bridge/bindings";
+import { t } from "../../src/language/text";
 import { openModels } from "../../src/models/actions";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
@@ -33,12 +34,12 @@ const here = (id: number, stage: JobStage, more: Partial<Job>): Job =>
 /** A model in full precision, and what came of it. */
 const RAW = { models: [PROVEN_MODEL, DEMO_MODEL, RAW_MODEL] };
 
-/** Chooses from the menu of the last model. */
-const choose = async (name: string) => {
+/** Chooses from the menu of the last model what is called by a text. */
+const choose = async (id: "models-convert" | "models-details-open") => {
   await open();
   await click("model-more");
   [...document.querySelectorAll<HTMLElement>(".menu-item")]
-    .find((one) => one.textContent.includes(name))
+    .find((one) => one.textContent.includes(t(id)))
     ?.click();
 };
 
@@ -142,7 +143,7 @@ export const MODELS: State[] = [
     },
   },
   { name: "models-menu", act: () => open().then(() => click("model-more")) },
-  { name: "models-convert", act: () => choose("Convert") },
+  { name: "models-convert", act: () => choose("models-convert") },
   {
     name: "models-quality-measure",
     library: RAW,
@@ -150,7 +151,7 @@ export const MODELS: State[] = [
       measuringOutlook: () => ({ seconds: 1460, peak_bytes: 3.4e9, tokens: 48_210, disk_bytes: 4.1e9 }),
     },
     act: async () => {
-      await choose("Convert");
+      await choose("models-convert");
       await click("conversion-quality");
       await find('[data-testid="measure-outlook"]');
     },
@@ -160,7 +161,7 @@ export const MODELS: State[] = [
     library: RAW,
     answers: { qualityOffer: () => ({ text: null, offer: SIZES }) },
     act: async () => {
-      await choose("Convert");
+      await choose("models-convert");
       await click("conversion-quality");
       await find('[data-testid="quality-slider"]');
     },
@@ -185,7 +186,7 @@ export const MODELS: State[] = [
     name: "models-evidence",
     library: { models: [RAW_MODEL, DEMO_MODEL, PROVEN_MODEL] },
     act: async () => {
-      await choose("Details");
+      await choose("models-details-open");
       await click("evidence-toggle");
     },
   },

@@ -111,7 +111,20 @@ export const PROJECTS: State[] = [
     snapshot: { ...snapshot, open: { ...SOURDOUGH_CHAT, chat: about } },
     answers,
     act: async () => {
-      useStore.setState({ inspector: true, inspectorPage: "chat", openProjects: [1] });
+      const { preferences } = useStore.getState();
+      useStore.setState({
+        inspector: true,
+        inspectorPage: "chat",
+        preferences: { ...preferences, open_projects: [1] },
+      });
+    },
+  },
+  {
+    name: "project-drag",
+    snapshot,
+    answers,
+    act: async () => {
+      setView({ dragged: { id: CHATS[2]?.id ?? 0, at: { x: 96, y: 260 }, to: { project: 1 } } });
     },
   },
   {

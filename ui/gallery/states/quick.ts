@@ -16,7 +16,7 @@ export const QUICK: State[] = [
   {
     name: "quick-answered",
     quick: true,
-    snapshot: { preferences: { ...DEFAULT_PREFERENCES, quick_key: "alt_space" } },
+    snapshot: { preferences: { ...DEFAULT_PREFERENCES, open_projects: [], quick_key: "alt_space" } },
     answers: {
       sendMessage: () => ({
         chat: SOURDOUGH.id,

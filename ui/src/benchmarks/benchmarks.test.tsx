@@ -616,6 +616,7 @@ describe("side by side", () => {
         defaults: comparison().sampling,
         thinking: false,
         thinking_effort: false,
+        opens_thinking: false,
         tools: false,
         json_calls: false,
         pictures: { state: "unavailable", reason: "This model reads text alone." },

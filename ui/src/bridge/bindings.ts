@@ -72,10 +72,10 @@ export const commands = {
 	/**  Copies what leads to a message, itself included, into a chat of its own, and opens that. */
 	branchChat: (navigation: number, message: number) => typedError<OpenedChat, ErrorReport>(__TAURI_INVOKE("branch_chat", { navigation, message })),
 	/**
-	 *  Has the model summarise the older part of a chat, which stays as it is, and begins a new one with the summary and
-	 *  the latest messages. Returns that one; `None` where it was stopped before. Says on `progress` how far it is.
+	 *  Has the model begin to summarise the older part of a chat, which stays as it is. A new one begins with the summary
+	 *  and the latest messages. All windows are told how far that is, and this window what has come of it.
 	 */
-	summariseChat: (chat: number, progress: Channel<SummaryProgress>) => typedError<number | null, ErrorReport>(__TAURI_INVOKE("summarise_chat", { chat, progress })),
+	summariseChat: (chat: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("summarise_chat", { chat })),
 	/**  Stops the summary of a chat, if one is being written. */
 	stopSummary: (chat: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_summary", { chat })),
 	/**
@@ -170,6 +170,8 @@ export const commands = {
 	 *  Nothing is ever written there.
 	 */
 	chooseProjectFolder: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("choose_project_folder", { project, reading })),
+	/**  Does the same with a folder that was dropped on the window last. */
+	setDroppedProjectFolder: (project: number, folder: string, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("set_dropped_project_folder", { project, folder, reading })),
 	/**  Reads what has changed in the folder of a project since it was read last, if it has one. */
 	readProjectFolder: (project: number, reading: Channel<string[]>) => typedError<AddedFiles, ErrorReport>(__TAURI_INVOKE("read_project_folder", { project, reading })),
 	/**  Takes the folder of a project away. It is left as it is; nothing more is read of it. */
@@ -193,6 +195,11 @@ export const commands = {
 	importPrompts: () => typedError<null, ErrorReport>(__TAURI_INVOKE("import_prompts")),
 	/**  Writes all prompts into a file that the person chooses in the system's dialog. */
 	exportPrompts: () => typedError<null, ErrorReport>(__TAURI_INVOKE("export_prompts")),
+	/**
+	 *  The text on the clipboard, where there is one. It is read when a prompt is chosen that asks for it: the page could
+	 *  not read it without a question of the system's.
+	 */
+	clipboardText: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("clipboard_text")),
 	/**  What people see of a picture, as a `data:` address. */
 	pictureView: (hash: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("picture_view", { hash })),
 	/**  A picture in another detail, with what it costs then. */
@@ -389,7 +396,7 @@ export const DEFAULT_GENERATION = {"sampling":{"temperature":0.0,"top_p":1.0,"to
 
 export const DEFAULT_LOCAL_API = {"on":false,"port":3673,"needs_token":true,"network":false,"may_load":false,"rows":4,"sampling":"app","aliases":[{"name":"claude-*","model":null},{"name":"gpt-*","model":null},{"name":"chatgpt-*","model":null},{"name":"o1*","model":null},{"name":"o3*","model":null},{"name":"o4*","model":null}],"origins":[]} as const;
 
-export const DEFAULT_PREFERENCES = {"language":null,"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"quick_key":"off","menu_bar":false,"check_for_updates":"weekly","keep_read":true,"unload_after":null,"standing_instructions":"","sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general","open_folds":{"speed":false,"guesses":false,"parts":false,"time":false,"prompt":false,"memory":false,"settings":false,"chat_memory":false,"figures":false}} as const;
+export const DEFAULT_PREFERENCES = {"language":null,"appearance":"auto","zoom":100,"notifications":true,"keep_running":false,"quick_key":"off","menu_bar":false,"check_for_updates":"weekly","keep_read":true,"unload_after":null,"standing_instructions":"","sidebar_width":null,"wide":false,"wake":true,"pulse":true,"hue":"violet","settings_page":"general","open_folds":{"speed":false,"guesses":false,"parts":false,"time":false,"prompt":false,"memory":false,"settings":false,"chat_memory":false,"figures":false},"open_projects":[]} as const;
 
 export const FIRST_TEMPORARY = 2147483648 as const;
 
@@ -556,14 +563,32 @@ selected_model: string } |
 { type: "chats_trouble"; 
 /**  What is wrong, and what could take their place. */
 trouble: ChatsTrouble } | 
-/**  A chat is new in the list, or has changed. */
-{ type: "chat"; 
-/**  The chat as it stands in the list. */
-chat: ChatSummary } | 
-/**  A chat is no longer in the list. */
-{ type: "chat_gone"; 
+/**  Chats are new in the list, or have changed. */
+{ type: "chats"; 
+/**  The chats as they stand in the list. */
+chats: ChatSummary[] } | 
+/**  Chats are no longer in the list. */
+{ type: "chats_gone"; 
+/**  The chats. */
+chats: number[] } | 
+/**  The summary of a chat has come further, or none is being written any more. */
+{ type: "summary"; 
 /**  The chat. */
-chat: number } | 
+chat: number; 
+/**  How far it is; `None` where none is being written. */
+progress: SummaryProgress | null } | 
+/**  The summary of a chat that was begun in this window is written, and the chat goes on in a new one. */
+{ type: "summary_written"; 
+/**  The chat. */
+chat: number; 
+/**  The new one. */
+begun: number } | 
+/**  The summary of a chat that was begun in this window has failed. */
+{ type: "summary_failed"; 
+/**  The chat. */
+chat: number; 
+/**  Why. */
+error: ErrorReport } | 
 /**  Something was deleted, or brought back. */
 { type: "deletions"; 
 /**  What can be brought back, the last one first. */
@@ -1973,6 +1998,8 @@ export type ModelInfo = {
 	thinking: boolean,
 	/**  Whether the chat template can be told how much to think. */
 	thinking_effort: boolean,
+	/**  Whether the chat template opens the thinking of a reply by itself, so that it can be ended after so many tokens. */
+	opens_thinking: boolean,
 	/**  Whether the chat template takes tools, and writes calls in a form that is known here. */
 	tools: boolean,
 	/**  Whether it writes the arguments of calls as JSON, and not each between tags. */
@@ -2272,6 +2299,8 @@ export type Preferences = {
 	settings_page: SettingsPage,
 	/**  Which lines are open that fold. */
 	open_folds: OpenFolds,
+	/**  The projects whose chats are listed below them. */
+	open_projects: number[],
 };
 
 /**  Settings to choose by name. */
@@ -2563,6 +2592,14 @@ export type Role =
 /**  The model. */
 "assistant";
 
+/**  A summary that is being written. */
+export type RunningSummary = {
+	/**  The chat whose older part is summarised. */
+	chat: number,
+	/**  How far it is. */
+	progress: SummaryProgress,
+};
+
 /**  How the next token is drawn. Temperature 0 is greedy. */
 export type Sampling = {
 	/**  0 is greedy; otherwise logits are divided by it before the filters. At most [`MAX_TEMPERATURE`]. */
@@ -2711,6 +2748,8 @@ export type Snapshot = {
 	deleted_projects: DeletedProject[],
 	/**  What was deleted and can be brought back, the last one first. */
 	deletions: Deletion[],
+	/**  The summaries that are being written. */
+	summaries: RunningSummary[],
 	/**  The navigation that led to the open chat. */
 	navigation: number,
 	/**  The open chat; `None` is a new one. */

@@ -38,7 +38,6 @@ import {
   type Sent,
   type SettingsPage,
   type Snapshot,
-  type SummaryProgress,
   type UnsentEdit,
 } from "./bindings";
 
@@ -185,8 +184,7 @@ export const shell = {
   openChat: (navigation: number, chat: number) => answered(commands.openChat(navigation, chat)),
   showMessage: (navigation: number, message: number) => answered(commands.showMessage(navigation, message)),
   branchChat: (navigation: number, message: number) => answered(commands.branchChat(navigation, message)),
-  summarise: (chat: number, onProgress: (progress: SummaryProgress) => void) =>
-    answered(commands.summariseChat(chat, new Channel(onProgress))),
+  summarise: (chat: number) => answered(commands.summariseChat(chat)),
   stopSummary: (chat: number) => answered(commands.stopSummary(chat)),
   editReply: (navigation: number, message: number, text: string) =>
     answered(commands.editReply(navigation, message, text)),
@@ -217,6 +215,7 @@ export const shell = {
   setPrompts: (prompts: Prompt[]) => answered(commands.setPrompts(prompts)),
   importPrompts: () => answered(commands.importPrompts()),
   exportPrompts: () => answered(commands.exportPrompts()),
+  clipboardText: () => answered(commands.clipboardText()),
   addPreset: (name: string, systemPrompt: string, generation: GenerationSettings | null) =>
     answered(commands.addPreset(name, systemPrompt, generation)),
   changePreset: (preset: Preset) => answered(commands.changePreset(preset)),
@@ -245,6 +244,8 @@ export const shell = {
     answered(commands.addDroppedProjectFiles(project, files, new Channel(onReading))),
   chooseProjectFolder: (project: number, onReading: (names: string[]) => void) =>
     answered(commands.chooseProjectFolder(project, new Channel(onReading))),
+  setDroppedProjectFolder: (project: number, folder: string, onReading: (names: string[]) => void) =>
+    answered(commands.setDroppedProjectFolder(project, folder, new Channel(onReading))),
   readProjectFolder: (project: number, onReading: (names: string[]) => void) =>
     answered(commands.readProjectFolder(project, new Channel(onReading))),
   leaveProjectFolder: (project: number) => answered(commands.leaveProjectFolder(project)),

@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { useShallow } from "zustand/react/shallow";
 import type { Attachment } from "../bridge/bindings";
 import { Fold } from "../frame/Fold";
 import { t } from "../language/text";
@@ -6,13 +7,22 @@ import { Fact } from "../primitives/Fact";
 import { bytes, count, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
 import { openProject } from "../state/server";
-import { setView, useGeneration, useModel, useModelName, useStore } from "../state/store";
+import { setView, useModelName, useStore } from "../state/store";
 import { showWithVersions } from "./actions";
 import { likelyTokens, sentFiles, withFiles } from "./attachments";
-import { type Amount, contextLabel, contextParts, contextUse, lastCounted, roomLabel } from "./context";
+import {
+  type Amount,
+  contextLabel,
+  contextParts,
+  isUncounted,
+  lastCounted,
+  roomLabel,
+  toldTexts,
+} from "./context";
 import { useRepliesLabel } from "./repliesLabel";
 import { changeChatSettings } from "./settings";
 import { severalVersions, versionsLabel } from "./severalVersions";
+import { useContextUse } from "./useContextUse";
 import { useFileTokens, useTokens } from "./useTokens";
 
 /** How much room the open chat has, how replies are written in it, and what it takes and holds. */
@@ -21,7 +31,7 @@ export function ChatPage() {
   const files = useMemo(() => sentFiles(messages), [messages]);
   const tokens = useFileTokens(files);
   const amounts = files.map((file, index) => amount(tokens[index], () => withFiles("", [file])));
-  const read = lastCounted(messages);
+  const read = isUncounted(messages) ? messages.length : lastCounted(messages);
   const inContext = amounts.filter((_, index) => (files[index]?.at ?? 0) < read);
   return (
     <>
@@ -59,18 +69,8 @@ const NOTHING: string[] = [];
 
 /** How much the instructions of all chats, those of the project and the system prompt add to all that is read. */
 function useAlways(): Amount {
-  const prompt = useStore((state) => state.chatSettings.system_prompt);
-  const standing = useStore(({ preferences, chatSettings }) =>
-    chatSettings.without_standing ? "" : preferences.standing_instructions,
-  );
+  const texts = useStore(useShallow(toldTexts));
   const typing = useStore((state) => state.repliesOpen);
-  const shared = useStore((state) =>
-    state.chatSettings.without_project ? "" : (openProject(state)?.instructions ?? ""),
-  );
-  const texts = useMemo(
-    () => [standing, shared, prompt].filter((text) => text !== ""),
-    [standing, shared, prompt],
-  );
   // What is being typed is counted once it is written.
   const counted = useTokens(typing ? NOTHING : texts);
   return sum(texts.map((text, index) => amount(counted[index], () => text)));
@@ -128,11 +128,11 @@ function InProject() {
 function Room({ files }: { files: Amount }) {
   const messages = useStore((state) => state.messages);
   const name = useModelName();
-  const use = contextUse(messages, useModel(), useGeneration());
+  const use = useContextUse();
   const always = useAlways();
   if (use === null) return null;
   // Another model makes other tokens of the same words.
-  const about = messages[lastCounted(messages)]?.model !== name;
+  const about = use.about || messages[lastCounted(messages)]?.model !== name;
   const parts = contextParts(use, always, files).filter(({ tokens }) => tokens > 0);
   return (
     <section className="story" aria-label={t("chat-context")}>

@@ -16,7 +16,6 @@ import { modelBefore, shownProject, streamingReply } from "../state/server";
 import {
   setView,
   summaryReason,
-  useGeneration,
   useModel,
   useModelName,
   useReason,
@@ -25,7 +24,7 @@ import {
 } from "../state/store";
 import { send, stop } from "./actions";
 import { attachPasted, chooseAttachments, choosePictures, detach, hide, setDetail } from "./attaching";
-import { contextLabel, contextUse, roomLabel } from "./context";
+import { contextLabel, roomLabel } from "./context";
 import { setDraft } from "./drafts";
 import { FileChips } from "./Files";
 import { contextRoom, longFiles } from "./longFiles";
@@ -38,7 +37,7 @@ import { enqueue, goesFirst, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
 import { SummariseButton, SummaryNote } from "./Summarise";
 import { askTwoModels } from "./sideBySide";
-import { stopUnseenSummary } from "./summarise";
+import { useContextUse } from "./useContextUse";
 import { useFileTokens } from "./useTokens";
 import { awaitedFiles, canBeSummarised, draftKey, isTemporary } from "./view";
 import { WaitingMessages } from "./WaitingMessages";
@@ -113,16 +112,9 @@ export function Composer() {
           error={error}
           testId="action-error"
           actions={
-            <>
-              {error.code === "already_summarising" && chat !== null && (
-                <button type="button" className="button" onClick={() => stopUnseenSummary(chat)}>
-                  {t("chat-stop-summary")}
-                </button>
-              )}
-              <button type="button" className="button" onClick={() => setView({ actionError: null })}>
-                {t("chat-dismiss")}
-              </button>
-            </>
+            <button type="button" className="button" onClick={() => setView({ actionError: null })}>
+              {t("chat-dismiss")}
+            </button>
           }
         />
       )}
@@ -344,7 +336,7 @@ function ModelNote() {
 function ContextNote() {
   const messages = useStore((state) => state.messages);
   const summarising = useStore(({ chat, summaries }) => chat !== null && summaries[chat] !== undefined);
-  const use = contextUse(messages, useModel(), useGeneration());
+  const use = useContextUse();
   if (!use?.nearly || summarising) return null;
   return (
     <SignedNote
@@ -352,7 +344,11 @@ function ContextNote() {
       role="status"
       testId="context-note"
       message={roomLabel(use)}
-      hint={t("chat-tokens-used", { used: use.used, of: use.of, more: contextLabel(use) })}
+      hint={t(use.about ? "chat-tokens-used.about" : "chat-tokens-used", {
+        used: use.used,
+        of: use.of,
+        more: contextLabel(use),
+      })}
       actions={
         <>
           {canBeSummarised(messages) && <SummariseButton primary={use.full} />}

@@ -2,7 +2,7 @@ import type { GenerationSettings, ModelInfo } from "../bridge/bindings";
 import { t } from "../language/text";
 import { NumberField } from "../primitives/NumberField";
 import { radios } from "../primitives/radios";
-import { noSwitch, thinkingModes, thinkingOf, thinkingReason, thinkingWords } from "./thinking";
+import { noThinking, thinkingModes, thinkingOf, thinkingReason, thinkingWords } from "./thinking";
 
 /** The most tokens that a limit may have. */
 const MOST = 1_000_000;
@@ -45,7 +45,7 @@ export function ThinkingChoice({ thinking, model, testId, change }: Props) {
           );
         })}
       </div>
-      <p className="popover-note">{noSwitch(model) ?? thinkingWords(thinking, model)}</p>
+      <p className="popover-note">{noThinking(model) ?? thinkingWords(thinking, model)}</p>
       {thinking.mode === "tokens" && (
         <div className="fields">
           <NumberField

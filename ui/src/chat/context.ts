@@ -1,12 +1,14 @@
 import type { GenerationSettings, Message, ModelInfo } from "../bridge/bindings";
 import { locale, t } from "../language/text";
+import { openProject, type ServerState } from "../state/server";
+import { likelyTokens } from "./attachments";
 import { isSummary } from "./view";
 
 /** From this share on the context is nearly full. */
 const NEARLY = 0.8;
 
 /** How much of what the model can read the chat takes. */
-interface ContextUse {
+export interface ContextUse {
   /** Tokens of the chat, its last reply included. */
   used: number;
   /** Tokens that the model can read. */
@@ -15,6 +17,8 @@ interface ContextUse {
   reply: number;
   nearly: boolean;
   full: boolean;
+  /** Whether nobody has counted all of it. */
+  about: boolean;
 }
 
 /**
@@ -26,20 +30,46 @@ export function lastCounted(messages: Message[]): number {
   return messages.findLastIndex(({ stats, created_at }) => stats !== null && created_at >= since);
 }
 
-/** The use as the last reply counted it; null before the first one, and without a model. */
+/** Whether no reply has counted what a chat takes since its summary was written or changed. */
+export const isUncounted = (messages: Message[]): boolean =>
+  messages.some(isSummary) && lastCounted(messages) < 0;
+
+/** What a chat knows before anything is said: what all should know, what its project tells, and its system prompt. */
+export function toldTexts(state: ServerState): string[] {
+  const { preferences, chatSettings } = state;
+  const standing = chatSettings.without_standing ? "" : preferences.standing_instructions;
+  const shared = chatSettings.without_project ? "" : (openProject(state)?.instructions ?? "");
+  return [standing, shared, chatSettings.system_prompt].filter((text) => text !== "");
+}
+
+/** All that is read of the open chat where that is uncounted; nothing elsewhere. */
+export const uncountedTexts = (state: ServerState): string[] =>
+  isUncounted(state.messages) ? [...toldTexts(state), ...state.messages.map(({ text }) => text)] : [];
+
+/** The tokens of that, those of each text as `counted` or else as they are likely; null where a reply has counted. */
+export function estimate(state: ServerState, counted: (number | undefined)[] = []): number | null {
+  if (!isUncounted(state.messages)) return null;
+  const texts = uncountedTexts(state).map((text, index) => counted[index] ?? likelyTokens(text));
+  const pictures = state.messages.flatMap(({ pictures }) => pictures.map(({ tokens }) => tokens));
+  return [...texts, ...pictures].reduce((all, tokens) => all + tokens, 0);
+}
+
+/** The use as the last reply counted it, or else as it is `estimated`; null where nobody knows, and without a model. */
 export function contextUse(
   messages: Message[],
   model: ModelInfo | null,
   { max_tokens: reply }: GenerationSettings,
+  estimated: number | null = null,
 ): ContextUse | null {
   const stats = messages[lastCounted(messages)]?.stats;
-  if (!stats || !model) return null;
-  const [used, of] = [stats.prompt_tokens + stats.emitted, model.context_length];
-  return { used, of, reply, nearly: used >= NEARLY * of, full: used >= of };
+  const used = stats ? stats.prompt_tokens + stats.emitted : estimated;
+  if (used === null || !model) return null;
+  const of = model.context_length;
+  return { used, of, reply, nearly: used >= NEARLY * of, full: used >= of, about: !stats };
 }
 
 /** What comes of a context that fills, and when. */
-export function contextLabel({ used, of, reply, nearly, full }: ContextUse): string {
+export function contextLabel({ used, of, reply, nearly, full }: Omit<ContextUse, "about">): string {
   if (full) return t("chat-filling.full");
   // Far from the end that is no news: replies are seldom as long as they may be.
   if (nearly && used + reply > of) return t("chat-filling.may-end");
@@ -50,7 +80,7 @@ export function contextLabel({ used, of, reply, nearly, full }: ContextUse): str
 const wordsPerToken = (): number => (/^(?:zh|ja)/.test(locale()) ? 1.5 : 0.7);
 
 /** How much may still be written in the chat, as a sentence. */
-export const roomLabel = ({ used, of, full }: ContextUse): string =>
+export const roomLabel = ({ used, of, full }: Omit<ContextUse, "about">): string =>
   full ? t("chat-room.none") : t("chat-room", { words: roundly(wordsPerToken() * (of - used)) });
 
 /** A number of which only the first two digits are known. */

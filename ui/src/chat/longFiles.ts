@@ -2,7 +2,7 @@ import type { Attachment, Passage } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { generation, type ServerState } from "../state/server";
 import { likelyTokens } from "./attachments";
-import { contextUse } from "./context";
+import { contextUse, estimate } from "./context";
 
 /** How much of the room that a chat has left its files may fill; the rest is for the question and the reply. */
 const FILES_SHARE = 0.75;
@@ -51,7 +51,7 @@ export function longFiles(
 export function contextRoom(state: ServerState): number | null {
   if (state.engine.state !== "ready") return null;
   const { model } = state.engine;
-  const used = contextUse(state.messages, model, generation(state))?.used ?? 0;
+  const used = contextUse(state.messages, model, generation(state), estimate(state))?.used ?? 0;
   return Math.max(0, model.context_length - used);
 }
 

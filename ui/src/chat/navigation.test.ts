@@ -158,7 +158,7 @@ describe("a chat that is deleted", () => {
     const { enter } = chatsToOpen(1);
     const way = openChat(1);
     await rest();
-    dispatch({ kind: "app", event: { type: "chat_gone", chat: 1 } });
+    dispatch({ kind: "app", event: { type: "chats_gone", chats: [1] } });
     enter(1);
     await way;
     expect(state().chat).toBe(null);
@@ -168,7 +168,7 @@ describe("a chat that is deleted", () => {
     const { begin } = sending();
     const asked = send("Hello");
     await rest();
-    dispatch({ kind: "app", event: { type: "chat_gone", chat: 5 } });
+    dispatch({ kind: "app", event: { type: "chats_gone", chats: [5] } });
     begin(5);
     await asked;
     expect(state()).toMatchObject({ chat: null, messages: [] });
@@ -181,7 +181,7 @@ describe("a chat that is deleted", () => {
     useStore.setState({ chatSettings: { ...DEFAULT_CHAT_SETTINGS, system_prompt: "You are an owl." } });
     await openChat(1);
     expect(state().chatSettings).toEqual(FOX);
-    dispatch({ kind: "app", event: { type: "chat_gone", chat: 1 } });
+    dispatch({ kind: "app", event: { type: "chats_gone", chats: [1] } });
     const asked = send("Hello");
     begin(5);
     await asked;
@@ -255,7 +255,7 @@ describe("what an answer is for", () => {
     vi.spyOn(shell, "chatPage").mockImplementation(() => pages[asked++]?.promise as never);
     const page = (title: string) => ({ chats: [chatSummary(1, { title })], next: null, total: 1 });
     const lists = [listChats("a"), listChats("b")];
-    dispatch({ kind: "app", event: { type: "chat", chat: chatSummary(1) } });
+    dispatch({ kind: "app", event: { type: "chats", chats: [chatSummary(1)] } });
     pages[1].answer(page("older"));
     await rest();
     pages[2].answer(page("newer"));

@@ -119,6 +119,22 @@ describe("how much the model may think", () => {
     expect(note()).toBe("It is asked to think much.");
   });
 
+  it("can be cut short where a model always thinks, and neither be off nor be more", async () => {
+    ready({ thinking: false, opens_thinking: true });
+    const user = open();
+    const control = (mode: string) => screen.getByTestId(`thinking-control-${mode}`);
+    await user.click(control("off"));
+    await user.click(control("long"));
+    expect(chosen()).toEqual({ mode: "normal" });
+    expect(control("off").title).toContain("it always thinks");
+    expect(control("long").title).toContain("cannot be asked for more");
+    await user.click(control("brief"));
+    expect(chosen()).toEqual({ mode: "brief" });
+    expect(note()).toContain("after 1,024 tokens");
+    await user.click(control("tokens"));
+    expect(chosen()).toMatchObject({ mode: "tokens" });
+  });
+
   it("cannot be chosen for a model without a switch", async () => {
     ready({ thinking: false });
     const user = open();

@@ -22,13 +22,17 @@ export const thinkingOf = (mode: Thinking["mode"]): Thinking =>
   mode === "tokens" ? { mode, tokens: FIRST_LIMIT } : { mode };
 
 /** Why a model cannot be told how to think; null if it can, or if it is not known which one it will be. */
-export const noSwitch = (model: ModelInfo | null): string | null =>
-  model !== null && !model.thinking ? t("chat-thinking-reason.no-switch") : null;
+export const noThinking = (model: ModelInfo | null): string | null =>
+  model !== null && !model.thinking && !model.opens_thinking ? t("chat-thinking-reason.no-switch") : null;
 
 /** Why a way to think cannot be chosen for a model; null if it can. */
-export const thinkingReason = (mode: Thinking["mode"], model: ModelInfo | null): string | null =>
-  noSwitch(model) ??
-  (mode === "long" && model !== null && !model.thinking_effort ? t("chat-thinking-reason.no-more") : null);
+export function thinkingReason(mode: Thinking["mode"], model: ModelInfo | null): string | null {
+  const none = noThinking(model);
+  if (none !== null || model === null) return none;
+  // What it thinks by itself can be ended at any time.
+  if (mode === "off" && !model.thinking) return t("chat-thinking-reason.always");
+  return mode === "long" && !model.thinking_effort ? t("chat-thinking-reason.no-more") : null;
+}
 
 /** What a way to think means for a model. */
 export function thinkingWords(thinking: Thinking, model: ModelInfo | null): string {

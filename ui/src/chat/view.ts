@@ -4,7 +4,6 @@ import {
   FIRST_TEMPORARY,
   type Message,
   type MessagePicture,
-  type SummaryProgress,
   type UnsentEdit,
 } from "../bridge/bindings";
 import { t } from "../language/text";
@@ -59,8 +58,6 @@ export interface ChatView {
   held: Record<number, string>;
   /** Files that are to go with them and are not read yet. */
   pendingFiles: PendingFiles[];
-  /** How far the summaries are that are being written, by chat. */
-  summaries: Record<number, SummaryProgress>;
   /** A message is on its way to the shell. */
   sending: boolean;
   /** Why the last action on the open chat failed. */
@@ -93,7 +90,6 @@ export const CHAT_VIEW: ChatView = {
   queued: {},
   held: {},
   pendingFiles: [],
-  summaries: {},
   sending: false,
   actionError: null,
   unbegun: null,

@@ -2,9 +2,8 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
 import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
-import { createProject, loadProjectChats } from "../projects/actions";
+import { createProject, loadProjectChats, seenProject } from "../projects/actions";
 import { ProjectRow } from "../projects/ProjectRow";
-import { shownProject } from "../state/server";
 import { useStore } from "../state/store";
 import { listMore } from "./actions";
 import { ChatRow } from "./ChatRow";
@@ -29,9 +28,10 @@ export function ChatList() {
   const today = new Date().setHours(0, 0, 0, 0);
   const tag = useStore((state) => state.tag);
   const projects = useStore((state) => state.projects);
-  const openProjects = useStore((state) => state.openProjects);
+  const openProjects = useStore((state) => state.preferences.open_projects);
   const projectChats = useStore((state) => state.projectChats);
-  const shownId = useStore((state) => (screen === "chat" ? shownProject(state)?.id : undefined));
+  const shownId = useStore((state) => seenProject(state)?.id);
+  const takes = useStore((state) => state.dragged?.to?.project === null);
   const rows = useMemo(
     // Those with a tag are listed wherever they are.
     () => listRows(chats, today, tag === null ? projectRows(projects, openProjects, projectChats) : []),
@@ -76,14 +76,19 @@ export function ChatList() {
   const stop = here !== null && drawn.includes(here) ? here : drawn[0];
 
   return (
-    <div className="chat-list" data-testid="chat-list" ref={scroller}>
+    <div
+      className={takes ? "chat-list takes" : "chat-list"}
+      data-testid="chat-list"
+      data-drop="list"
+      ref={scroller}
+    >
       <div style={{ minHeight: list.getTotalSize() }}>
         <ul style={{ paddingTop: shown[0]?.start }} aria-label={t("chats-list")} onKeyDown={moveFocus}>
           {shown.map(({ index, key }) => {
             const row = rows[index];
             if (!row) return null;
             return (
-              <li key={key}>
+              <li key={key} data-drop={projectOf(row)}>
                 {"heading" in row ? (
                   <h2 className={row.ofProjects ? "projects-heading" : undefined}>
                     {row.heading}
@@ -117,6 +122,12 @@ export function ChatList() {
 /** What tells a row from the others. */
 const keyOf = (row: ListRow): number | string =>
   "chat" in row ? row.chat.id : "project" in row ? `project ${row.project.id}` : row.heading;
+
+/** The project that a chat goes into which is released over a row. */
+function projectOf(row: ListRow): number | null {
+  if ("project" in row) return row.project.id;
+  return "chat" in row && row.nested ? row.chat.project : null;
+}
 
 function NewProject() {
   return (

@@ -9,6 +9,7 @@ import { MenuButton } from "../primitives/MenuButton";
 import { setView, useStore } from "../state/store";
 import { renameChat } from "./actions";
 import { chatEntries } from "./chatMenu";
+import { pressChat } from "./dragging";
 import { NameField } from "./NameField";
 
 interface Props {
@@ -26,6 +27,7 @@ interface Props {
 /** A chat in the list. */
 export const ChatRow = memo(function ChatRow({ chat, current, writing, stop, nested = false }: Props) {
   const renaming = useStore((state) => state.renaming === chat.id);
+  const dragged = useStore((state) => state.dragged?.id === chat.id);
   const [menu, setMenu] = useState(false);
   const row = useSpotlight<HTMLButtonElement>(rowOf(chat.id));
   const title = titleOf(chat);
@@ -43,11 +45,12 @@ export const ChatRow = memo(function ChatRow({ chat, current, writing, stop, nes
       <button
         type="button"
         ref={row}
-        className={nested ? "sidebar-row nested" : "sidebar-row"}
+        className={["sidebar-row", nested && "nested", dragged && "dragged"].filter(Boolean).join(" ")}
         data-testid="chat"
         aria-current={current ? "page" : undefined}
         title={chat.tags.length === 0 ? title : `${title}\n${commas(chat.tags)}`}
         tabIndex={tabIndex}
+        onPointerDown={(event) => pressChat(event, chat.id)}
         onClick={() => openChat(chat.id)}
         onDoubleClick={() => setView({ renaming: chat.id })}
       >

@@ -17,12 +17,23 @@ export interface Export {
   pictureBytes: number;
 }
 
+/** A chat that is being dragged. */
+export interface DraggedChat {
+  id: number;
+  /** Where the mouse is, in pixels of the window. */
+  at: { x: number; y: number };
+  /** Where it would go: into a project, or out of the one that it is in; null where it would stay. */
+  to: { project: number | null } | null;
+}
+
 /** What only the page knows of the list of chats. */
 export interface ChatListView {
   /** The chat that is being renamed in the list. */
   renaming: number | null;
   /** The chat whose tags are being chosen. */
   tagging: number | null;
+  /** The chat that is being dragged in the list. */
+  dragged: DraggedChat | null;
   /** An export that waits for what becomes of its pictures. */
   exporting: Export | null;
   /** What the chats are searched for; empty while the list is shown. */
@@ -37,6 +48,7 @@ export interface ChatListView {
 export const CHAT_LIST_VIEW: ChatListView = {
   renaming: null,
   tagging: null,
+  dragged: null,
   exporting: null,
   query: "",
   searchFilter: { kind: "all" },

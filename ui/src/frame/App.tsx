@@ -8,6 +8,7 @@ import { Inspector, InspectorToggle } from "../chat/Inspector";
 import { VersionsScreen } from "../chat/VersionsScreen";
 import { RenameField, titleOf } from "../chatList/ChatRow";
 import { chatEntries } from "../chatList/chatMenu";
+import { DragGhost } from "../chatList/DragGhost";
 import { ExportSheet } from "../chatList/ExportSheet";
 import { TagsSheet } from "../chatList/TagsSheet";
 import { Trouble } from "../chatList/Trouble";
@@ -90,6 +91,7 @@ export function App({ run }: { run: Run }) {
       <Shortcuts />
       <LinkAddress />
       <DropTarget />
+      {!alone && <DragGhost />}
       <Announcer />
       {!alone && <JobAnnouncer />}
     </div>

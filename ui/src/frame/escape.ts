@@ -1,6 +1,7 @@
 import { stopReading } from "../aloud/actions";
 import { closeInspector } from "../chat/actions";
 import { searchChats } from "../chatList/actions";
+import { cancelDrag } from "../chatList/dragging";
 import { closeFind, openFind } from "../find/actions";
 import { type State, setView, useStore } from "../state/store";
 import { closeDrawer } from "./drawer";
@@ -22,6 +23,8 @@ const HEARS_ESCAPE = "[data-escape]";
 
 /** What Escape puts away, the nearest first: one thing for each press. Where nothing is left it stops the reply. */
 const CLOSABLE: readonly Closable[] = [
+  // A chat in the hand.
+  { isOpen: ({ dragged }) => dragged !== null, close: cancelDrag },
   // Popovers, menus and sheets.
   { isOpen: isCovered, close: null },
   { isOpen: (_, focused) => focused.closest(HEARS_ESCAPE) !== null, close: null },

@@ -1,19 +1,19 @@
 import { followVoices, stopReading } from "../aloud/actions";
 import type { AppEvent, Snapshot } from "../bridge/bindings";
-import { reportOf, shell } from "../bridge/bridge";
+import { reportOf, ShellError, shell } from "../bridge/bridge";
 import { chatQueue, settingsQueue } from "../bridge/serialQueue";
 import { attachDropped } from "../chat/attaching";
 import { followFiles, followPictures, followText, saveDrafts } from "../chat/drafts";
 import { followChat, openChat, readAgain } from "../chat/navigation";
 import { followQueue, takeAllBack } from "../chat/queue";
+import { goOn } from "../chat/summarise";
 import { noteDeleted } from "../chatList/deleting";
 import { importChats } from "../chatList/files";
 import { followLanguage } from "../language/load";
 import { addModels, loadLibrary } from "../models/actions";
 import type { Run } from "../palette/table";
-import { addDropped } from "../projects/actions";
+import { addDropped, seenProject } from "../projects/actions";
 import { syncDefaults, syncPreferences } from "../settings/actions";
-import { shownProject } from "../state/server";
 import { dispatch, setView, useStore } from "../state/store";
 import { showError } from "./errors";
 import { applySnapshot } from "./snapshot";
@@ -32,7 +32,7 @@ function onAppEvent(event: AppEvent, run: Run): void {
     default:
       dispatch({ kind: "app", event });
       if (event.type === "dropped") onDropped(event.folders, event.files);
-      else if (event.type === "chat_gone") onGone(event.chat);
+      else if (event.type === "chats_gone") onGone(event.chats);
       else if (event.type === "chats_trouble") leaveAlone();
       else if (event.type === "chat_changed") followChat(event.chat);
       else if (event.type === "draft_text") followText(event.chat, event.text);
@@ -42,15 +42,17 @@ function onAppEvent(event: AppEvent, run: Run): void {
       else if (event.type === "hidden") stopReading();
       else if (event.type === "action") run(event.action);
       else if (event.type === "open_chat") openChat(event.chat);
+      else if (event.type === "summary_written") goOn(event.chat, event.begun);
+      else if (event.type === "summary_failed") showError(new ShellError(event.error), event.chat);
       else if (event.type === "closing") keepTyped().then(shell.handedOver);
   }
 }
 
 /** What was said of a chat that is gone goes with it, and so does its window. */
-function onGone(chat: number): void {
+function onGone(chats: number[]): void {
   const { note, alone } = useStore.getState();
-  if (note?.about === chat) setView({ note: null });
-  if (alone === chat) leaveAlone();
+  if (note?.about !== undefined && chats.includes(note.about)) setView({ note: null });
+  if (alone !== null && chats.includes(alone)) leaveAlone();
 }
 
 /** Closes a window that shows a chat alone. */
@@ -68,8 +70,8 @@ function keepTyped(): Promise<unknown> {
 }
 
 /**
- * A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message, or to
- * the project that is shown.
+ * A folder may be a model and a JSON file holds chats; the text of every other file goes with the next message. To the
+ * page of a project all of them go.
  */
 function onDropped(folders: string[], files: string[]): void {
   // Where one chat is shown, it is meant.
@@ -77,17 +79,19 @@ function onDropped(folders: string[], files: string[]): void {
     if (files.length > 0) attachDropped(files);
     return;
   }
-  const { screen } = useStore.getState();
   // What is dropped on a project belongs to it, whatever it is called. What is not seen is not meant.
-  const project = screen === "chat" ? shownProject(useStore.getState()) : undefined;
-  const chats = project ? [] : files.filter(isJson);
+  const project = seenProject(useStore.getState());
+  if (project) {
+    addDropped(project.id, files, folders);
+    return;
+  }
+  const chats = files.filter(isJson);
   const others = files.filter((path) => !chats.includes(path));
   if (chats.length > 0) importChats(chats);
   if (folders.length > 0) addModels(folders);
   if (others.length > 0) {
     setView({ screen: "chat" });
-    if (project) addDropped(project.id, others);
-    else attachDropped(others);
+    attachDropped(others);
   }
 }
 

@@ -79,6 +79,7 @@ export const modelInfo = (path: string, more: Partial<ModelInfo> = {}): ModelInf
   defaults: useStore.getInitialState().settings.sampling,
   thinking: true,
   thinking_effort: false,
+  opens_thinking: false,
   tools: false,
   json_calls: false,
   pictures: { state: "unavailable", reason: "This model reads text alone." },

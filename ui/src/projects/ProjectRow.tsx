@@ -24,6 +24,7 @@ interface Props {
 export const ProjectRow = memo(function ProjectRow({ project, open, current, stop }: Props) {
   const { id, name, chats } = project;
   const renaming = useStore((state) => state.renamingProject === id);
+  const takes = useStore((state) => state.dragged?.to?.project === id);
   const [menu, setMenu] = useState(false);
   const row = useSpotlight<HTMLButtonElement>(`project:${id}`);
   if (renaming)
@@ -60,7 +61,7 @@ export const ProjectRow = memo(function ProjectRow({ project, open, current, sto
       <button
         type="button"
         ref={row}
-        className="sidebar-row project-row"
+        className={takes ? "sidebar-row project-row takes" : "sidebar-row project-row"}
         data-testid="project"
         aria-current={current ? "page" : undefined}
         aria-expanded={open}

@@ -1,5 +1,5 @@
 import type { AddedFiles, ChatSummary, Project } from "../bridge/bindings";
-import { shell } from "../bridge/bridge";
+import { reportOf, ShellError, shell } from "../bridge/bridge";
 import { chatQueue } from "../bridge/serialQueue";
 import { openProject as enterProject } from "../chat/navigation";
 import { isTemporary } from "../chat/view";
@@ -9,7 +9,9 @@ import { attempt, showError } from "../frame/errors";
 import { t } from "../language/text";
 import { ownError, told, why } from "../language/told";
 import { sentences } from "../primitives/format";
-import { dispatch, setView, useStore } from "../state/store";
+import { changePreferences } from "../settings/actions";
+import { shownProject } from "../state/server";
+import { dispatch, type State, setView, useStore } from "../state/store";
 
 const state = () => useStore.getState();
 
@@ -21,11 +23,17 @@ export async function openProject(project: number): Promise<void> {
   await enterProject(project);
 }
 
-/** Lists the chats of a project below it, or no longer. */
+/** Lists the chats of a project below it, or no longer. That is kept; projects that are gone are left out then. */
 export function expandProject(project: number, open: boolean): void {
-  const others = state().openProjects.filter((id) => id !== project);
-  setView({ openProjects: open ? [...others, project] : others });
+  const { open_projects } = state().preferences;
+  if (open_projects.includes(project) === open) return;
+  const others = open_projects.filter((id) => id !== project && named(id));
+  changePreferences({ open_projects: open ? [...others, project] : others });
 }
+
+/** The project whose page is seen: what is dropped on the window is for it. */
+export const seenProject = (state: State): Project | undefined =>
+  state.screen === "chat" ? shownProject(state) : undefined;
 
 /** Adds a project, shows it, and lets the person name it. */
 export const createProject = () =>
@@ -114,9 +122,35 @@ export const restoreProject = (id: number) => attempt(() => chatQueue.run(() => 
 export const addFiles = (project: number) =>
   added(project, (onReading) => shell.addProjectFiles(project, onReading));
 
-/** Adds files to a project that were dropped on the window. */
-export const addDropped = (project: number, files: string[]) =>
-  added(project, (onReading) => shell.addDroppedProjectFiles(project, files, onReading));
+/**
+ * Adds what was dropped on the window to a project: files, and a folder whose files are its own too, in the place of
+ * the one that it has. What keeps the folder out keeps none of the files out.
+ */
+export const addDropped = (project: number, files: string[], folders: string[]) =>
+  added(project, async (onReading) => {
+    const found: AddedFiles =
+      files.length > 0
+        ? await shell.addDroppedProjectFiles(project, files, onReading)
+        : { replaced: [], refused: [], notes: [] };
+    try {
+      const { notes } = await takeFolder(project, folders, onReading);
+      return { ...found, notes: [...found.notes, ...notes] };
+    } catch (error) {
+      return { ...found, refused: [...found.refused, reportOf(error)] };
+    }
+  });
+
+/** Lets the files of a folder that was dropped be those of a project too. It has one folder. */
+async function takeFolder(
+  project: number,
+  [folder, ...others]: string[],
+  onReading: (names: string[]) => void,
+): Promise<Pick<AddedFiles, "notes">> {
+  if (folder === undefined) return { notes: [] };
+  if (others.length === 0) return shell.setDroppedProjectFolder(project, folder, onReading);
+  const message = t("projects-folders", { folders: others.length + 1 });
+  throw new ShellError(ownError("project_folder", message, t("projects-folders.hint")));
+}
 
 /** Lets the person choose a folder whose files are those of a project too. */
 export const chooseFolder = (project: number) =>

@@ -2,21 +2,25 @@
 import { act, cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Message, Project, ProjectChat, ProjectFile, ProjectText } from "../bridge/bindings";
-import { shell } from "../bridge/bridge";
+import type { AppEvent, Message, ProjectChat, ProjectFile, ProjectText } from "../bridge/bindings";
+import { ShellError, shell } from "../bridge/bridge";
 import { splitFiles, withFiles } from "../chat/attachments";
 import { ChatPage } from "../chat/ChatPage";
 import { Files } from "../chat/Files";
 import { passagesOf, withPassages } from "../chat/longFiles";
 import { chatSummary, openedChat } from "../chat/samples";
 import { type ListRow, listRows, projectRows, withChat } from "../chatList/list";
+import { DropTarget } from "../frame/DropTarget";
+import { start } from "../frame/start";
 import { saveTyped } from "../frame/typedText";
 import { chatFromHere, DEFAULT_CHAT_SETTINGS, knownChat, reduce, shownProject } from "../state/server";
 import { useStore } from "../state/store";
-import { addFiles, deleteProject, moveChat } from "./actions";
+import { addFiles, deleteProject, expandProject, moveChat } from "./actions";
 import { withProjectChat } from "./list";
 import { ProjectPage } from "./ProjectPage";
+import { ProjectRow } from "./ProjectRow";
 import { ProjectSheets } from "./ProjectSheets";
+import { project } from "./samples";
 import { projectFiles, readingOf, withProjectFilesAnew } from "./texts";
 
 const initial = useStore.getInitialState();
@@ -34,17 +38,6 @@ const file = (id: number, name: string, tokens: number): ProjectFile => ({
   tokens,
   in_folder: false,
   trouble: null,
-});
-
-const project = (id: number, more: Partial<Project> = {}): Project => ({
-  id,
-  name: `Project ${id}`,
-  instructions: "",
-  settings: DEFAULT_CHAT_SETTINGS,
-  folder: null,
-  files: [],
-  chats: 0,
-  ...more,
 });
 
 const chatIn = (id: number, project: number | null, updated_at = id): ProjectChat => ({
@@ -90,6 +83,94 @@ describe("the list", () => {
     const moved = withProjectChat(before, chatSummary(3, { project: 2, updated_at: 9 }));
     expect([ids(moved[1]), ids(moved[2])]).toEqual([[5], [3, 4]]);
     expect(ids(withProjectChat(before, { id: 5, project: null })[1])).toEqual([3]);
+  });
+});
+
+describe("a project in the list", () => {
+  it("is open or not over a restart, and what is gone is not kept with that", async () => {
+    const kept = vi.spyOn(shell, "setPreferences").mockResolvedValue(null);
+    const { preferences } = state();
+    const projects = [project(1), project(2)];
+    useStore.setState({ projects, preferences: { ...preferences, open_projects: [7, 2] } });
+    expandProject(2, true);
+    expect(kept).not.toHaveBeenCalled();
+    render(<ProjectRow project={project(1)} open={false} current stop />);
+    await userEvent.click(screen.getByTestId("project"));
+    expect(kept.mock.lastCall?.[0].open_projects).toEqual([2, 1]);
+    await userEvent.keyboard("{ArrowLeft}");
+    expect(kept.mock.lastCall?.[0].open_projects).toEqual([2]);
+    expect(state().preferences.open_projects).toEqual([2]);
+  });
+
+  it("is marked while it takes a chat that is dragged", () => {
+    const dragged = { id: 5, at: { x: 0, y: 0 }, to: { project: 1 } };
+    useStore.setState({ projects: [project(1), project(2)], dragged });
+    render([1, 2].map((id) => <ProjectRow key={id} project={project(id)} open current={false} stop />));
+    expect(screen.getAllByTestId("project").map((row) => row.classList.contains("takes"))).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
+
+describe("what is dropped on the window", () => {
+  let tell = (_: AppEvent) => {};
+  const drop = (folders: string[], files: string[]) => tell({ type: "dropped", folders, files });
+  const said = (notes: string[]) => ({ replaced: [], refused: [], notes });
+  const spies = () => ({
+    folders: vi.spyOn(shell, "setDroppedProjectFolder").mockResolvedValue(said(["Only 500 files are read."])),
+    files: vi.spyOn(shell, "addDroppedProjectFiles").mockResolvedValue(said([])),
+    models: vi.spyOn(shell, "importModel").mockRejectedValue(new Error("no model")),
+  });
+  beforeEach(async () => {
+    vi.spyOn(shell, "watch").mockImplementation(async (onEvent) => {
+      tell = onEvent;
+      throw new Error("no snapshot");
+    });
+    vi.spyOn(shell, "library").mockRejectedValue(new Error("no library"));
+    await start(() => false);
+    useStore.setState({
+      projects: [project(1, { name: "Forest" })],
+      newIn: 1,
+      screen: "chat",
+      dragging: true,
+    });
+  });
+
+  it("goes to the project whose page is seen: files, and a folder in the place of its own", async () => {
+    const { folders, files, models } = spies();
+    render(<DropTarget />);
+    expect(screen.getByTestId("drop-target").textContent).toContain("add them to “Forest”");
+    drop(["/notes"], ["/a.json"]);
+    await vi.waitFor(() => expect(state().note?.text).toBe("Only 500 files are read."));
+    expect(folders.mock.calls.map(([id, path]) => [id, path])).toEqual([[1, "/notes"]]);
+    expect(files.mock.calls.map(([id, paths]) => [id, paths])).toEqual([[1, ["/a.json"]]]);
+    expect(models).not.toHaveBeenCalled();
+  });
+
+  it("is refused where it is more than one folder, but for its files", async () => {
+    const { folders, files } = spies();
+    drop(["/notes", "/plans"], ["/a.txt"]);
+    await vi.waitFor(() =>
+      expect(state().actionError?.message).toBe("A project has one folder, and these are 2."),
+    );
+    expect(files).toHaveBeenCalledTimes(1);
+    expect(folders).not.toHaveBeenCalled();
+    const report = { code: "project_folder", message: "It is closed.", hint: "Open it." };
+    folders.mockRejectedValue(new ShellError(report));
+    drop(["/closed"], []);
+    await vi.waitFor(() => expect(state().actionError?.message).toBe("It is closed."));
+    expect(state().readingFiles).toEqual({});
+  });
+
+  it("is a model elsewhere", async () => {
+    const { folders, models } = spies();
+    useStore.setState({ screen: "models" });
+    render(<DropTarget />);
+    expect(screen.getByTestId("drop-target").textContent).toContain("the folder of a model");
+    drop(["/notes"], []);
+    await vi.waitFor(() => expect(models.mock.calls).toEqual([["/notes"]]));
+    expect(folders).not.toHaveBeenCalled();
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Attachment, ChatSettings, Message, Project, ProjectFile } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { likelyTokens, sentFiles, splitFiles, withFiles } from "../chat/attachments";
-import { lastCounted } from "../chat/context";
+import { isUncounted, lastCounted } from "../chat/context";
 import { contextRoom, passagesOf, withPassages } from "../chat/longFiles";
 import { openProject, shownProject } from "../state/server";
 import { useStore } from "../state/store";
@@ -66,6 +66,8 @@ async function askedIn(chat: number | null): Promise<Asked> {
 
 /** How many tokens are read before the files of a project that no reply has counted yet. */
 function uncounted({ settings, messages }: Asked, project: Project, said: string[]): number {
+  // The room that is left is estimated with all that is there already.
+  if (isUncounted(messages)) return said.reduce((all, text) => all + likelyTokens(text), 0);
   const counted = lastCounted(messages);
   const instructions = settings.without_standing ? "" : state().preferences.standing_instructions;
   const told = counted >= 0 ? [] : [instructions, project.instructions, settings.system_prompt];

@@ -1,7 +1,5 @@
 /** What only the page knows of projects. */
 export interface ProjectsView {
-  /** The projects whose chats are listed below them. */
-  openProjects: number[];
   /** The project that is being renamed in the list. */
   renamingProject: number | null;
   /** The chat that is being moved to a project. */
@@ -16,7 +14,6 @@ export interface ProjectsView {
 
 /** As the window opens. */
 export const PROJECTS_VIEW: ProjectsView = {
-  openProjects: [],
   renamingProject: null,
   moving: null,
   deletingProject: null,

@@ -2,19 +2,34 @@ import type { Prompt } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { setDraft } from "../chat/drafts";
 import { draftKey } from "../chat/view";
+import { showError } from "../frame/errors";
 import { attempt } from "../settings/actions";
 import { setView, useStore } from "../state/store";
-import { askedFor, nextPlace, variablesOf } from "./text";
+import { askedFor, CLIPBOARD, filledIn, nextPlace, variablesOf } from "./text";
 
 const state = () => useStore.getState();
 
 /** The field of the composer, which is there while the chat is shown. */
 const field = () => document.querySelector<HTMLTextAreaElement>("[data-testid=composer]");
 
-/** Puts a prompt into the message: where `found`, in the place of what was typed for that, else after what is there. */
-export function insertPrompt({ text }: Prompt, found = false): void {
-  const { chat, drafts } = state();
-  setView({ screen: "chat", filling: { chat, names: variablesOf(text) } });
+/** Which prompt was chosen last: one that waits for the clipboard gives way to it. */
+let chosen = 0;
+
+/**
+ * Puts a prompt into the message: where `found`, in the place of what was typed for that, else after what is there.
+ * What is on the clipboard stands in it by then, if it asks for that.
+ */
+export async function insertPrompt(prompt: Prompt, found = false): Promise<void> {
+  chosen += 1;
+  const mine = chosen;
+  const { chat } = state();
+  const all = variablesOf(prompt.text);
+  const copied = all.includes(CLIPBOARD) ? await copiedText() : null;
+  if (mine !== chosen || state().chat !== chat) return;
+  const text = copied === null ? prompt.text : filledIn(prompt.text, CLIPBOARD, copied);
+  const names = copied === null ? all : all.filter((name) => name !== CLIPBOARD);
+  const { drafts } = state();
+  setView({ screen: "chat", filling: { chat, names } });
   const typed = drafts[draftKey(chat)] ?? "";
   const before = !(found && askedFor(typed) !== null) && typed.trim() !== "" ? `${typed.trimEnd()}\n\n` : "";
   setDraft(before + text);
@@ -23,6 +38,16 @@ export function insertPrompt({ text }: Prompt, found = false): void {
     field()?.focus();
     if (!selectNext(before.length)) field()?.setSelectionRange(-1, -1);
   });
+}
+
+/** The text on the clipboard; null where there is none, or where it cannot be read, which is said. */
+async function copiedText(): Promise<string | null> {
+  try {
+    return await shell.clipboardText();
+  } catch (error) {
+    showError(error);
+    return null;
+  }
 }
 
 /** Selects what is to be filled in next, from a place in the message on; says whether there is anything. */

@@ -1,13 +1,14 @@
 // @vitest-environment happy-dom
-import { cleanup, render, screen } from "@testing-library/react";
+import { act, cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Prompt } from "../bridge/bindings";
-import { shell } from "../bridge/bridge";
+import { ShellError, shell } from "../bridge/bridge";
 import { Composer } from "../chat/Composer";
 import { dispatch, useStore } from "../state/store";
+import { insertPrompt } from "./actions";
 import { PromptsPage } from "./PromptsPage";
-import { askedFor, examples, matching, nextPlace, summaryOf, variablesOf } from "./text";
+import { askedFor, examples, filledIn, matching, nextPlace, summaryOf, variablesOf } from "./text";
 
 const initial = useStore.getInitialState();
 const TRANSLATE: Prompt = {
@@ -41,6 +42,10 @@ describe("a prompt's text", () => {
     expect(nextPlace(TRANSLATE.text, names, 17)).toEqual({ from: 19, to: 29 });
     expect(nextPlace(TRANSLATE.text, names, 43)).toEqual({ from: 5, to: 17 });
     expect(nextPlace("{{other}}", names, 0)).toBe(null);
+  });
+
+  it("is filled in as it stands", () => {
+    expect(filledIn("{{a}} {{ a }} {{b}} a", "a", "$& {{b}}")).toBe("$& {{b}} $& {{b}} {{b}} a");
   });
 
   it("is looked for behind a slash alone", () => {
@@ -80,6 +85,58 @@ describe("the composer", () => {
     // Nothing is left to fill in, so the key leads on.
     await user.keyboard("{Tab}");
     expect(document.activeElement).not.toBe(field());
+  });
+
+  describe("with a prompt that asks for the clipboard", () => {
+    const ASKS: Prompt = { name: "Tell", description: "", text: "In {{ language }}:\n{{clipboard}}" };
+    const choose = async () => {
+      useStore.setState({ prompts: [ASKS, STORY] });
+      const user = userEvent.setup();
+      render(<Composer />);
+      await user.click(field());
+      await user.keyboard("/tell{Enter}");
+      return user;
+    };
+
+    it("has its text there, and the next place is to be filled in", async () => {
+      const read = vi.spyOn(shell, "clipboardText").mockResolvedValue("Owls cost $& 5.\n");
+      const user = await choose();
+      await vi.waitFor(() => expect(field().value).toBe("In {{ language }}:\nOwls cost $& 5.\n"));
+      expect(read).toHaveBeenCalledTimes(1);
+      await vi.waitFor(() => expect(selected()).toBe("{{ language }}"));
+      await user.keyboard("French{Tab}");
+      expect(document.activeElement).not.toBe(field());
+    });
+
+    it("leaves the place to be filled in where there is none, and says why where it cannot be read", async () => {
+      const read = vi.spyOn(shell, "clipboardText").mockResolvedValue(null);
+      const user = await choose();
+      await vi.waitFor(() => expect(field().value).toBe(ASKS.text));
+      await vi.waitFor(() => expect(selected()).toBe("{{ language }}"));
+      await user.keyboard("French{Tab}");
+      expect(selected()).toBe("{{clipboard}}");
+      expect(useStore.getState().actionError).toBe(null);
+      const report = { code: "clipboard_unavailable", message: "It is held.", hint: "" };
+      read.mockRejectedValue(new ShellError(report));
+      await insertPrompt(ASKS);
+      expect(field().value).toContain(ASKS.text);
+      expect(useStore.getState().actionError?.message).toBe("It is held.");
+    });
+
+    it("gives way to what is chosen meanwhile, and reads nothing for others", async () => {
+      let answer = (_: string) => {};
+      const read = vi.spyOn(shell, "clipboardText").mockReturnValue(
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+      );
+      await choose();
+      await act(() => insertPrompt(STORY, true));
+      answer("Owls.");
+      await act(async () => {});
+      expect(field().value).toBe(STORY.text);
+      expect(read).toHaveBeenCalledTimes(1);
+    });
   });
 
   it("is left alone with Escape, and where nothing fits", async () => {

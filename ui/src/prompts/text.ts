@@ -5,6 +5,9 @@ import { ranked } from "../palette/ranked";
 /** What stands for something to be filled in: `{{name}}`. */
 const VARIABLE = /\{\{[ \t]*([^{}\n]{1,60}?)[ \t]*\}\}/g;
 
+/** The name of what is filled in with the text on the clipboard. */
+export const CLIPBOARD = "clipboard";
+
 /** A place in a text that is to be filled in. */
 export interface Place {
   from: number;
@@ -15,6 +18,10 @@ export interface Place {
 export const variablesOf = (text: string): string[] => [
   ...new Set([...text.matchAll(VARIABLE)].map(([, name]) => name as string)),
 ];
+
+/** A text with `value` in all places of one name. */
+export const filledIn = (text: string, name: string, value: string): string =>
+  text.replace(VARIABLE, (place, found) => (found === name ? value : place));
 
 /** The next place of one of `names` from `from` on, round the end; null where there is none any more. */
 export function nextPlace(text: string, names: readonly string[], from: number): Place | null {

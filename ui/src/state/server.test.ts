@@ -247,6 +247,7 @@ describe("the window", () => {
       draft: { text: "", files: [], pictures: [] },
       navigation: 3,
       deletions: [],
+      summaries: [{ chat: 1, progress: { done: 1, of: 3 } }],
       settings,
       reveal_drafts: true,
       preferences,
@@ -263,13 +264,14 @@ describe("the window", () => {
     expect(reduce(under, again).chat, "what is asked for on the way there is older").toBe(1);
     expect(reduce(reduce(under, { kind: "navigation failed" }), again).chat).toBe(null);
     expect(shown).not.toHaveProperty("selected_model");
+    expect(shown.summaries).toEqual({ 1: { done: 1, of: 3 } });
     const models = [{ path: "/m", name: "m", built_in: false }];
     const error = { code: "chats_corrupt", message: "The chats are damaged.", hint: "Restore." };
     const trouble = { error, backups: [] };
     const changed = [
       { kind: "app", event: { type: "chats_trouble", trouble } },
       { kind: "app", event: { type: "models", models, selected_model: "/m" } },
-      { kind: "app", event: { type: "chat", chat: chatSummary(1, { title: "Named" }) } },
+      { kind: "app", event: { type: "chats", chats: [chatSummary(1, { title: "Named" })] } },
       { kind: "app", event: { type: "settings", settings: { ...settings, max_tokens: 5 } } },
       { kind: "app", event: { type: "preferences", preferences: { ...preferences, zoom: 125 } } },
       { kind: "app", event: { type: "surroundings", surroundings: { accent: null, full_screen: false } } },
@@ -316,11 +318,40 @@ describe("the window", () => {
 
   it("closes a chat that is gone, and knows the name of one that was just begun", () => {
     const begun = sent(7, message(1, "user", null), streaming(2, 1));
-    const listed: Change = { kind: "app", event: { type: "chat", chat: chatSummary(7) } };
+    const listed: Change = { kind: "app", event: { type: "chats", chats: [chatSummary(7)] } };
     expect(replay(listed, begun).about?.id).toBe(7);
     expect(replay(begun, listed).about?.id).toBe(7);
-    const gone: Change = { kind: "app", event: { type: "chat_gone", chat: 7 } };
+    const gone: Change = { kind: "app", event: { type: "chats_gone", chats: [7] } };
     expect(replay(listed, begun, gone)).toMatchObject({ chat: null, about: null, messages: [], chats: [] });
+  });
+
+  it("hears of all chats of a project at once", () => {
+    const all = [1, 2, 3].map((id) => chatSummary(id));
+    const listed: Change = { kind: "app", event: { type: "chats", chats: all } };
+    const project: Change = { kind: "project chats", project: 4, chats: [] };
+    const moved = all.map((chat) => ({ ...chat, project: 4 }));
+    const entered: Change = { kind: "app", event: { type: "chats", chats: moved } };
+    const inside = replay(listed, project, opened(2), entered);
+    expect(inside).toMatchObject({ chat: 2, about: { project: 4 }, chats: [], listChanges: 2 });
+    expect(inside.projectChats[4]?.map(({ chat }) => chat.id).sort()).toEqual([1, 2, 3]);
+    const gone: Change = { kind: "app", event: { type: "chats_gone", chats: [1, 2] } };
+    const left = reduce(inside, gone);
+    expect(left).toMatchObject({ chat: null, listChanges: 3, navigation: { deleted: [1, 2] } });
+    expect(left.projectChats[4]?.map(({ chat }) => chat.id)).toEqual([3]);
+  });
+
+  it("knows how far each summary is, until it is over", () => {
+    const told = (chat: number, progress: { done: number; of: number } | null): Change => ({
+      kind: "app",
+      event: { type: "summary", chat, progress },
+    });
+    const both = replay(
+      told(1, { done: 0, of: 2 }),
+      told(2, { done: 0, of: 0 }),
+      told(1, { done: 1, of: 2 }),
+    );
+    expect(both.summaries).toEqual({ 1: { done: 1, of: 2 }, 2: { done: 0, of: 0 } });
+    expect(reduce(both, told(1, null)).summaries).toEqual({ 2: { done: 0, of: 0 } });
   });
 
   it("writes as the chat says, and else as the app does", () => {

@@ -29,6 +29,7 @@ import {
   type ReplyEvent,
   type Sent,
   type Snapshot,
+  type SummaryProgress,
   type Surroundings,
   type Tag,
   type UpdateState,
@@ -101,6 +102,8 @@ export interface ServerState {
   tags: Tag[];
   /** What was deleted and can be brought back, the last one first. */
   deletions: Deletion[];
+  /** How far the summaries are that are being written, by chat. */
+  summaries: Record<number, SummaryProgress>;
   /** How often the list of chats was told to change. */
   listChanges: number;
   navigation: Navigation;
@@ -182,6 +185,7 @@ export const INITIAL_SERVER_STATE: ServerState = {
   tag: null,
   tags: [],
   deletions: [],
+  summaries: {},
   listChanges: 0,
   navigation: { latest: 0, current: 0, pending: false, deleted: [] },
   chat: null,
@@ -190,7 +194,7 @@ export const INITIAL_SERVER_STATE: ServerState = {
   versions: {},
   questionsSent: 0,
   settings: { ...DEFAULT_GENERATION, stop: [...DEFAULT_GENERATION.stop] },
-  preferences: DEFAULT_PREFERENCES,
+  preferences: { ...DEFAULT_PREFERENCES, open_projects: [] },
   surroundings: { accent: null, full_screen: false },
   local_api: INITIAL_LOCAL_API,
   updates: { state: "off" },
@@ -238,6 +242,7 @@ export function reduce(state: ServerState, change: Change): ServerState {
         deleted_presets: deletedPresets,
         deleted_projects: deletedProjects,
         chats: page,
+        summaries,
         open,
         navigation,
         draft: _,
@@ -250,6 +255,7 @@ export function reduce(state: ServerState, change: Change): ServerState {
         revealDrafts,
         deletedPresets,
         deletedProjects,
+        summaries: Object.fromEntries(summaries.map(({ chat, progress }) => [chat, progress])),
         // What was asked for before may be of other chats.
         projectChats: {},
         chats: page.chats,
@@ -324,23 +330,36 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
       return { ...state, models: event.models, selectedModel: event.selected_model };
     case "chats_trouble":
       return { ...state, trouble: event.trouble };
-    case "chat": {
-      const about = event.chat.id === state.chat ? event.chat : state.about;
+    case "chats": {
+      const about = event.chats.find(({ id }) => id === state.chat) ?? state.about;
       const complete = state.moreChats === null;
-      const chats = withChat(state.chats, event.chat, state.tag, complete);
-      const projectChats = withProjectChat(state.projectChats, event.chat);
+      let { chats, projectChats } = state;
+      for (const chat of event.chats) {
+        chats = withChat(chats, chat, state.tag, complete);
+        projectChats = withProjectChat(projectChats, chat);
+      }
       return { ...state, about, chats, projectChats, listChanges: state.listChanges + 1 };
     }
-    case "chat_gone": {
+    case "chats_gone": {
       const { navigation } = state;
+      let { chats, projectChats } = state;
+      for (const id of event.chats) {
+        chats = withoutChat(chats, id);
+        projectChats = withProjectChat(projectChats, { id, project: null });
+      }
       const next = {
         ...state,
-        chats: withoutChat(state.chats, event.chat),
-        projectChats: withProjectChat(state.projectChats, { id: event.chat, project: null }),
+        chats,
+        projectChats,
         listChanges: state.listChanges + 1,
-        navigation: { ...navigation, deleted: [...navigation.deleted, event.chat] },
+        navigation: { ...navigation, deleted: [...navigation.deleted, ...event.chats] },
       };
-      return event.chat === state.chat ? withNewChat(next) : next;
+      return state.chat !== null && event.chats.includes(state.chat) ? withNewChat(next) : next;
+    }
+    case "summary": {
+      const { [event.chat]: _, ...others } = state.summaries;
+      const summaries = event.progress === null ? others : { ...others, [event.chat]: event.progress };
+      return { ...state, summaries };
     }
     case "deletions":
       return { ...state, deletions: event.deletions };
@@ -380,6 +399,8 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
     case "chat_deleted":
     case "hidden":
     case "open_chat":
+    case "summary_written":
+    case "summary_failed":
       return state;
   }
 }

@@ -496,6 +496,7 @@ mod tests {
             defaults: Sampling::default(),
             thinking: false,
             thinking_effort: false,
+            opens_thinking: false,
             tools: false,
             json_calls: false,
             pictures: Box::default(),

@@ -174,6 +174,7 @@ pub fn model_info(
         defaults: sampling_defaults(dir)?,
         thinking,
         thinking_effort: false,
+        opens_thinking: false,
         tools: false,
         json_calls: false,
         pictures: Box::new(picture_input(layout)),

@@ -96,6 +96,7 @@ impl Prepared {
             VisionPlan::Unavailable(reason) => Err(reason.as_str()),
         };
         let prompter = Prompter::new(tokenizer, template).with_pictures(picture_token);
+        info.opens_thinking = prompter.opens_thinking();
         Ok(Self { config, layout, draft_model: None, info, own_notes, prompter, stop_ids, xtc_exempt })
     }
 

@@ -7,7 +7,7 @@ use crate::{
     ActionId, Attachment, BranchMessage, ChatPage, ChatSummary, ChatsBackup, DeletedProject, Deletion,
     DeletionId, Draft, ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi,
     Looked, MessagePicture, ModelInfo, OpenedChat, Preferences, Preset, Project, Prompt, Provenance,
-    ReplyStats, Role, Tag, UpdateState,
+    ReplyStats, Role, RunningSummary, SummaryProgress, Tag, UpdateState,
 };
 
 /// Names a chat in the store.
@@ -158,6 +158,8 @@ pub struct Snapshot {
     pub deleted_projects: Vec<DeletedProject>,
     /// What was deleted and can be brought back, the last one first.
     pub deletions: Vec<Deletion>,
+    /// The summaries that are being written.
+    pub summaries: Vec<RunningSummary>,
     /// The navigation that led to the open chat.
     pub navigation: u32,
     /// The open chat; `None` is a new one.
@@ -210,15 +212,36 @@ pub enum AppEvent {
         /// What is wrong, and what could take their place.
         trouble: ChatsTrouble,
     },
-    /// A chat is new in the list, or has changed.
-    Chat {
-        /// The chat as it stands in the list.
-        chat: ChatSummary,
+    /// Chats are new in the list, or have changed.
+    Chats {
+        /// The chats as they stand in the list.
+        chats: Vec<ChatSummary>,
     },
-    /// A chat is no longer in the list.
-    ChatGone {
+    /// Chats are no longer in the list.
+    ChatsGone {
+        /// The chats.
+        chats: Vec<ChatId>,
+    },
+    /// The summary of a chat has come further, or none is being written any more.
+    Summary {
         /// The chat.
         chat: ChatId,
+        /// How far it is; `None` where none is being written.
+        progress: Option<SummaryProgress>,
+    },
+    /// The summary of a chat that was begun in this window is written, and the chat goes on in a new one.
+    SummaryWritten {
+        /// The chat.
+        chat: ChatId,
+        /// The new one.
+        begun: ChatId,
+    },
+    /// The summary of a chat that was begun in this window has failed.
+    SummaryFailed {
+        /// The chat.
+        chat: ChatId,
+        /// Why.
+        error: ErrorReport,
     },
     /// Something was deleted, or brought back.
     Deletions {

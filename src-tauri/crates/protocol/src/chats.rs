@@ -198,6 +198,15 @@ pub struct SummaryProgress {
     pub of: u32,
 }
 
+/// A summary that is being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct RunningSummary {
+    /// The chat whose older part is summarised.
+    pub chat: ChatId,
+    /// How far it is.
+    pub progress: SummaryProgress,
+}
+
 /// A piece of a snippet. The pieces in order are its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct SnippetPart {

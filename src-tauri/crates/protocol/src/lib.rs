@@ -44,8 +44,8 @@ pub use chats::{
     Attached, Attachment, Beginning, BranchMessage, ChatCursor, ChatOrigin, ChatPage, ChatSettings,
     ChatSummary, ChatsBackup, Deletion, DeletionId, Destination, Draft, ExportFormat, ExportReport, Exported,
     ExportedPictures, FoundChat, FoundMessage, ImportReport, Imported, OpenedChat, Passage, PastedFile,
-    PictureSize, Preset, PresetId, Prompt, SearchCounts, SearchFilter, SearchResults, SearchScope, Searched,
-    SnippetPart, SummaryProgress, Tag, TagPlaces, UnseenReply, UnsentEdit,
+    PictureSize, Preset, PresetId, Prompt, RunningSummary, SearchCounts, SearchFilter, SearchResults,
+    SearchScope, Searched, SnippetPart, SummaryProgress, Tag, TagPlaces, UnseenReply, UnsentEdit,
 };
 pub use constraint::{CallRule, Constraint, Format};
 pub use conversion::{

@@ -51,6 +51,9 @@ pub struct ModelInfo {
     /// Whether the chat template can be told how much to think.
     #[serde(default)]
     pub thinking_effort: bool,
+    /// Whether the chat template opens the thinking of a reply by itself, so that it can be ended after so many tokens.
+    #[serde(default)]
+    pub opens_thinking: bool,
     /// Whether the chat template takes tools, and writes calls in a form that is known here.
     #[serde(default)]
     pub tools: bool,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::UpdateCheck;
+use crate::{ProjectId, UpdateCheck};
 
 /// Light or dark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
@@ -153,6 +153,8 @@ pub struct Preferences {
     pub settings_page: SettingsPage,
     /// Which lines are open that fold.
     pub open_folds: OpenFolds,
+    /// The projects whose chats are listed below them.
+    pub open_projects: Vec<ProjectId>,
 }
 
 impl Default for Preferences {
@@ -177,6 +179,7 @@ impl Default for Preferences {
             hue: GuessHue::Violet,
             settings_page: SettingsPage::General,
             open_folds: OpenFolds::default(),
+            open_projects: Vec::new(),
         }
     }
 }

@@ -225,6 +225,7 @@ const LAYERS: Layers = Layers {
                         "benchmarks",
                         "blocking",
                         "chat_windows",
+                        "clipboard",
                         "conversations",
                         "crash_reports",
                         "desktop",

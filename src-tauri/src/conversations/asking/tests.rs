@@ -43,10 +43,11 @@ async fn a_question_is_answered_and_kept() {
     assert_eq!(open.chat.id, sent.chat);
     let shown: Vec<_> = open.messages.into_iter().map(|shown| shown.message).collect();
     assert_eq!(shown, [sent.messages[0].message.clone(), message.clone()]);
-    let AppEvent::Chat { chat } = changes.recv().await.unwrap() else {
+    let AppEvent::Chats { chats } = changes.recv().await.unwrap() else {
         panic!("the chat is new in the list")
     };
-    assert_eq!((chat.id, chat.title.as_str()), (sent.chat, QUESTION));
+    let chats: Vec<_> = chats.iter().map(|chat| (chat.id, chat.title.as_str())).collect();
+    assert_eq!(chats, [(sent.chat, QUESTION)]);
 
     let (channel, mut events) = page();
     let follow_up =

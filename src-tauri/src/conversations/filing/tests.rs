@@ -38,8 +38,9 @@ async fn change(changes: &mut UnboundedReceiver<AppEvent>) -> AppEvent {
 /// What the window is told next about a chat in the list.
 async fn told(changes: &mut UnboundedReceiver<AppEvent>) -> ChatSummary {
     loop {
-        if let AppEvent::Chat { chat } = change(changes).await {
-            return chat;
+        if let AppEvent::Chats { mut chats } = change(changes).await {
+            assert_eq!(chats.len(), 1);
+            return chats.remove(0);
         }
     }
 }

@@ -9,6 +9,7 @@ use tokio::time::timeout;
 use super::*;
 use crate::app::App;
 use crate::conversations::pictures::Conversation;
+use crate::events::MAIN_WINDOW;
 use crate::testing::{Running, TIMEOUT, page, rest, running};
 
 /// A chat of so many turns of about 500 tokens; `asked`: without an answer to the last question.
@@ -47,16 +48,48 @@ fn texts(messages: &[BranchMessage]) -> Vec<(Role, &str)> {
     messages.iter().map(|shown| (shown.message.role, shown.message.text.as_str())).collect()
 }
 
-/// Begins a summary, and waits until its first piece is read.
-async fn begun(
-    app: &Arc<App>,
-    chat: ChatId,
-) -> (tokio::task::JoinHandle<Result<Option<ChatId>, ErrorReport>>, UnboundedReceiver<SummaryProgress>) {
-    let (channel, mut told) = page();
-    let conversations = Arc::clone(&app.conversations);
-    let task = tokio::spawn(async move { conversations.summarise(chat, channel).await });
-    timeout(TIMEOUT, told.recv()).await.unwrap().unwrap();
-    (task, told)
+/// Begins a summary in the main window, and returns what that window is told.
+async fn begun(app: &App, chat: ChatId) -> UnboundedReceiver<AppEvent> {
+    let (window, told) = page();
+    app.events.subscribe(MAIN_WINDOW, window);
+    app.conversations.summarise(chat, MAIN_WINDOW).await.unwrap();
+    told
+}
+
+/// Waits until a piece of a summary is read.
+async fn is_read(told: &mut UnboundedReceiver<AppEvent>) {
+    loop {
+        match timeout(TIMEOUT, told.recv()).await.unwrap().unwrap() {
+            AppEvent::Summary { progress: Some(SummaryProgress { of: 1.., .. }), .. } => return,
+            event @ AppEvent::SummaryFailed { .. } => panic!("{event:?}"),
+            _ => {}
+        }
+    }
+}
+
+/// How far the window is told that a summary is, each time; and what has come of it.
+async fn end(told: &mut UnboundedReceiver<AppEvent>) -> (Vec<SummaryProgress>, Option<AppEvent>) {
+    let (mut progress, mut come) = (Vec::new(), None);
+    loop {
+        match timeout(TIMEOUT, told.recv()).await.unwrap().unwrap() {
+            AppEvent::Summary { progress: Some(more), .. } => progress.push(more),
+            AppEvent::Summary { progress: None, .. } => return (progress, come),
+            event @ (AppEvent::SummaryWritten { .. } | AppEvent::SummaryFailed { .. }) => come = Some(event),
+            _ => {}
+        }
+    }
+}
+
+/// The chat that one goes on in whose summary is written.
+fn written(come: Option<AppEvent>) -> ChatId {
+    let Some(AppEvent::SummaryWritten { begun, .. }) = come else { panic!("{come:?}") };
+    begun
+}
+
+/// Why a summary has failed.
+fn failed(come: Option<AppEvent>) -> ErrorReport {
+    let Some(AppEvent::SummaryFailed { error, .. }) = come else { panic!("{come:?}") };
+    error
 }
 
 #[tokio::test]
@@ -64,9 +97,10 @@ async fn a_chat_that_is_longer_than_the_context_goes_on_behind_a_summary() {
     let Running { app, .. } = &running().await;
     let chat = long_chat(app, 16, false).await;
     let before = opened(app, chat).await;
-    let (channel, mut told) = page();
-    let new = app.conversations.summarise(chat, channel).await.unwrap().unwrap();
-    let told: Vec<SummaryProgress> = std::iter::from_fn(|| told.try_recv().ok()).collect();
+    let (told, come) = end(&mut begun(app, chat).await).await;
+    let new = written(come);
+    let [begins, told @ ..] = &told[..] else { panic!("it is told that it begins") };
+    assert_eq!(*begins, SummaryProgress { done: 0, of: 0 });
     assert!(told.len() > 1, "{told:?}");
     let of = told.len() as u32;
     assert!(
@@ -111,8 +145,7 @@ async fn a_question_that_had_no_room_is_answered_in_the_new_chat() {
     let Running { app, .. } = &running().await;
     let chat = long_chat(app, 12, true).await;
     let before = opened(app, chat).await;
-    let (channel, _told) = page();
-    let new = app.conversations.summarise(chat, channel).await.unwrap().unwrap();
+    let new = written(end(&mut begun(app, chat).await).await.1);
     timeout(TIMEOUT, app.conversations.replies.all_ended()).await.unwrap();
     let after = opened(app, new).await;
     let [.., question, reply] = &after.messages[..] else { panic!("{after:?}") };
@@ -126,9 +159,9 @@ async fn a_summary_that_is_stopped_leaves_nothing() {
     let Running { app, .. } = &running().await;
     let chat = long_chat(app, 16, false).await;
     let before = opened(app, chat).await;
-    let (task, _told) = begun(app, chat).await;
-    let (channel, _) = page();
-    let second = app.conversations.summarise(chat, channel).await.unwrap_err();
+    let mut told = begun(app, chat).await;
+    is_read(&mut told).await;
+    let second = app.conversations.summarise(chat, MAIN_WINDOW).await.unwrap_err();
     assert_eq!(second.code, "already_summarising");
     // What is said in it now would be missing in the new chat.
     let (channel, _) = page();
@@ -139,13 +172,46 @@ async fn a_summary_that_is_stopped_leaves_nothing() {
     assert_eq!(refused.unwrap_err().code, "already_summarising");
     assert!(app.conversations.replies.are_written() && app.conversations.replies.lease_engine().is_none());
     app.conversations.stop_summary(chat);
-    assert_eq!(timeout(TIMEOUT, task).await.unwrap().unwrap().unwrap(), None);
+    assert_eq!(end(&mut told).await.1, None);
     assert_eq!((chats(app).await, opened(app, chat).await), (1, before));
     assert!(!app.conversations.replies.are_written());
     // Another one can be begun.
-    let (task, _told) = begun(app, chat).await;
+    let mut told = begun(app, chat).await;
     app.conversations.stop_summary(chat);
-    assert_eq!(timeout(TIMEOUT, task).await.unwrap().unwrap().unwrap(), None);
+    assert_eq!(end(&mut told).await.1, None);
+}
+
+#[tokio::test]
+async fn a_page_that_begins_again_knows_of_a_summary_and_what_has_come_of_it() {
+    let Running { app, .. } = &running().await;
+    let chat = long_chat(app, 16, false).await;
+    let ((own, mut to_own), (other, mut to_other)) = (page(), page());
+    app.events.subscribe("chat-1", own);
+    app.events.subscribe(MAIN_WINDOW, other);
+    app.conversations.summarise(chat, "chat-1").await.unwrap();
+    is_read(&mut to_own).await;
+    let (again, mut to_again) = page();
+    app.events.subscribe("chat-1", again);
+    let shown = app.snapshot().await.unwrap().summaries;
+    assert!(matches!(shown[..], [RunningSummary { chat: of, .. }] if of == chat), "{shown:?}");
+    assert!(shown[0].progress.of > 1, "{shown:?}");
+    let (told, come) = end(&mut to_again).await;
+    assert!(told.iter().all(|progress| progress.of == shown[0].progress.of), "{told:?}");
+    opened(app, written(come)).await;
+    assert_eq!(end(&mut to_other).await.1, None, "who has not begun it is not led on");
+    assert!(app.snapshot().await.unwrap().summaries.is_empty());
+}
+
+#[tokio::test]
+async fn the_main_window_is_told_of_a_summary_whose_window_is_gone() {
+    let Running { app, .. } = &running().await;
+    let chat = long_chat(app, 1, false).await;
+    let ((own, _to_own), (main, mut to_main)) = (page(), page());
+    app.events.subscribe("chat-1", own);
+    app.events.subscribe(MAIN_WINDOW, main);
+    app.events.unsubscribe("chat-1");
+    app.conversations.summarise(chat, "chat-1").await.unwrap();
+    assert_eq!(failed(end(&mut to_main).await.1).code, "nothing_to_summarise");
 }
 
 #[tokio::test]
@@ -153,9 +219,10 @@ async fn where_the_engine_dies_the_chat_is_as_it_was() {
     let Running { app, engine, .. } = &running().await;
     let chat = long_chat(app, 16, false).await;
     let before = opened(app, chat).await;
-    let (task, _told) = begun(app, chat).await;
+    let mut told = begun(app, chat).await;
+    is_read(&mut told).await;
     kill(engine);
-    let error = timeout(TIMEOUT, task).await.unwrap().unwrap().unwrap_err();
+    let error = failed(end(&mut told).await.1);
     assert!(!error.message.is_empty(), "{error:?}");
     assert_eq!((chats(app).await, opened(app, chat).await), (1, before));
 }
@@ -164,8 +231,7 @@ async fn where_the_engine_dies_the_chat_is_as_it_was() {
 async fn a_short_chat_needs_no_summary() {
     let Running { app, .. } = &running().await;
     let chat = long_chat(app, 1, false).await;
-    let (channel, _told) = page();
-    let refused = app.conversations.summarise(chat, channel).await.unwrap_err();
+    let refused = failed(end(&mut begun(app, chat).await).await.1);
     assert_eq!(refused.code, "nothing_to_summarise");
     assert_eq!(chats(app).await, 1);
 }

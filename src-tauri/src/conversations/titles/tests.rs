@@ -52,8 +52,8 @@ fn a_title_waits_for_all_who_wait_for_an_answer() {
 /// What the window is told next of a chat whose title is another.
 async fn renamed(changes: &mut UnboundedReceiver<AppEvent>) -> ChatSummary {
     loop {
-        if let AppEvent::Chat { chat } = timeout(TIMEOUT, changes.recv()).await.unwrap().unwrap()
-            && chat.title != QUESTION
+        if let AppEvent::Chats { chats } = timeout(TIMEOUT, changes.recv()).await.unwrap().unwrap()
+            && let Some(chat) = chats.into_iter().find(|chat| chat.title != QUESTION)
         {
             return chat;
         }

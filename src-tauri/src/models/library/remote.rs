@@ -452,10 +452,12 @@ mod tests {
 
     #[test]
     fn the_catalogue_recommends_one_model_that_fits_and_knows_what_is_here() {
-        let shown =
-            suggestions(&Catalogue::embedded(), &judge(16_384, 12 << 30), Texts::of(foretoken_protocol::Language::En), |repo| {
-                (repo == "Qwen/Qwen3.5-2B").then(|| "/models/a".to_owned())
-            });
+        let shown = suggestions(
+            &Catalogue::embedded(),
+            &judge(16_384, 12 << 30),
+            Texts::of(foretoken_protocol::Language::En),
+            |repo| (repo == "Qwen/Qwen3.5-2B").then(|| "/models/a".to_owned()),
+        );
         let recommended: Vec<_> = shown.iter().filter(|model| model.recommended).collect();
         assert_eq!(recommended.len(), 1);
         assert_eq!(recommended[0].fit.as_ref().unwrap().verdict, FitVerdict::FitsWell);
@@ -509,7 +511,12 @@ mod tests {
     #[test]
     fn a_longer_context_takes_more_and_changes_the_recommendation() {
         let judged = |context| {
-            suggestions(&Catalogue::embedded(), &judge(context, 12 << 30), Texts::of(foretoken_protocol::Language::En), |_| None)
+            suggestions(
+                &Catalogue::embedded(),
+                &judge(context, 12 << 30),
+                Texts::of(foretoken_protocol::Language::En),
+                |_| None,
+            )
         };
         let best = |models: &[RemoteModel]| {
             models.iter().find(|model| model.recommended).map(|model| model.name.clone())

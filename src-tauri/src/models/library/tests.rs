@@ -633,6 +633,7 @@ fn ready(weight_bytes: u64) -> EngineState {
             fingerprint: String::new(),
             thinking: false,
             thinking_effort: false,
+            opens_thinking: false,
             defaults: Sampling::default(),
             kv_precision: KvPrecision::Full,
             draft_model: None,

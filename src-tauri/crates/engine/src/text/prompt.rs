@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::json_texts::{texts, with_texts};
 use super::kept::Since;
 use super::stand_ins::StandIns;
+use super::thinking::CLOSE;
 use super::{ChatKey, ChatTemplate, KeptReplies, ReplyStart, TextError, Tokenizer};
 
 /// The token that the templates of the family begin every message with.
@@ -110,6 +111,13 @@ impl Prompter {
     /// How the model writes calls of tools.
     pub fn call_form(&self) -> CallForm {
         self.template.call_form().unwrap_or_default()
+    }
+
+    /// Whether replies begin with thinking that can be ended, where nobody has switched that off.
+    pub fn opens_thinking(&self) -> bool {
+        let prompt = self.prompt(&[ChatMessage::user("?")], None, true);
+        prompt.is_ok_and(|prompt| prompt.start.part == Part::Thinking)
+            && self.tokenizer.token_id(CLOSE).is_some()
     }
 
     /// What a reply is to be written behind, as tokens.
@@ -594,6 +602,7 @@ mod tests {
         std::fs::write(dir.path().join("chat_template.jinja"), source).unwrap();
         let plain = prompter(dir.path());
         assert_eq!(prompt(&plain, None, true), expected("", Part::Answer, false));
+        assert!(!plain.opens_thinking());
         assert_eq!(prompt(&plain, Some(("", "Yes,")), true), expected("Yes,", Part::Answer, true));
         let written = "<think>\nOne.\n</think>\n\nYes,";
         assert_eq!(prompt(&plain, Some(("One.", "Yes,")), true), expected(written, Part::Answer, true));
@@ -610,6 +619,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("chat_template.jinja"), template).unwrap();
         Prompter::new(Tokenizer::load(dir).unwrap(), ChatTemplate::load(folder.path()).unwrap())
+    }
+
+    #[test]
+    fn a_template_may_open_the_thinking_and_have_no_switch() {
+        let tiny = tiny();
+        assert!(!tiny.template.has_thinking_switch() && tiny.opens_thinking());
     }
 
     fn message(role: Role, content: &str) -> ChatMessage {

@@ -92,6 +92,7 @@ fn model() -> ModelInfo {
         fingerprint: String::new(),
         thinking: false,
         thinking_effort: false,
+        opens_thinking: false,
         weight_bytes: 1,
         kv_precision: KvPrecision::Full,
         draft_model: None,

@@ -2,9 +2,9 @@
 
 aloud-reading = Vorlesen
 aloud-place = { $at } von { $all }
-aloud-pause = Pause
-aloud-go-on = Weiter
-aloud-stop = Stopp
+aloud-pause = Pausieren
+aloud-go-on = Fortsetzen
+aloud-stop = Stoppen
 aloud-nothing = Außer Code gibt es hier nichts vorzulesen.
 aloud-no-voice = Auf { -here(case: "dative") } gibt es keine Stimme für diese Sprache: { $language }.
     .hint = Füge eine in den Systemeinstellungen hinzu, bei den Stimmen für gesprochene Inhalte.

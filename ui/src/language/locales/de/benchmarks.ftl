@@ -158,7 +158,7 @@ benchmarks-table = Geschwindigkeit nach Anzahl der Entwürfe
     .speed = Token/s
     .gain = Faktor
     .pass = Pro Durchgang
-    .accepted = Angenommen nach Position
+    .accepted = Angenommen nach Stelle
 benchmarks-notes = { $facts }.
     .place = { $format } auf der { $processor ->
         [cpu] CPU
@@ -167,7 +167,7 @@ benchmarks-notes = { $facts }.
         [here] { -here(case: "genitive") }
        *[elsewhere] eines anderen Computers ({ $machine })
     }{ $memory ->
-        [eight] , mit kleinerem Speicher für lange Chats (8 Bit)
+        [eight] , mit weniger Arbeitsspeicher für lange Chats (8 Bit)
        *[full] { "" }
     }
     .runs = { $runs ->
@@ -194,16 +194,16 @@ benchmarks-nothing = Es wurde noch nichts gemessen.
     .of-model = { $name } wurde noch nicht gemessen.
     .question = Was bringt Vorausraten auf { -here(case: "dative") }?
 benchmarks-plotted = Welche Benchmarks gezeigt werden
-    .full = Üblicher Speicher
-    .eight = Kleinerer Speicher
+    .full = Üblicher Arbeitsspeicher
+    .eight = Weniger Arbeitsspeicher
 benchmarks-apart = { $results ->
     [one] Ein Ergebnis { $memory ->
-        [eight] mit kleinerem Speicher für lange Chats (8 Bit)
-       *[full] mit üblichem Speicher
+        [eight] mit weniger Arbeitsspeicher für lange Chats (8 Bit)
+       *[full] mit üblichem Arbeitsspeicher
     } wird getrennt gezeigt.
    *[other] { $results } Ergebnisse { $memory ->
-        [eight] mit kleinerem Speicher für lange Chats (8 Bit)
-       *[full] mit üblichem Speicher
+        [eight] mit weniger Arbeitsspeicher für lange Chats (8 Bit)
+       *[full] mit üblichem Arbeitsspeicher
     } werden getrennt gezeigt.
 }
 benchmarks-metric = Was gezeigt wird
@@ -217,7 +217,7 @@ benchmarks-chart = { $benchmarks ->
     [one] Ein Benchmark
    *[other] { $benchmarks } Benchmarks
 }{ $memory ->
-    [eight] { " " }mit kleinerem Speicher für lange Chats (8 Bit)
+    [eight] { " " }mit weniger Arbeitsspeicher für lange Chats (8 Bit)
    *[full] { "" }
 } { $days ->
     [one] vom { $begin }
@@ -230,7 +230,7 @@ benchmarks-chart = { $benchmarks ->
 benchmarks-results = Alle Ergebnisse
     .measured = Gemessen
     .show = Dieses Ergebnis zeigen
-    .eight = Kleinerer Speicher (8 Bit)
+    .eight = Weniger Arbeitsspeicher (8 Bit)
     .unmeasured = nicht gemessen
     .delete = Löschen
     .delete-one = Ergebnis vom { $time } löschen
@@ -273,8 +273,8 @@ benchmarks-texts =
     .equal = Beide Texte sind gleich, Token für Token.
     .equal-drawn = Beide Texte sind gleich, Token für Token, obwohl ihre Wörter zufällig gezogen wurden.
     .different = Die Texte unterscheiden sich nach { $tokens } gleichen Token. Mit diesen Einstellungen müssten sie gleich sein: Hier stimmt etwas nicht.
-    .rounded = Die Texte unterscheiden sich nach { $tokens } gleichen Token, und das dürfen sie: Dein Mac rundet anders, wenn er Entwürfe prüft, und das entscheidet zwischen Wörtern, die so gut wie gleichauf liegen. „{ chat-rule-strict }“ unter „{ chat-rule }“ im MTP-Menü hält die meisten Texte gleich.
-    .rounded-strict = Die Texte unterscheiden sich nach { $tokens } gleichen Token, und das dürfen sie: Dein Mac rundet anders, wenn er Entwürfe prüft, und das entscheidet zwischen Wörtern, die so gut wie gleichauf liegen. „{ chat-rule-strict }“ reicht nicht so weit: Es gilt für kürzere Chats und neben weniger anderen.
+    .rounded = Die Texte unterscheiden sich nach { $tokens } gleichen Token, und das dürfen sie: Wo Entwürfe geprüft werden, rundet { -here } anders, und das entscheidet zwischen Wörtern, die so gut wie gleichauf liegen. „{ chat-rule-strict }“ unter „{ chat-rule }“ im MTP-Menü hält die meisten Texte gleich.
+    .rounded-strict = Die Texte unterscheiden sich nach { $tokens } gleichen Token, und das dürfen sie: Wo Entwürfe geprüft werden, rundet { -here } anders, und das entscheidet zwischen Wörtern, die so gut wie gleichauf liegen. „{ chat-rule-strict }“ reicht nicht so weit: Es gilt für kürzere Chats und neben weniger anderen.
     .same-chances = Die Wörter unterscheiden sich, und das dürfen sie: Mit „{ chat-rule-rejection }“ ist jedes Wort so wahrscheinlich wie ohne Entwürfe, aber gezogen werden andere.
 benchmarks-compared =
     .drafts = Entwürfe: { $drafts }

@@ -4,16 +4,16 @@
 
 model-fit-well = Passt gut
     .fact = passt gut
-    .sentence = Es braucht { $need } bei einem Kontext von { $context } Token, und { -here } kann { $available } geben.
+    .sentence = Es braucht { $need } bei einem Kontext von { $context } Token, und auf { -here(case: "dative") } sind { $available } verfügbar.
 model-fit-tight = Knapp
     .fact = knapp
-    .sentence = Es braucht { $need } bei einem Kontext von { $context } Token, und { -here } kann { $available } geben. Schließe andere große Apps, solange du es verwendest.
+    .sentence = Es braucht { $need } bei einem Kontext von { $context } Token, und auf { -here(case: "dative") } sind { $available } verfügbar. Schließe andere große Apps, solange du es verwendest.
 model-fit-too-big = Zu groß
     .fact = zu groß
-    .numbers = zu groß: braucht { $needs }, { -here } gibt { $gives }
-    .sentence = Es braucht { $need } bei einem Kontext von { $context } Token, aber { -here } kann nur { $available } geben.
+    .numbers = zu groß: braucht { $needs }, verfügbar sind { $gives }
+    .sentence = Es braucht { $need } bei einem Kontext von { $context } Token, aber auf { -here(case: "dative") } sind nur { $available } verfügbar.
 model-fit-unknown = nicht bekannt, ob es passt
-model-missing = Braucht { $need }: { $missing } mehr, als { -here } geben kann
+model-missing = Braucht { $need }: { $missing } mehr, als auf { -here(case: "dative") } verfügbar
 model-recommended = Das fähigste, das gut passt, mit { $spare } Reserve
 
 ## What a chat of some length holds
@@ -131,7 +131,7 @@ model-job-compared = Verglichen
 model-job-measured = Gemessen
 
 model-held-chat = Die Geschwindigkeit wird gemessen, sobald keine Antwort geschrieben und kein Modell geladen wird.
-model-held-memory = Zusammen mit dem geladenen Modell braucht es { $need }, und { -here } kann { $available } geben. Wähle ein kleineres Modell für den Chat, dann geht es von selbst weiter.
+model-held-memory = Zusammen mit dem geladenen Modell braucht es { $need }, und auf { -here(case: "dative") } sind { $available } verfügbar. Wähle ein kleineres Modell für den Chat, dann geht es von selbst weiter.
 
 ## How far it is
 
@@ -250,8 +250,8 @@ model-text-file = Eine Datei von dir
 model-slider = Größe und Qualität
 model-size = { $size }, { $bits } Bit pro Gewicht
 model-size-here = Schon hier: { $name }
-model-memory-left = { $left } bleiben von den { $available }, die { -here } gibt
-model-memory-missing = Braucht { $missing } mehr, als { -here } gibt
+model-memory-left = { $left } bleiben frei von { $available }, die auf { -here(case: "dative") } verfügbar sind
+model-memory-missing = Braucht { $missing } mehr, als auf { -here(case: "dative") } verfügbar
 model-speed-beside-4-bit = Etwa { $factor }-mal so schnell wie 4-bit, erwartet
 model-measured-closeness = Gemessen: weicht bei { $differing ->
     [0] weniger als 1 von 100

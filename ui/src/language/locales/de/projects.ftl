@@ -2,7 +2,7 @@
 
 ## In the list
 
-projects-more = Mehr für „{ $name }“
+projects-more = Mehr zu „{ $name }“
 projects-name-field = Name des Projekts
     .placeholder = Neues Projekt
 projects-chats =
@@ -37,6 +37,8 @@ projects-folder-add = Ordner hinzufügen
 projects-folder-change = Anderer Ordner
 projects-folder-leave = Weglassen
     .title = Aus dem Ordner wird nichts mehr gelesen. Er selbst bleibt, wie er ist.
+projects-folders = Ein Projekt hat einen Ordner, und das sind { $folders }.
+    .hint = Lege nur den ab, der es sein soll.
 projects-page-chats = Chats
     .none = Mit dem, was du unten fragst, beginnt der erste.
 projects-chat-writing = schreibt

@@ -1,7 +1,7 @@
 ### Made by a machine; no native speaker has read it yet.
 
 prompts-page = Prompts
-    .note = Gib am Anfang einer Nachricht / ein, um einen auszuwählen. Was in { "{{doppelten Klammern}}" } steht, wird dort ausgefüllt: Die Tabulatortaste springt von einer Stelle zur nächsten.
+    .note = Gib am Anfang einer Nachricht / ein, um einen auszuwählen. Was in { "{{doppelten Klammern}}" } steht, wird dort ausgefüllt: Die Tabulatortaste springt von einer Stelle zur nächsten. An die Stelle von { "{{clipboard}}" } tritt der Text aus der Zwischenablage.
 prompts-deleted = „{ $name }“ ist gelöscht.
     .undo = Widerrufen
 prompts-none = Es gibt noch keine Prompts

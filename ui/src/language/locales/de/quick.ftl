@@ -1,6 +1,6 @@
 ### Made by a machine; no native speaker has read it yet.
 
-quick-ask = Frag irgendetwas
+quick-ask = Frag, was du willst
     .further = Weiterfragen
     .label = Frage
 quick-no-model = Kein Modell

@@ -14,7 +14,7 @@ reply-question = Du
     .message = Deine Nachricht
     .pictures = Bilder hinzufügen
     .picture-read = Ein Bild wird noch gelesen.
-    .empty = Noch gibt es keine Nachricht zu senden.
+    .empty = Es gibt noch keine Nachricht zum Senden.
     .kept = Die frühere Version bleibt erhalten.
     .send = Senden
 
@@ -35,7 +35,7 @@ reply-kept = { $words ->
 }
 reply-stopped = Gestoppt
     .tokens = Bei { $tokens } Token gestoppt
-    .longest = Bei der längsten Antwort gestoppt
+    .longest = Bei maximaler Antwortlänge gestoppt
 reply-sources = Quellen
     .close = Schließen
 
@@ -65,7 +65,7 @@ reply-thought-cut = { $seconds } s nachgedacht, bis zur Grenze
 
 ## How a reply was made
 
-reply-page-compare = Ohne Entwürfe vergleichen
+reply-page-compare = Mit und ohne vergleichen
 reply-page-copy = Als JSON kopieren
 reply-page-auto = „Auto“ verwenden
 reply-page-measure = Messen
@@ -93,7 +93,7 @@ reply-page-prompt = Der Prompt
     .context = Kontext am Ende
     .unseen = { $unseen }.
 reply-page-memory = Arbeitsspeicher
-    .most = Das Meiste, was die Engine belegt hat, seit diese Antwort oder eine gleichzeitig geschriebene begann: das Modell, seine Chats und was nebenbei berechnet wurde.
+    .most = Der meiste Arbeitsspeicher, den die Engine belegt hat, seit diese Antwort oder eine gleichzeitig geschriebene begann: das Modell, seine Chats und was nebenbei berechnet wurde.
     .chat = Für diesen Chat
     .about = etwa { $bytes }
 reply-page-settings = Einstellungen dieser Antwort
@@ -136,13 +136,13 @@ reply-summary = Zusammenfassung des bisher Gesagten
     .by = Geschrieben von { $model }
 reply-summarise = Älteren Teil zusammenfassen
     .title = In einem neuen Chat. Dieser bleibt, wie er ist.
-    .title-temporary = In einem neuen Chat. Dieser wird geschlossen, wie es bei temporären Chats üblich ist.
+    .title-temporary = In einem neuen Chat. Dieser wird geschlossen, weil er temporär ist.
     .running = Die Zusammenfassung wird geschrieben.
-    .done = Die Zusammenfassung ist geschrieben. Ihr Chat geht in einem neuen weiter.
+    .done = Die Zusammenfassung ist fertig. Der Chat geht in einem neuen weiter.
 reply-summarising = Der ältere Teil wird zusammengefasst
     .part = Teil { $part } von { $of } wird zusammengefasst
     .hint = Der Chat geht in einem neuen weiter, mit den neuesten Nachrichten im Wortlaut. Dieser bleibt, wie er ist.
-    .hint-temporary = Der Chat geht in einem neuen weiter, mit den neuesten Nachrichten im Wortlaut. Dieser wird geschlossen, wie es bei temporären Chats üblich ist.
+    .hint-temporary = Der Chat geht in einem neuen weiter, mit den neuesten Nachrichten im Wortlaut. Dieser wird geschlossen, weil er temporär ist.
     .stop = Stoppen
 
 ## Versions
@@ -211,7 +211,7 @@ reply-label = Standard
     .system-prompt = System-Prompt
     .changes = { $count } Änderungen
 reply-thinking-choice = Denken
-    .longest = Längstes Denken
+    .longest = Maximale Denklänge
 reply-in-tokens = In Token
 
 ## Presets
@@ -252,7 +252,7 @@ reply-xtc-chance = XTC-Chance
     .words = Wie oft Favoriten entfallen
 reply-xtc-threshold = XTC-Schwelle
     .words = Favoriten liegen darüber
-reply-longest = Längste Antwort
+reply-longest = Maximale Antwortlänge
 reply-own-seed = Startwert
     .words = Gleicher Startwert, gleicher Text
     .empty = jedes Mal neu

@@ -42,7 +42,7 @@ quit-reply = Eine Antwort wird noch geschrieben
 quit-request = Ein anderes Programm benutzt das Modell
     .message = Was es angefragt hat, endet mit Foretoken.
 quit-sure = Beenden
-quit-not = Fortfahren
+quit-not = Nicht beenden
 
 told-reply-ended = Die Antwort ist fertig.
 told-reply-stopped = Die Antwort wurde abgebrochen.

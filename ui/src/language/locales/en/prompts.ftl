@@ -1,7 +1,7 @@
 ### The person's prompts: the page of the settings, and the list above a message.
 
 prompts-page = Prompts
-    .note = Type / at the beginning of a message to choose one. What stands in { "{{double braces}}" } is filled in there: Tab goes from one to the next.
+    .note = Type / at the beginning of a message to choose one. What stands in { "{{double braces}}" } is filled in there: Tab goes from one to the next. The text on your clipboard takes the place of { "{{clipboard}}" }.
 prompts-deleted = “{ $name }” is deleted.
     .undo = Undo
 prompts-none = There are no prompts yet

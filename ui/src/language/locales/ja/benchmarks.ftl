@@ -31,7 +31,7 @@ benchmarks-plan = 測定内容
     .texts = 生成するテキスト
     .both = 文章とコード
     .ahead = 先読み
-    .ways = 通常の生成と、{ $head ->
+    .ways = 通常のデコードと、{ $head ->
         [yes] 1～3 個の先読み、
        *[no] { "" }
     }{ $dflash ->
@@ -79,16 +79,16 @@ benchmarks-clause =
        *[any] ここでは、先読みによる確かな効果はありません
     }
     .alone = { $about ->
-        [prose] 通常の生成は、文章で毎秒
-        [code] 通常の生成は、コードで毎秒
-        [both] 通常の生成は、文章でもコードでも毎秒
-       *[any] 通常の生成は毎秒
+        [prose] 通常のデコードは、文章で毎秒
+        [code] 通常のデコードは、コードで毎秒
+        [both] 通常のデコードは、文章でもコードでも毎秒
+       *[any] 通常のデコードは毎秒
     } { $speed } トークンです
     .unmeasured = { $about ->
-        [prose] 文章では、通常の生成は測定されていません
-        [code] コードでは、通常の生成は測定されていません
-        [both] 文章でもコードでも、通常の生成は測定されていません
-       *[any] 通常の生成は測定されていません
+        [prose] 文章では、通常のデコードは測定されていません
+        [code] コードでは、通常のデコードは測定されていません
+        [both] 文章でもコードでも、通常のデコードは測定されていません
+       *[any] 通常のデコードは測定されていません
     }
 benchmarks-aside =
     .plain = { $about ->
@@ -100,12 +100,12 @@ benchmarks-aside =
        *[code] コードでは、先読みによる確かな効果はありません
     }
     .alone = { $about ->
-        [prose] 文章では、通常の生成だけが測定されました
-       *[code] コードでは、通常の生成だけが測定されました
+        [prose] 文章では、通常のデコードだけが測定されました
+       *[code] コードでは、通常のデコードだけが測定されました
     }
     .unmeasured = { $about ->
-        [prose] 文章では、通常の生成は測定されていません
-       *[code] コードでは、通常の生成は測定されていません
+        [prose] 文章では、通常のデコードは測定されていません
+       *[code] コードでは、通常のデコードは測定されていません
     }
 benchmarks-sentence =
     .none = 何も測定されていません。
@@ -113,7 +113,7 @@ benchmarks-sentence =
     .two = { $clause }。{ $aside }。
     .gains = 先読みすると、文章は通常の { $prose } 倍、コードは { $code } 倍の速さになります。
     .gains-up-to = 先読みすると、文章は通常の { $prose } 倍、コードは最大 { $code } 倍の速さになります。
-    .alone = 通常の生成は、文章で毎秒 { $prose } トークン、コードで毎秒 { $code } トークンです。
+    .alone = 通常のデコードは、文章で毎秒 { $prose } トークン、コードで毎秒 { $code } トークンです。
 benchmarks-detail =
     .fastest = { $about ->
         [prose] 文章で最速: { $names }。
@@ -157,7 +157,7 @@ benchmarks-notes = { $facts }。
         [cpu] CPU
        *[gpu] GPU
     }{ $memory ->
-        [eight] 、長いチャット用の小さいメモリ（8 ビット）
+        [eight] 、長いチャットのメモリを節約（8 ビット）
        *[full] { "" }
     }
     .runs = { $texts ->
@@ -176,12 +176,12 @@ benchmarks-strange =
 benchmarks-over-time = 推移
 benchmarks-nothing = まだ何も測定されていません。
     .of-model = { $name } はまだ測定されていません。
-    .question = { -here }では先読みでどれだけ速くなる？
+    .question = { -here }では先読みでどれだけ速くなる?
 benchmarks-plotted = グラフに表示するベンチマーク
     .full = 通常のメモリ
-    .eight = 小さいメモリ
+    .eight = メモリを節約
 benchmarks-apart = { $memory ->
-    [eight] 長いチャット用の小さいメモリ（8 ビット）での
+    [eight] 長いチャットのメモリを節約（8 ビット）での
    *[full] 通常のメモリでの
 }結果 { $results } 件は、別のグラフに表示されます。
 benchmarks-metric = グラフの内容
@@ -195,7 +195,7 @@ benchmarks-chart = { $days ->
     [one] { $begin }
    *[more] { $begin }から{ $end }まで
 }のベンチマーク { $benchmarks } 件{ $memory ->
-    [eight] （長いチャット用の小さいメモリ、8 ビット）
+    [eight] （長いチャットのメモリを節約、8 ビット）
    *[full] { "" }
 }。{ $lines }{ $metric ->
     [memory] { "" }
@@ -205,7 +205,7 @@ benchmarks-chart = { $days ->
 benchmarks-results = すべての結果
     .measured = 測定日時
     .show = この結果を表示
-    .eight = 小さいメモリ（8 ビット）
+    .eight = メモリを節約（8 ビット）
     .unmeasured = 未測定
     .delete = 削除
     .delete-one = { $time } の結果を削除
@@ -219,7 +219,7 @@ benchmarks-compare =
     .title = 並べて比較
     .note = 1 つの質問に、同じ設定とシードで、まずドラフトなしで、次にドラフトありで答えます。互いに遅くならないように、1 つずつ生成します。チャットには何も追加されません。
     .question = 比較する質問
-    .owl = フクロウと鈴の物語を聞かせてください。
+    .owl = フクロウと鐘のお話を聞かせてください。
     .nothing = 質問がまだありません。
     .run = 比較
     .cancel = キャンセル
@@ -245,8 +245,8 @@ benchmarks-texts =
     .equal = 2 つのテキストは、すべてのトークンが一致しています。
     .equal-drawn = 単語はランダムに選ばれましたが、2 つのテキストはすべてのトークンが一致しています。
     .different = 2 つのテキストは、{ $tokens } トークン一致した後で異なっています。この設定では一致するはずなので、何か問題があります。
-    .rounded = 2 つのテキストは、{ $tokens } トークン一致した後で異なっていますが、これは起こりうることです。先読みを確認するときは Mac の丸め方が異なり、ほぼ同じ確率の単語ではそれが結果を左右します。MTP メニューの「{ chat-rule }」にある「{ chat-rule-strict }」を選ぶと、ほとんどのテキストが同じになります。
-    .rounded-strict = 2 つのテキストは、{ $tokens } トークン一致した後で異なっていますが、これは起こりうることです。先読みを確認するときは Mac の丸め方が異なり、ほぼ同じ確率の単語ではそれが結果を左右します。「{ chat-rule-strict }」が有効なのは、比較的短いチャットで、同時に生成されるものが少ない場合に限られます。
+    .rounded = 2 つのテキストは、{ $tokens } トークン一致した後で異なっていますが、これは起こりうることです。ドラフトを確認するときは{ -here }の丸め方が異なり、ほぼ同じ確率の単語ではそれが結果を左右します。MTP メニューの「{ chat-rule }」にある「{ chat-rule-strict }」を選ぶと、ほとんどのテキストが同じになります。
+    .rounded-strict = 2 つのテキストは、{ $tokens } トークン一致した後で異なっていますが、これは起こりうることです。ドラフトを確認するときは{ -here }の丸め方が異なり、ほぼ同じ確率の単語ではそれが結果を左右します。「{ chat-rule-strict }」が有効なのは、比較的短いチャットで、同時に生成されるものが少ない場合に限られます。
     .same-chances = 単語が異なりますが、これは起こりうることです。「{ chat-rule-rejection }」では、どの単語が選ばれる確率もドラフトなしと同じですが、実際に選ばれる単語は変わります。
 benchmarks-compared =
     .drafts = ドラフト: { $drafts }

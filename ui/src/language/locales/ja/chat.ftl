@@ -7,7 +7,7 @@ chat-project-knows = 「{ $project }」の知識
 chat-context = コンテキスト
     .used = モデルのコンテキスト { $of } トークンのうち、{ $used } トークンを使用しています。{ $more }
     .about = モデルのコンテキスト { $of } トークンのうち、約 { $used } トークンを使用しています。{ $more }
-    .filled = コンテキストの内訳：{ $share } を使用中。
+    .filled = コンテキストの内訳: { $share } を使用中。
 chat-memory = 使用メモリ
     .about = 約 { $size }
     .tokens = 記憶しているトークン
@@ -27,6 +27,7 @@ chat-fills =
     .messages = メッセージ
     .free = 空き
 chat-tokens-used = { $of } トークンのうち、{ $used } トークンを使用しています。{ $more }
+    .about = { $of } トークンのうち、約 { $used } トークンを使用しています。{ $more }
 chat-new = 新規チャット
 
 chat-composer = メッセージ
@@ -40,10 +41,9 @@ chat-send = 送信
     .title = 送信（Enter）
 chat-stop = 停止
     .title = 停止（Esc）
-chat-stop-summary = 要約を停止
 chat-dismiss = 閉じる
 chat-attach = ファイルや画像を添付
-    .files = ファイル：テキスト、コード、PDF、Word、Excel
+    .files = ファイル: テキスト、コード、PDF、Word、Excel
     .pictures = 画像
     .seeing = 画像を見られる { $model } を使用
     .get = 画像を見られるモデルを入手
@@ -53,7 +53,7 @@ chat-blind = { $model } は画像を見られず、その名前だけが伝え�
     .nameless = このモデルは画像を見られず、その名前だけが伝えられます。{ $reason }
     .get = 見られるモデルを入手
     .use = { $model } を使用
-chat-temporary-note = 一時チャット：このチャットは保存されません。離れると消えます。
+chat-temporary-note = 一時チャット: このチャットは保存されません。離れると消えます。
     .keep = このチャットを残す
 chat-second = この応答が終わると、{ $model } も答えます。
     .cancel = キャンセル
@@ -70,7 +70,7 @@ chat-opening = チャットを開いています。
 
 chat-more-files = ほか { $count } 個のファイル
 chat-attached = 添付ファイル
-    .long = 長いファイル：質問に合う部分が読まれます
+    .long = 長いファイル: 質問に合う部分が読まれます
     .part = 一部
     .reading = 読み込み中
     .skip = { $name } を待たない
@@ -95,14 +95,14 @@ chat-picture-take = { $name } を取り除く
 chat-picture-facts = { $width } × { $height } { $format }、{ $size }
 chat-picture-cost = { $tokens } トークン
     .named =
-        { $name }：{ $tokens } トークン、細かさ：{ $detail ->
+        { $name }: { $tokens } トークン、細かさ: { $detail ->
             [low] 低
             [standard] 標準
             [high] 高
            *[original] すべて
         }
     .in-detail =
-        { $tokens } トークン、細かさ：{ $detail ->
+        { $tokens } トークン、細かさ: { $detail ->
             [low] 低
             [standard] 標準
             [high] 高
@@ -120,9 +120,9 @@ chat-picture-copy = コピー
     .gone = ファイルがありません。
 chat-picture-save = 保存…
     .saved = { $path } として保存しました。
-chat-seen = 画像 { $pictures } 枚、{ $tokens } トークン、{ $time } で確認
+chat-seen = 画像 { $pictures } 枚、{ $tokens } トークン、{ $time }で確認
     .remembered = 画像 { $pictures } 枚、{ $tokens } トークン、記憶済み
-chat-unseen = 画像 { $pictures } 枚を見ていません：{ $reasons }
+chat-unseen = 画像 { $pictures } 枚を見ていません: { $reasons }
     .no-sight = モデルがテキスト専用
     .no-room = コンテキストに空きなし
     .missing = ファイルなし
@@ -141,7 +141,7 @@ chat-panel = この応答とこのチャットについて
     .shown = 表示する内容
     .reply = この応答
     .chat = このチャット
-    .empty = 応答が書かれると、どのように作られたかがここに表示されます。
+    .empty = 応答が生成されると、どのように作られたかがここに表示されます。
 
 chat-how-made = この応答の作られ方（{ $keys }）
 chat-waiting = 待機中
@@ -150,7 +150,7 @@ chat-waiting = 待機中
             [0] 順番を待っています
            *[other] 順番を待っています（前に { $ahead } 件）
         }
-    .writing = 書いています
+    .writing = 生成中
 chat-reading = 読み込み中 { $done }/{ $total }
     .prompt = プロンプトを読み込み中
     .remembered = { $count } は記憶済み
@@ -174,15 +174,15 @@ chat-branch = 新規チャットに分岐
 chat-delete-from = ここから後を削除
 
 chat-mtp = 先読み <term>投機的デコード</term>
-    .title = 先読み：マルチトークン予測
-    .drafts = パスごとのドラフト数
+    .title = 先読み: マルチトークン予測
+    .drafts = 1 パスあたりのドラフト数
     .unit = 通常と比べた速度、{ -here }
     .own-head = モデル自身のヘッドを使用 <term>MTP</term>
-    .note = ドラフトが外れても少し時間がかかるだけで、回答の質が下がることはありません。選択は次のメッセージから有効になります。
+    .note = ドラフトが外れても少し時間がかかるだけで、応答の質が下がることはありません。選択は次のメッセージから有効になります。
 chat-way =
     .auto = 効果がある範囲で先まで
     .off = パスごとに 1 語
-    .fixed = { $count } つ先まで
+    .fixed = { $count } 個先読み
     .dflash = ドラフトモデルで一度に多く先読み
     .lookup = このチャットにある内容を繰り返す（引用や修正向け）
 chat-needs-draft = ドラフトモデルが必要です
@@ -197,7 +197,7 @@ chat-rule-rejection = より多く採用
     .words = より多くのドラフトを採用します。どの語の確率もドラフトを使わない場合と同じです。シードを指定しても文は異なります。
 
 chat-story-plain = パスごとに 1 語ずつ書きました。
-    .unpaid = ドラフトなし：ここでは効果がありません。
+    .unpaid = ドラフトなし: ここでは効果がありません。
     .why = 先読みをしなかったため、各パスで 1 語（トークン）を書きました。
 chat-story-wasted = ここでは先読みでパスがほとんど減りませんでした。
     .why = ほとんどのドラフトが外れたため、各パスで約 1 語（トークン）を書きました。
@@ -210,17 +210,17 @@ chat-story-measured =
     } { $rate } tok/s でした。
 chat-story-gain = 先読みなしの { $times } 倍の速さです。
     .why = モデルは各パスで 1 語ではなく { $words } 語（トークン）を書きました。自身の語と、当たったドラフトです。{ $measured }
-chat-story-loss = ここでは先読みで時間がかかりました：通常の { $times } 倍の速さ。
+chat-story-loss = ここでは先読みで時間がかかりました: 通常の { $times } 倍の速さ。
     .none = ここでは先読みをしても速さは変わりませんでした。
     .why = 各パスで { $words } 語（トークン）を書きましたが、ドラフトの作成と確認のため、より時間がかかりました。{ $measured }
 
-chat-pass = 平均的なパス：自身の語が 1、{ $guesses }、合計 { $all }。
+chat-pass = 平均的なパス: 自身の語が 1、{ $guesses }、合計 { $all }。
     .part = { $place } 番目のドラフトが { $figure }
     .own = 自身の語
     .place = { $place } 番目
     .guess = ドラフト { $place }
-    .unit = 語<line>パスごと</line>
-    .caption = 塗られていない部分：外れたドラフト。モデルはそこに別の語を書きました。
+    .unit = 語<line>1 パスあたり</line>
+    .caption = 塗られていない部分: 外れたドラフト。モデルはそこに別の語を書きました。
 
 chat-thinking =
     .off = オフ
@@ -230,6 +230,7 @@ chat-thinking =
     .limit = 上限
 chat-thinking-reason =
     .no-switch = このモデルのチャットテンプレートには思考の切り替えがありません。
+    .always = このモデルのチャットテンプレートには思考の切り替えがありません。常に思考するため、短くすることしかできません。
     .no-more = このモデルは好きなだけ思考し、それ以上を求めることはできません。
 chat-thinks =
     .off = すぐに答えます。

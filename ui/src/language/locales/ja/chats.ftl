@@ -7,8 +7,10 @@ chats-unnamed = 名称未設定
 chats-heading-pinned = ピンで固定
 chats-heading-projects = プロジェクト
 chats-new-project = 新規プロジェクト
+chats-drag-into = 「{ $name }」に移動
+chats-drag-out = プロジェクトから外す
 chats-more = 「{ $title }」のその他の操作
-chats-writing = 応答を作成中
+chats-writing = 応答を生成中
 chats-failed = 最後の応答は失敗しました
 chats-unseen = まだ見ていない応答があります
 chats-name-field = チャットの名前
@@ -57,22 +59,22 @@ chats-search-places =
        *[other] { " " }か所
     }</unit>
 chats-search-in-chat = 「{ $title }」内の結果
-chats-search-more-in-chat = このチャットにほか{ $places }か所
-chats-search-elsewhere = ほかのチャットにあと{ $places }か所あります。語を加えると絞り込めます。
-chats-search-elsewhere-capped = ほかのチャットにあと{ $places }か所あります。調べたのは新しい順に 2,000 件までです。語を加えると絞り込めます。
+chats-search-more-in-chat = このチャットにほか { $places } か所
+chats-search-elsewhere = ほかのチャットにあと { $places } か所あります。語を加えると絞り込めます。
+chats-search-elsewhere-capped = ほかのチャットにあと { $places } か所あります。調べたのは新しい順に 2,000 件までです。語を加えると絞り込めます。
 chats-search-capped = 調べたのは新しい順に 2,000 件までです。語を加えると絞り込めます。
-chats-search-found = { $chats }件のチャットで{ $places }か所見つかりました
-chats-search-found-capped = { $chats }件のチャットで{ $places }か所以上見つかりました
+chats-search-found = { $chats } 件のチャットで { $places } か所見つかりました
+chats-search-found-capped = { $chats } 件のチャットで { $places } か所以上見つかりました
 chats-search-nothing = 見つかりませんでした
 chats-search-none = 「{ $query }」を含むチャットはありません
 chats-search-none-pinned = 「{ $query }」を含む固定されたチャットはありません
 chats-search-none-week = 「{ $query }」を含む今週のチャットはありません
 chats-search-none-tagged = 「{ $query }」を含むタグ「{ $tag }」のチャットはありません
-chats-search-searched = { $messages }件のメッセージを検索しました。
-chats-search-searched-files = { $messages }件のメッセージと{ $files }個のファイルを検索しました。
+chats-search-searched = { $messages } 件のメッセージを検索しました。
+chats-search-searched-files = { $messages } 件のメッセージと { $files } 個のファイルを検索しました。
 chats-search-keys-move = ↑ ↓ 移動
 chats-search-keys-open = ⏎ 開く
-chats-search-keys-leave = esc 終了
+chats-search-keys-leave = esc 閉じる
 
 ## What was deleted
 
@@ -84,7 +86,7 @@ chats-deletions = 削除済み
     .note = Foretoken を終了するまでは、すべて元に戻せます。
 chats-deletions-preset = プリセット
 chats-deletions-project = プロジェクト
-chats-deletions-project-chats = プロジェクト（{ $chats }件のチャット）
+chats-deletions-project-chats = プロジェクト（{ $chats } 件のチャット）
 chats-deletions-chat = チャット
 chats-deletions-message = 「{ $chat }」のメッセージ
 chats-deletions-no-text = テキストなし
@@ -107,20 +109,20 @@ chats-export-shown = ここに表示されているままの画像
 chats-export-left-out = 画像なし
     .words = 名前だけを書き出します。
 chats-exported = { $path } に書き出しました
-chats-exported-views = { $pictures }枚の画像は、元のファイルの情報を除いた小さいコピーです。
-chats-exported-missing = { $pictures }枚の画像がありません: ファイルが失われています。
+chats-exported-views = { $pictures } 枚の画像は、元のファイルの情報を除いた小さいコピーです。
+chats-exported-missing = { $pictures } 枚の画像がありません: ファイルが失われています。
 chats-imported =
     { $files ->
         [1] { "" }
-       *[other] { $files }個のファイルから、
-    }{ $chats }件のチャットと{ $messages }件のメッセージを追加しました。{ $leftOut ->
+       *[other] { $files } 個のファイルから、
+    }{ $chats } 件のチャットと { $messages } 件のメッセージを追加しました。{ $leftOut ->
         [0] { "" }
-       *[other] 画像など、ここでは扱えない{ $leftOut }個の項目は省きました。
+       *[other] 画像など、ここでは扱えない { $leftOut } 個の項目は省きました。
     }{ $missing ->
         [0] { "" }
-       *[other] { $missing }枚の画像がありません: ファイルに含まれていないか、壊れています。
+       *[other] { $missing } 枚の画像がありません: ファイルに含まれていないか、壊れています。
     }
-chats-not-imported = ほかに{ $files }個のファイルも読み込めませんでした。
+chats-not-imported = ほかに { $files } 個のファイルも読み込めませんでした。
 
 ## Chats that cannot be opened
 

@@ -2,7 +2,7 @@
 
 ## What screen readers are told of a reply
 
-frame-reply-begun = 応答を作成しています。
+frame-reply-begun = 応答を生成しています。
 frame-reply-interrupted = 応答が中断されました。
 frame-reply-stopped = 応答を停止しました。
 frame-reply-cut = トークン数の上限に達したため、応答が途中で終わりました。
@@ -19,6 +19,7 @@ frame-more-for-project = このプロジェクトのその他の操作
 frame-more-for-chats = すべてのチャットのその他の操作
 frame-add-files = ファイルを追加
 frame-drop = ドロップすると、画像、テキストファイル、書類は添付され、モデルのフォルダは追加され、JSON ファイルからはチャットが読み込まれます。
+frame-drop-project = ドロップすると、ファイルは「{ $name }」に追加され、フォルダはプロジェクトのフォルダになります。
 frame-undo = 取り消す
 frame-dismiss = 閉じる
 frame-settings = 設定
@@ -44,7 +45,7 @@ frame-stays-here = 入力した内容が{ -here }の外に出ることはあり�
 frame-engine-starting = エンジンを起動しています。
 frame-loading = { $model } を読み込み中
     .progress = 読み込んだ重み
-    .words = もう入力できます。モデルの準備ができると、メッセージが送信されます。
+    .words = 今すぐ入力を始められます。モデルの準備ができると、メッセージが送信されます。
 frame-try-again = 再試行
 frame-choose-model = モデルを選択
 
@@ -52,7 +53,7 @@ frame-choose-model = モデルを選択
 
 # The words in <one> are tinted as a first guess, those in <two> as a second one.
 frame-first = { PLATFORM() ->
-    [mac] あなたの<one> Mac</one>{ " " }
+    [mac] あなたの<one>Mac</one>
    *[other] この<one>コンピュータ</one>
 }で、<one>Qwen</one><two> が</two><one>先読み</one><two>します</two>。
     .words = モデルは次の数語を先読みし、まとめて確認して、正しいものだけを残します。同じ文章が、より早く得られます。色の付いた語は先読みが当たったもので、色が濃いほど先の語です。
@@ -60,12 +61,12 @@ frame-try = 今すぐ試す
     .words = デモモデルはとても小さく、すぐに答えます。使えるのは英語だけです。
 frame-example-story = フクロウと鐘のお話を聞かせて
 frame-example-table = 4 か国の表を作って
-frame-example-prediction = マルチトークン予測とは？
+frame-example-prediction = マルチトークン予測とは?
 
 ## The model to work with
 
-frame-offer = 仕事に使えるモデル
-    .get = 仕事に使えるモデルを入手
+frame-offer = 本格的に使えるモデル
+    .get = 本格的に使えるモデルを入手
 frame-other-models = ほかのモデル
 frame-download = ダウンロード
     .prepared = ダウンロードを準備しています。
@@ -80,3 +81,4 @@ frame-use-elsewhere = 使用
 frame-anything = 入手するか、すでに{ -here }にあるモデルを開いてください。
     .demo = デモモデルが知っているのは、短いお話、いくつかの事実と計算、そしてこのアプリのことです。本格的な会話には、より大きなモデルを入手するか、すでに{ -here }にあるモデルを開いてください。
     .get = モデルを入手
+frame-error-details = 詳細（英語）

@@ -54,8 +54,8 @@ model-draft-size = 約 { $size }
 
 model-tuned = 測定済み
 model-tuned-plain = ドラフトなしが最速: { $speed } tok/s。ここでは通常のデコードより速い方法はありません。
-model-tuned-drafts = { $drafts } ドラフトの先読みが最速: { $speed } tok/s、通常の { $gain } 倍
-model-tuned-drafts-alone = { $drafts } ドラフトの先読みが最速: { $speed } tok/s
+model-tuned-drafts = ドラフト { $drafts } 個の先読みが最速: { $speed } tok/s、通常の { $gain } 倍
+model-tuned-drafts-alone = ドラフト { $drafts } 個の先読みが最速: { $speed } tok/s
 model-tuned-vocabulary = { $tuned }。ドラフトは { $vocabulary } トークンのうちよく使われる { $tokens } トークンだけから作られます: { $faster } 速く、採用率は { $before } に対して { $now }
 
 model-speed-plain = 通常 { $plain }
@@ -115,7 +115,7 @@ model-stage-waiting = 接続なし
 model-stage-verifying = ファイルを確認中
 model-stage-probing = 各部分への影響を測定中
 model-stage-converting = 変換中
-model-stage-comparing = オリジナルと比較中
+model-stage-comparing = 元のモデルと比較中
 model-stage-tuning = 速度を測定中
 model-stage-moving = 移動中
 model-stage-failed = 中断
@@ -150,7 +150,7 @@ model-then-moved = 移動
 
 model-ended = { $name } の準備ができました。
 model-ended-measured = { $name } の測定が終わりました。
-model-ended-compared = { $name } とオリジナルの比較が終わりました。
+model-ended-compared = { $name } と元のモデルの比較が終わりました。
 model-ended-moved = モデルライブラリを移動しました。
 model-ended-failed = { $name } は中断しました。{ $why }
 
@@ -192,7 +192,7 @@ model-convert = 変換
 model-convert-sheet = { $name } を変換
 model-convert-why = 重みあたりのビット数が少ないほど、使うメモリが減り、応答が速くなります。MTP ヘッドは残ります。
 model-convert-then = 変換したモデルはライブラリに入り、速度が測定されます。
-    .keeping = 変換したモデルはライブラリに入り、速度が測定されます。オリジナルはそのまま残ります。
+    .keeping = 変換したモデルはライブラリに入り、速度が測定されます。元のモデルはそのまま残ります。
 model-convert-later = 測定が終わると、サイズを選べます。
 model-convert-measuring = { $stage }: { $share }
 model-convert-looking = 測定結果を探しています…
@@ -210,22 +210,22 @@ model-keep-original = 変換後も元のファイルを残す
 
 model-measure = 測定
 model-measure-again = もう一度測定…
-model-measured-on = 測定に使った文: { $text }。
+model-measured-on = 測定に使ったテキスト: { $text }。
 model-measure-first = まず測定
     .words = まず、ビット数を減らすとモデルの各部分がどれだけ劣化するかを測定します。その後サイズを選ぶと、各部分に必要なビット数が割り当てられます。
     .takes = 測定と変換には{ $time }、メモリ { $memory }、ディスク { $disk } が必要です。その間もチャットを続けられ、一時停止もできます。
-model-measured-text = 文: <name>{ $text }</name>
+model-measured-text = テキスト: <name>{ $text }</name>
     .choose = ファイルを選択…
-    .own = 付属の文を使う
-    .which = 普段使う文に近いものを選ぶと、用途により合った結果になります。プレーンテキスト、Markdown、または 1 行ごとの JSON が使えます。
+    .own = 付属のテキストを使用
+    .which = 普段使うテキストに近いものを選ぶと、用途により合った結果になります。標準テキスト、Markdown、または 1 行ごとの JSON が使えます。
     .private = ファイルは{ -here }の中で読み込まれ、コピーも送信もされません。変換が終わるまで移動しないでください。
 model-about-minutes = { $minutes ->
     [0] 1 分未満
    *[other] 約 { $minutes } 分
 }
 model-about-hours = 約 { $hours } 時間
-model-text-own = 付属の文
-model-text-replies = オリジナルの応答
+model-text-own = 付属のテキスト
+model-text-replies = 元のモデルの応答
 model-text-file = あなたのファイル
 
 ## A size to choose, and how close it is to the original
@@ -239,18 +239,18 @@ model-speed-beside-4-bit = 4-bit の約 { $factor } 倍の速度（予想）
 model-measured-closeness = 測定値: 100 語のうち{ $differing ->
     [0] 1 語未満
    *[other] 約 { $differing } 語
-}がオリジナルと異なります（KL ダイバージェンス { $kl }）
-model-expected-closeness = 予想（未測定）。変換後にオリジナルと比較されます
+}が元のモデルと異なります（KL ダイバージェンス { $kl }）
+model-expected-closeness = 予想（未測定）。変換後に元のモデルと比較されます
 model-then-said = { $before }。{ $next }
 model-closeness-small = 小さめ
 model-closeness-balanced = バランス
-model-closeness-close = オリジナルに近い
+model-closeness-close = 元のモデルに近い
 model-closeness-none = 「小さめ」より遠い
 
 ## The evidence of how close a model is
 
 model-quality = 品質
-model-evidence = 100 回中 { $often } 回、オリジナルと同じ次のトークンを選びます。サイズの選択に使っていない { $tokens } トークンで測定しました。
+model-evidence = 100 回中 { $often } 回、元のモデルと同じ次のトークンを選びます。サイズの選択に使っていない { $tokens } トークンで測定しました。
 model-closeness = KL ダイバージェンス トークンあたり { $kl } ナット: { $name }
 model-kl-least = 0.000001 未満
 model-all-figures = すべての数値
@@ -260,10 +260,10 @@ model-figure-p99 = 100 トークン中 99
     .words = { $kl } 未満
 model-figure-perplexity = パープレキシティ
 model-figure-drafts = ドラフトの採用率
-model-figure-text = 文
+model-figure-text = テキスト
     .tokens = { $tokens } トークン
 model-figure-bits = 重みあたりのビット数
 model-figure-matrices = 行列
-model-figure-original = オリジナル { $value }
+model-figure-original = 元のモデル { $value }
 model-matrices-bits = { $bits } ビット { $matrices } 個
 model-matrices-whole = 量子化なし { $matrices } 個

@@ -15,10 +15,7 @@ models-is-offline = オフラインです
 ## The screen
 
 models-title = モデル
-models-here = { PLATFORM() ->
-    [mac] この Mac のモデル
-   *[other] このコンピュータのモデル
-}
+models-here = { -here }のモデル
 models-more = モデルのその他の操作
 models-check-updates = アップデートを確認
 models-search-shown = 検索結果を表示中です
@@ -87,8 +84,8 @@ models-fact-pictures = 画像
 models-fact-speed = 速度
 models-fact-licence = ライセンス
 models-quality = 品質
-    .words = { $original } から作られたモデルのようです。オリジナルにどれだけ近いかは、両方に同じ文章を読ませて測定できます。数分かかりますが、どちらもメモリに収まる必要はありません。
-    .compare = オリジナルと比較
+    .words = { $original } から作られたモデルのようです。元のモデルにどれだけ近いかは、両方に同じ文章を読ませて測定できます。数分かかりますが、どちらもメモリに収まる必要はありません。
+    .compare = 元のモデルと比較
     .running = 比較しています。
 
 ## Draft models
@@ -144,10 +141,7 @@ models-cancel = { $name } をキャンセル
 
 ## Models to get
 
-models-recommended = { PLATFORM() ->
-    [mac] この Mac へのおすすめ
-   *[other] このコンピュータへのおすすめ
-}
+models-recommended = { -here }へのおすすめ
 models-found-heading = Hugging Face のモデル
 models-list = リストを取得しています。
     .empty = モデルのリストは空です。
@@ -163,10 +157,7 @@ models-here-already = 入手済み
 models-search = 検索
     .hub = Hugging Face を検索
 models-filter-mtp = MTP ヘッド付き
-models-filter-fitting = { PLATFORM() ->
-    [mac] この Mac で動作
-   *[other] このコンピュータで動作
-}
+models-filter-fitting = { -here }で動作
 models-filter-format = 形式
     .any = すべての形式
     .published = 公開されたまま
@@ -206,15 +197,15 @@ models-place = ライブラリのフォルダ
     .space = モデル { $used }、空き { $free }
     .away = オフライン: ディスクが接続されていません
     .change = 変更…
-models-move = モデルを <path>{ $path }</path> に保存しますか？ライブラリにある { $used } はそこに移動されます。フォルダにすでにライブラリがある場合は、それを使います。
-    .away = モデルを <path>{ $path }</path> に保存しますか？接続されていないディスク上のモデルはそのまま残ります。フォルダにすでにライブラリがある場合は、それを使います。
+models-move = モデルを <path>{ $path }</path> に保存しますか? ライブラリにある { $used } はそこに移動されます。フォルダにすでにライブラリがある場合は、それを使います。
+    .away = モデルを <path>{ $path }</path> に保存しますか? 接続されていないディスク上のモデルはそのまま残ります。フォルダにすでにライブラリがある場合は、それを使います。
     .preparing = 移動を準備しています。
     .now = このフォルダを使用
     .leave = 変更しない
 models-another-place = 別のフォルダを使用…
 models-disk-full = ディスクの空きがほとんどありません: 残り { $free }
     .hint = 空きができるまでダウンロードは止まります。モデルを削除してアプリを終了するか、ほかの場所で空きを作るか、ライブラリを別のディスクに移してください。
-models-smaller-memory = 長いチャットのメモリを節約（8-bit）
+models-smaller-memory = 長いチャットのメモリを節約（8 ビット）
     .words = チャットが使うメモリの増え方が約半分になります。応答は、完全な精度の場合と少し異なることがあります。変更するとモデルが読み込み直されます。
 models-token = Hugging Face のアクセストークン
     .set = 設定済み。システムのキーチェーンに保存されています。

@@ -5,10 +5,10 @@
 projects-more = 「{ $name }」のその他の操作
 projects-name-field = プロジェクトの名前
     .placeholder = 新規プロジェクト
-projects-chats = { $chats }件のチャット
+projects-chats = { $chats } 件のチャット
 projects-new-chat = ここで新規チャット
 projects-show-chats = チャットを表示
-projects-hide-chats = チャットを隠す
+projects-hide-chats = チャットを非表示
 projects-add-files = ファイルを追加…
 projects-rename = 名称変更
 projects-delete = 削除
@@ -33,9 +33,11 @@ projects-folder-add = フォルダを追加
 projects-folder-change = 別のフォルダ
 projects-folder-leave = 使わない
     .title = このフォルダはもう読み込まれません。フォルダはそのまま残ります。
+projects-folders = プロジェクトのフォルダは 1 つですが、{ $folders } 個あります。
+    .hint = 使うフォルダだけをドロップしてください。
 projects-page-chats = チャット
     .none = 下で質問すると、最初のチャットが始まります。
-projects-chat-writing = 作成中
+projects-chat-writing = 生成中
 projects-chats-more = さらに表示
 
 ## Moving a chat
@@ -56,7 +58,7 @@ projects-delete-cancel = キャンセル
 projects-delete-with-chats =
     { $chats ->
         [1] チャットも削除
-       *[other] { $chats }件のチャットも削除
+       *[other] { $chats } 件のチャットも削除
     }
 projects-delete-keep-chats = チャットは残す
 projects-delete-words =
@@ -72,7 +74,7 @@ projects-delete-words =
 projects-chat-left = チャットをプロジェクトから外しました。
 projects-chat-moved = チャットを「{ $name }」に移動しました。
 projects-deleted = 「{ $name }」を削除しました。
-projects-deleted-with-chats = 「{ $name }」と{ $chats }件のチャットを削除しました。
+projects-deleted-with-chats = 「{ $name }」と { $chats } 件のチャットを削除しました。
 projects-deleted-unnamed = プロジェクト
 projects-files-replaced =
     { $files ->

@@ -1,7 +1,7 @@
 ### Made by a machine; no native speaker has read it yet.
 
 prompts-page = プロンプト
-    .note = メッセージの先頭に / を入力すると選べます。{ "{{二重の波かっこ}}" } の部分はそこで埋めます。Tab キーで次の箇所に移ります。
+    .note = メッセージの先頭に / を入力すると選べます。{ "{{二重の波かっこ}}" } の部分はそこで埋めます。Tab キーで次の箇所に移ります。{ "{{clipboard}}" } にはクリップボードのテキストが入ります。
 prompts-deleted = 「{ $name }」を削除しました。
     .undo = 取り消す
 prompts-none = プロンプトはまだありません

@@ -37,12 +37,12 @@ quit-temporary = 一時チャットが開いています
     .message = Foretoken を終了すると何も残りません。チャットのメニューの「このチャットを残す」で保存できます。
 quit-summary = 要約を作成中です
     .message = 要約は失われます。チャットは元のままで、もう一度要約できます。
-quit-reply = 応答を作成中です
+quit-reply = 応答を生成中です
     .message = ここまでの内容は残り、次回の起動時に続けられます。
 quit-request = ほかのプログラムがモデルを使用しています
     .message = その要求は Foretoken とともに終了します。
 quit-sure = 終了
-quit-not = 続ける
+quit-not = 終了しない
 
 told-reply-ended = 応答が完了しました。
 told-reply-stopped = 応答が停止しました。

@@ -31,7 +31,7 @@ benchmarks-plan = 测量内容
     .texts = 生成的文本
     .both = 文章和代码
     .ahead = 预测
-    .ways = 将普通方式与{ $head ->
+    .ways = 将普通解码与{ $head ->
         [yes] 预测 1、2、3 个、
        *[no] { "" }
     }{ $dflash ->
@@ -61,16 +61,16 @@ benchmarks-earlier = 这是较早的结果，测于 { $time }。<newest>显示�
 benchmarks-times = { $low } 到 { $high }
 benchmarks-clause =
     .gains = { $about ->
-        [prose] 使用预测，生成文章的速度是普通方式的
-        [code] 使用预测，生成代码的速度是普通方式的
-        [both] 使用预测，生成文章和代码的速度都是普通方式的
-       *[any] 使用预测，生成速度是普通方式的
+        [prose] 使用预测，生成文章的速度是普通解码的
+        [code] 使用预测，生成代码的速度是普通解码的
+        [both] 使用预测，生成文章和代码的速度都是普通解码的
+       *[any] 使用预测，生成速度是普通解码的
     } { $times } 倍
     .plain = { $about ->
-        [prose] 生成文章时，没有比普通方式更快的
-        [code] 生成代码时，没有比普通方式更快的
-        [both] 生成文章和代码时，都没有比普通方式更快的
-       *[any] 这里没有比普通方式更快的
+        [prose] 生成文章时，没有比普通解码更快的
+        [code] 生成代码时，没有比普通解码更快的
+        [both] 生成文章和代码时，都没有比普通解码更快的
+       *[any] 这里没有比普通解码更快的
     }
     .uncertain = { $about ->
         [prose] 生成文章时，预测没有带来确定的提速
@@ -79,41 +79,41 @@ benchmarks-clause =
        *[any] 这里预测没有带来确定的提速
     }
     .alone = { $about ->
-        [prose] 普通方式生成文章的速度为每秒
-        [code] 普通方式生成代码的速度为每秒
-        [both] 普通方式生成文章和代码的速度均为每秒
-       *[any] 普通方式的生成速度为每秒
+        [prose] 普通解码生成文章的速度为每秒
+        [code] 普通解码生成代码的速度为每秒
+        [both] 普通解码生成文章和代码的速度均为每秒
+       *[any] 普通解码的生成速度为每秒
     } { $speed } 个词元
     .unmeasured = { $about ->
-        [prose] 未测量普通方式生成文章的速度
-        [code] 未测量普通方式生成代码的速度
-        [both] 未测量普通方式生成文章和代码的速度
-       *[any] 未测量普通方式
+        [prose] 未测量普通解码生成文章的速度
+        [code] 未测量普通解码生成代码的速度
+        [both] 未测量普通解码生成文章和代码的速度
+       *[any] 未测量普通解码
     }
 benchmarks-aside =
     .plain = { $about ->
-        [prose] 生成文章时，没有比普通方式更快的
-       *[code] 生成代码时，没有比普通方式更快的
+        [prose] 生成文章时，没有比普通解码更快的
+       *[code] 生成代码时，没有比普通解码更快的
     }
     .uncertain = { $about ->
         [prose] 生成文章时，预测没有带来确定的提速
        *[code] 生成代码时，预测没有带来确定的提速
     }
     .alone = { $about ->
-        [prose] 生成文章时，只测量了普通方式
-       *[code] 生成代码时，只测量了普通方式
+        [prose] 生成文章时，只测量了普通解码
+       *[code] 生成代码时，只测量了普通解码
     }
     .unmeasured = { $about ->
-        [prose] 生成文章时，未测量普通方式
-       *[code] 生成代码时，未测量普通方式
+        [prose] 生成文章时，未测量普通解码
+       *[code] 生成代码时，未测量普通解码
     }
 benchmarks-sentence =
     .none = 没有测量任何内容。
     .one = { $clause }。
     .two = { $clause }；{ $aside }。
-    .gains = 使用预测，生成文章的速度是普通方式的 { $prose } 倍，生成代码是 { $code } 倍。
-    .gains-up-to = 使用预测，生成文章的速度是普通方式的 { $prose } 倍，生成代码最高达 { $code } 倍。
-    .alone = 普通方式生成文章的速度为每秒 { $prose } 个词元，代码为每秒 { $code } 个词元。
+    .gains = 使用预测，生成文章的速度是普通解码的 { $prose } 倍，生成代码是 { $code } 倍。
+    .gains-up-to = 使用预测，生成文章的速度是普通解码的 { $prose } 倍，生成代码最高达 { $code } 倍。
+    .alone = 普通解码生成文章的速度为每秒 { $prose } 个词元，代码为每秒 { $code } 个词元。
 benchmarks-detail =
     .fastest = { $about ->
         [prose] 生成文章最快：{ $names }。
@@ -131,7 +131,7 @@ benchmarks-bracket =
     .fastest = 最快
     .equal = 同样快
 benchmarks-ranges-note = tok/s，{ $runs } 次运行的最低到最高值
-benchmarks-range = 普通方式的 { $low } 到 { $high } 倍，中位数为 { $middle } 倍。
+benchmarks-range = 普通解码的 { $low } 到 { $high } 倍，中位数为 { $middle } 倍。
 benchmarks-auto = { $about ->
     [prose] 自动，文章：{ $note }
     [code] 自动，代码：{ $note }
@@ -157,7 +157,7 @@ benchmarks-notes = { $facts }。
         [cpu] CPU
        *[gpu] GPU
     } 上{ $memory ->
-        [eight] ，长对话使用较小内存（8 位）
+        [eight] ，长对话占用更少内存（8 位）
        *[full] { "" }
     }
     .runs = { $runs } 次运行，{ $texts ->
@@ -179,9 +179,9 @@ benchmarks-nothing = 尚未测量。
     .question = 预测能让{ -here }快多少？
 benchmarks-plotted = 图表中的基准测试
     .full = 常规内存
-    .eight = 较小内存
+    .eight = 更少内存
 benchmarks-apart = { $results } 个{ $memory ->
-    [eight] 长对话使用较小内存（8 位）
+    [eight] 长对话占用更少内存（8 位）
    *[full] 使用常规内存
 }的结果单独绘制。
 benchmarks-metric = 图表内容
@@ -195,7 +195,7 @@ benchmarks-chart = { $days ->
     [one] { $begin }
    *[more] { $begin }至{ $end }
 }，{ $benchmarks } 次基准测试{ $memory ->
-    [eight] （长对话使用较小内存，8 位）
+    [eight] （长对话占用更少内存，8 位）
    *[full] { "" }
 }。{ $lines }{ $metric ->
     [memory] { "" }
@@ -205,7 +205,7 @@ benchmarks-chart = { $days ->
 benchmarks-results = 所有结果
     .measured = 测量时间
     .show = 显示此结果
-    .eight = 较小内存（8 位）
+    .eight = 更少内存（8 位）
     .unmeasured = 未测量
     .delete = 删除
     .delete-one = 删除 { $time } 的结果
@@ -238,15 +238,15 @@ benchmarks-progress =
     .drafted = 正在生成（使用草稿）：{ $tokens } 个词元
 benchmarks-ratio =
     .short = 回复太短，无法判断速度。
-    .faster = 使用草稿，此回复的生成速度是普通方式的 { $times } 倍。
-    .slower = 使用草稿，此回复反而更慢：速度是普通方式的 { $times } 倍。
+    .faster = 使用草稿，此回复的生成速度是普通解码的 { $times } 倍。
+    .slower = 使用草稿，此回复反而更慢：速度是普通解码的 { $times } 倍。
     .same = 草稿对此回复的速度没有影响。
 benchmarks-texts =
     .equal = 两段文本逐词元完全相同。
     .equal-drawn = 两段文本逐词元完全相同，尽管其中的词是随机抽取的。
     .different = 两段文本在 { $tokens } 个相同的词元之后出现差异。在这些设置下它们必须相同：出了问题。
-    .rounded = 两段文本在 { $tokens } 个相同的词元之后出现差异，这是允许的：你的 Mac 在检查预测时舍入方式不同，遇到几乎同样可能的词时，结果由舍入决定。MTP 菜单中“{ chat-rule }”下的“{ chat-rule-strict }”能让大多数文本保持一致。
-    .rounded-strict = 两段文本在 { $tokens } 个相同的词元之后出现差异，这是允许的：你的 Mac 在检查预测时舍入方式不同，遇到几乎同样可能的词时，结果由舍入决定。“{ chat-rule-strict }”管不到这么远：它只适用于较短的对话，且同时进行的对话较少时。
+    .rounded = 两段文本在 { $tokens } 个相同的词元之后出现差异，这是允许的：{ -here }在检查草稿时舍入方式不同，遇到几乎同样可能的词时，结果由舍入决定。MTP 菜单中“{ chat-rule }”下的“{ chat-rule-strict }”能让大多数文本保持一致。
+    .rounded-strict = 两段文本在 { $tokens } 个相同的词元之后出现差异，这是允许的：{ -here }在检查草稿时舍入方式不同，遇到几乎同样可能的词时，结果由舍入决定。“{ chat-rule-strict }”管不到这么远：它只适用于较短的对话，且同时进行的对话较少时。
     .same-chances = 用词不同，这是允许的：使用“{ chat-rule-rejection }”时，每个词出现的概率与不用草稿时相同，但抽取到的词不同。
 benchmarks-compared =
     .drafts = 草稿：{ $drafts }

@@ -27,6 +27,7 @@ chat-fills =
     .messages = 消息
     .free = 可用
 chat-tokens-used = 已使用 { $used } 个词元，共 { $of } 个。{ $more }
+    .about = 约已使用 { $used } 个词元，共 { $of } 个。{ $more }
 chat-new = 新建对话
 
 chat-composer = 消息
@@ -40,7 +41,6 @@ chat-send = 发送
     .title = 发送（Enter）
 chat-stop = 停止
     .title = 停止（Esc）
-chat-stop-summary = 停止写摘要
 chat-dismiss = 关闭
 chat-attach = 添加文件或图片
     .files = 文件：文本、代码、PDF、Word、Excel
@@ -150,7 +150,7 @@ chat-waiting = 正在等待
             [0] 正在排队
            *[other] 正在排队，前面还有 { $ahead } 个
         }
-    .writing = 正在书写
+    .writing = 正在生成
 chat-reading = 正在读取 { $done }/{ $total }
     .prompt = 正在读取提示词
     .remembered = 已记住 { $count }
@@ -180,10 +180,10 @@ chat-mtp = 提前预测 <term>推测解码</term>
     .own-head = 使用模型自带的头 <term>MTP</term>
     .note = 草稿出错只会多花一点时间，绝不会让回答变差。你的选择从下一条消息起生效。
 chat-way =
-    .auto = 只要划算就尽量向前预测
+    .auto = 只要划算就尽量多预测
     .off = 每次前向计算一个词
-    .fixed = 向前 { $count } 个
-    .dflash = 由草稿模型一次向前预测多个
+    .fixed = 预测 { $count } 个
+    .dflash = 由草稿模型一次预测多个
     .lookup = 重复此对话中已有的内容，适合引用和修改
 chat-needs-draft = 需要草稿模型
     .of = 需要草稿模型，{ $size }
@@ -230,6 +230,7 @@ chat-thinking =
     .limit = 限制
 chat-thinking-reason =
     .no-switch = 此模型的对话模板没有思考开关。
+    .always = 此模型的对话模板没有思考开关：它总会思考，只能让它想得短一些。
     .no-more = 此模型会自行决定思考多久，无法要求它思考更多。
 chat-thinks =
     .off = 立即回答。

@@ -2,7 +2,7 @@
 
 ## What screen readers are told of a reply
 
-frame-reply-begun = 正在撰写回复。
+frame-reply-begun = 正在生成回复。
 frame-reply-interrupted = 回复已中断。
 frame-reply-stopped = 回复已停止。
 frame-reply-cut = 回复因达到词元上限而被截断。
@@ -19,6 +19,7 @@ frame-more-for-project = 此项目的更多操作
 frame-more-for-chats = 所有对话的更多操作
 frame-add-files = 添加文件
 frame-drop = 拖放图片、文本文件或文稿可将其作为附件添加，拖放模型文件夹可添加模型，拖放 JSON 文件可导入其中的对话。
+frame-drop-project = 拖放文件可将其添加到“{ $name }”，拖放文件夹可将其作为项目的文件夹。
 frame-undo = 撤销
 frame-dismiss = 关闭
 frame-settings = 设置
@@ -64,8 +65,8 @@ frame-example-prediction = 什么是多词元预测？
 
 ## The model to work with
 
-frame-offer = 用来工作的模型
-    .get = 获取用来工作的模型
+frame-offer = 适合日常使用的模型
+    .get = 获取适合日常使用的模型
 frame-other-models = 其他模型
 frame-download = 下载
     .prepared = 正在准备下载。
@@ -75,8 +76,9 @@ frame-coming = 就绪后即可使用。
 frame-is-here = 它就在{ -here }上：
 frame-use = 使用
     .label = 使用：{ $name }
-frame-use-elsewhere = 使用它
-    .several = 使用它们
+frame-use-elsewhere = 使用
+    .several = 使用
 frame-anything = 获取一个模型，或打开{ -here }上已有的模型。
     .demo = 演示模型会讲小故事，知道一些常识和算术，也了解这个 App。要真正对话，请获取更大的模型，或打开{ -here }上已有的模型。
     .get = 获取模型
+frame-error-details = 详细信息（英文）

@@ -7,7 +7,7 @@ model-fit-well = 内存充足
     .sentence = 上下文为 { $context } 个词元时需要 { $need }，{ -here }可提供 { $available }。
 model-fit-tight = 内存紧张
     .fact = 内存紧张
-    .sentence = 上下文为 { $context } 个词元时需要 { $need }，{ -here }可提供 { $available }。使用时请关闭其他大型应用。
+    .sentence = 上下文为 { $context } 个词元时需要 { $need }，{ -here }可提供 { $available }。使用时请关闭其他大型 App。
 model-fit-too-big = 太大
     .fact = 太大
     .numbers = 太大：需要 { $needs }，{ -here }可提供 { $gives }
@@ -19,8 +19,8 @@ model-recommended = 内存充足的模型中能力最强，还余 { $spare }
 ## What a chat of some length holds
 
 model-chat-questions = 几轮问答
-model-chat-document = 一段长对话或一份文档
-model-chat-documents = 几份文档
+model-chat-document = 一段长对话或一份文稿
+model-chat-documents = 几份文稿
 model-chat-short-book = 一本薄书
 model-chat-book = 一本书
 model-chat-longest = 模型所允许的最大长度
@@ -47,7 +47,7 @@ model-parameters-active = { $all }，其中 { $active }激活
 model-download-converted = { $size }，转换为 4-bit 后 { $converted }
 model-choice-offline = 所在磁盘未连接
 model-choice-broken = 无法加载
-model-choice-built-in = 应用自带
+model-choice-built-in = App 自带
 model-draft-size = 约 { $size }
 
 ## What was measured of its speed
@@ -100,7 +100,7 @@ model-comes-back = { $models ->
 ## Why it cannot be deleted
 
 model-kept-in-use = 正在使用
-model-kept-built-in = 属于应用本身
+model-kept-built-in = 属于 App 本身
 model-kept-cache = 属于 Hugging Face 缓存
 model-kept-studio = 属于 LM Studio
 

@@ -15,10 +15,7 @@ models-is-offline = 模型已离线
 ## The screen
 
 models-title = 模型
-models-here = { PLATFORM() ->
-    [mac] 这台 Mac 上的模型
-   *[other] 这台电脑上的模型
-}
+models-here = { -here }上的模型
 models-more = 模型的更多操作
 models-check-updates = 检查更新
 models-search-shown = 正在显示搜索结果
@@ -32,7 +29,7 @@ models-context = 按 { $length } 的对话评估
     .hint = 以多长的对话来评估模型能否运行
     .length = 对话长度
     .note = 对话越长，占用的内存越多。模型能否运行、推荐哪个模型，都按这个长度的对话来判断。这并不限制对话的长度。
-models-context-tokens = { $tokens } 词元
+models-context-tokens = { $tokens } 个词元
 
 ## Models on this machine
 
@@ -50,7 +47,7 @@ models-lost-head = 这个转换版本丢失了 MTP 头。
     .get = 查找带 MTP 头的版本
 models-unusable-head = 它带有 MTP 头，但无法使用。
 models-newer = Hub 上有更新的版本。<look>查看</look>
-models-loading-share = 正在载入 { $share }
+models-loading-share = 正在加载 { $share }
 models-use-anyway = 仍要使用
 
 ## What else can be done with one
@@ -99,21 +96,21 @@ models-draft = 草稿模型：{ $name }
 models-lonely-drafts = 缺少对应模型的草稿模型
 models-newer-draft = Hub 上有更新的版本。<get>获取</get>
 models-draft-not-used = 未使用：另一个草稿模型更适合。
-models-draft-waits = 当前回复写完后即开始使用。
+models-draft-waits = 当前回复完成后即开始使用。
 models-draft-offer = { $name } 是一个小模型，它提前预测几个词，由这个模型检查。在划算的情况下，回复会更快。
 
 ## The model picker
 
 models-picker = 模型
-    .none = 选取模型
-    .loading = 正在载入 { $name } · { $share }
+    .none = 选择模型
+    .loading = 正在加载 { $name } · { $share }
     .get-more = 获取更多模型…
     .open-folder = 打开文件夹…
 models-loaded = { $processor ->
     [cpu] { $parameters }，{ $format }，{ $size }，使用 CPU
    *[gpu] { $parameters }，{ $format }，{ $size }，使用 GPU
 }
-    .given-back = 已释放内存。提问时会重新载入
+    .given-back = 已释放内存。提问时会重新加载
 
 ## What is being worked on
 
@@ -208,18 +205,18 @@ models-move = 将模型保存在 <path>{ $path }</path> 吗？模型库中的 { 
 models-another-place = 使用其他文件夹…
 models-disk-full = 磁盘空间即将用尽：可用 { $free }
     .hint = 在腾出空间之前，下载会停止。可以删除一个模型并退出 App，清理其他文件，或将模型库放到另一个磁盘上。
-models-smaller-memory = 长对话占用更少内存（8-bit）
-    .words = 对话占用的内存，增长速度约为原来的一半。回复可能与全精度时略有不同。更改此项会重新载入模型。
+models-smaller-memory = 长对话占用更少内存（8 位）
+    .words = 对话占用的内存，增长速度约为原来的一半。回复可能与全精度时略有不同。更改此项会重新加载模型。
 models-token = Hugging Face 令牌
     .set = 已设置。保存在系统的钥匙串中。
     .not-set = 未设置。只有访问受限的模型才需要。
     .remove = 移除
     .open-set = 设置令牌…
     .open-replace = 替换令牌…
-    .keeping = 正在保存令牌。
+    .keeping = 正在存储令牌。
     .empty = 尚未输入令牌。
     .note = 它会存入系统的钥匙串，只发送给 Hub，且不会再显示。
-    .keep = 保存令牌
+    .keep = 存储令牌
 
 ## How the Hub is reached
 
@@ -233,5 +230,5 @@ models-hub-proxy = Hub 代理
 models-hub-change = 更改…
 models-hub-keep = 使用此地址
     .usual = 使用默认地址
-    .keeping = 正在保存。
+    .keeping = 正在存储。
     .same = 没有更改。

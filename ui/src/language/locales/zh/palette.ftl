@@ -22,7 +22,7 @@ palette-summarise = 总结此对话较早的部分
 palette-open-project = 项目：{ $name }
 palette-insert-prompt = 提示词：{ $name }
 palette-use-model = 使用 { $name }
-palette-ask-two = 询问两个模型：{ $first } 和 { $second }
+palette-ask-two = 向两个模型提问：{ $first } 和 { $second }
 palette-open-settings = 设置：{ $page }
 
 ## The list of keys

@@ -33,9 +33,11 @@ projects-folder-add = 添加文件夹
 projects-folder-change = 换一个文件夹
 projects-folder-leave = 不再使用
     .title = 不再读取此文件夹。文件夹本身保持不变。
+projects-folders = 一个项目只有一个文件夹，而这里有 { $folders } 个。
+    .hint = 请只拖放要使用的那一个。
 projects-page-chats = 对话
     .none = 在下方提问，就会开始第一个对话。
-projects-chat-writing = 正在撰写
+projects-chat-writing = 正在生成
 projects-chats-more = 显示更多
 
 ## Moving a chat

@@ -1,7 +1,7 @@
 ### Made by a machine; no native speaker has read it yet.
 
 prompts-page = 提示词
-    .note = 在消息开头键入 / 即可选择提示词。{ "{{双花括号}}" } 中的内容在那里填写：按 Tab 键逐处跳转。
+    .note = 在消息开头键入 / 即可选择提示词。{ "{{双花括号}}" } 中的内容在那里填写：按 Tab 键逐处跳转。{ "{{clipboard}}" } 会替换为剪贴板中的文本。
 prompts-deleted = “{ $name }”已删除。
     .undo = 撤销
 prompts-none = 还没有提示词
@@ -33,7 +33,7 @@ prompts-save = 存储
 ## Above a message that begins with a slash
 
 prompts-list = 提示词
-    .none = 你保存为提示词的文字会显示在这里。
+    .none = 你存为提示词的文字会显示在这里。
     .open = 提示词…
 
 ## Prompts to begin with. What stands in double braces is filled in by whoever uses them.

@@ -10,7 +10,7 @@ settings-page =
     .data = 隐私与数据
     .keyboard = 键盘
     .diagnostics = 诊断
-    .notices = 第三方声明
+    .notices = 第三方许可
 
 ## General
 
@@ -27,7 +27,7 @@ settings-keep-running = 关闭窗口后继续运行
         }
 settings-quick = 快速提问
 settings-quick-key = 从任何程序提问的快捷键
-    .words = 在你当前的工作之上弹出一个小面板。转去做别的事时它会消失，回复则会继续写完
+    .words = 在你当前的工作之上弹出一个小面板。转去做别的事时它会消失，回复会继续生成直到完成
 settings-menu-bar = 在菜单栏中显示
     .words = 在任何程序中都能看到模型在做什么、速度如何
 settings-updates = 更新
@@ -56,14 +56,14 @@ settings-size = 大小
     .value = 百分之 { $zoom }
 settings-width = 文字宽度
     .words = 窗口较宽时
-    .column = 单栏
+    .column = 标准
     .wide = 宽
 settings-guessed = 预测的文字
 settings-sample = 码头<one>边</one><two>的</two>灯<one>一盏</one><two>接</two><three>一盏</three>地亮了，<one>最后</one><two>一条</two><three>船</three>掉头<one>回家</one><two>。</two>
     .one = 提前 1 个
     .two = 提前 2 个
     .three = 提前 3 个或更多
-settings-wake = 书写回复时着色
+settings-wake = 生成回复时着色
     .words = 为最新的几行着色，并随你的阅读逐渐淡去
 settings-reveal = 在所有回复中保留着色
     .words = 随时可按 { $keys } 显示或隐藏
@@ -104,7 +104,7 @@ settings-unload = 释放模型占用的内存
             [1] 1 分钟后
            *[other] { $minutes } 分钟后
         }
-settings-earlier-turns = 较早的轮次
+settings-earlier-turns = 较早的对话内容
     .words = 已读过的对话内容会记在闲置的内存中，内存紧张时便会释放。这里无需设置
 
 ## Local API
@@ -174,7 +174,7 @@ settings-request =
     .now = 现在
     .waiting = 等待中
     .reading = 正在读取 { $percent }
-    .writing = 正在书写
+    .writing = 正在生成
     .tokens = { $count } 个词元
     .stop = 停止
     .stop-one = 停止 { $program } 的请求
@@ -202,7 +202,7 @@ settings-network = 此网络中的其他设备
     .words = 持有令牌的手机和电脑可以使用模型。它们发送的内容没有加密。根据回答多快开始、有多少词元来自缓存，它们可以判断{ -here }以前是否读过某段提示词，包括你对话中的内容。只有保持此项关闭才能避免
 settings-may-load = 允许程序加载模型
     .words = 仅在窗口关闭期间。你回来时会重新加载你的模型
-settings-rows = 同时写的回复数
+settings-rows = 同时生成的回复数
     .words = 超出的请求会排队。同时进行时，每个回复会变慢，但总体更快
 settings-api-sampling = 采样
     .words = 用于程序没有指定温度等参数时
@@ -246,7 +246,7 @@ settings-place-cache = 缓存
     .words = 可以重新生成的内容，随时可以删除
 settings-place-log = 日志
     .words = App 和引擎的输出，包括本次和上次启动
-settings-leaving = 告别
+settings-leaving = 移除数据
 settings-remove = 移除 Foretoken 存储的一切
     .words = 对话、设置、缓存和模型。之后 Foretoken 会退出
     .sizes = { $size } 的对话、设置和缓存，以及 { $models } 的模型。之后 Foretoken 会退出

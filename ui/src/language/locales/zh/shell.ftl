@@ -14,7 +14,7 @@ menu-show-all = 全部显示
 menu-undo = 撤销
 menu-redo = 重做
 menu-cut = 剪切
-menu-copy = 拷贝
+menu-copy = 复制
 menu-paste = 粘贴
 menu-select-all = 全选
 menu-full-screen = 进入全屏幕
@@ -26,7 +26,7 @@ bar-open = 打开 Foretoken
 bar-writing = { $model }：{ $speed } tok/s
 bar-ready = { $model } 已就绪
 bar-given-back = { $model }：内存已释放
-bar-loading = 正在载入模型
+bar-loading = 正在加载模型
 bar-starting = 正在启动
 bar-failed = 没有可用的模型
 
@@ -35,14 +35,14 @@ window-progress = Foretoken，{ $percent }%
 
 quit-temporary = 有一个临时对话还开着
     .message = 退出 Foretoken 后，它的内容将全部消失。使用对话菜单中的“保留此对话”可将其存储。
-quit-summary = 摘要还在撰写
+quit-summary = 摘要仍在生成
     .message = 摘要会丢失。对话保持原样，可以再次生成摘要。
-quit-reply = 回复还在撰写
+quit-reply = 回复仍在生成
     .message = 已写的内容会保留，下次启动时可以继续。
 quit-request = 另一个程序正在使用模型
     .message = 它的请求会随 Foretoken 一起结束。
 quit-sure = 退出
-quit-not = 继续
+quit-not = 不退出
 
 told-reply-ended = 回复已完成。
 told-reply-stopped = 回复已停止。
@@ -59,12 +59,12 @@ told-ready = { $name } 已就绪
 told-failed = { $name } 已停止
 told-going-on = Foretoken 继续运行
     .message = { PLATFORM() ->
-        [mac] 本地 API 打开时，其他程序可以使用它的模型。可从程序坞或按 ⌘Q 退出。
+        [mac] 本地 API 打开时，其他程序可以使用它的模型。可从“程序坞”或按 ⌘Q 退出。
        *[other] 本地 API 打开时，其他程序可以使用它的模型。再次打开 Foretoken 即可恢复窗口。
     }
 
-dialog-attach-files = 附加文件
-dialog-attach-pictures = 附加图片
+dialog-attach-files = 添加文件
+dialog-attach-pictures = 添加图片
     .kind = 图片
 dialog-export = 导出
 dialog-export-benchmarks = 导出基准测试

@@ -10,6 +10,7 @@ use foretoken_protocol::{
     AppEvent, ChatPage, Draft, EngineState, ErrorReport, MachineName, Snapshot, Surroundings,
 };
 use tauri::async_runtime::spawn;
+use tauri::{AppHandle, Manager};
 
 use crate::benchmarks::History;
 use crate::comparison::Comparisons;
@@ -19,6 +20,7 @@ use crate::conversations::{Caches, Conversations, TemporaryFiles};
 use crate::events::AppEvents;
 use crate::handed::Handed;
 use crate::kept_prefixes::KeptPrefixes;
+use crate::language::Texts;
 use crate::local_api::LocalApi;
 use crate::log::Log;
 use crate::models::Models;
@@ -55,6 +57,11 @@ pub(crate) struct App {
     pub(crate) quitting: Quitting,
     /// What to remove once all has ended.
     removal: OnceLock<Removal>,
+}
+
+/// What is said to whoever uses the app.
+pub(crate) fn texts(handle: &AppHandle) -> &'static Texts {
+    Texts::preferred(&handle.state::<Arc<App>>().settings.current().preferences)
 }
 
 /// That everything is to be removed which the app has stored.

@@ -29,7 +29,7 @@ pub(crate) async fn follow_library(handle: AppHandle, mut library: watch::Receiv
             show_progress(&handle, percent);
             shown = percent;
         }
-        for (title, body) in endings(Texts::current(&handle), &before, &jobs) {
+        for (title, body) in endings(crate::app::texts(&handle), &before, &jobs) {
             notify(&handle, Notification { title, body, chat: None });
         }
         before = jobs;
@@ -55,7 +55,7 @@ pub(crate) async fn follow_replies(handle: AppHandle, mut ended: broadcast::Rece
             .await
             .map(|chat| chat.title);
         let body = if reply.failed { "told-reply-stopped" } else { "told-reply-ended" };
-        let body = Texts::current(&handle).say(body);
+        let body = crate::app::texts(&handle).say(body);
         let title = title.unwrap_or_else(|_| "Foretoken".into());
         notify(&handle, Notification { title, body, chat: Some(reply.chat) });
     }
@@ -112,7 +112,9 @@ fn show_progress(handle: &AppHandle, percent: Option<u64>) {
     #[cfg(not(target_os = "macos"))]
     let shown = shown.and_then(|()| {
         window.set_title(&match percent {
-            Some(percent) => Texts::current(handle).say_of("window-progress", [("percent", percent.into())]),
+            Some(percent) => {
+                crate::app::texts(handle).say_of("window-progress", [("percent", percent.into())])
+            }
             None => "Foretoken".to_owned(),
         })
     });

@@ -1,16 +1,13 @@
 //! What the app says outside its page, in the language of whoever uses it.
 
 use std::borrow::Cow;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
 #[cfg(any(target_os = "macos", test))]
 use foretoken_protocol::ActionId;
 use foretoken_protocol::{Language, Preferences};
-use tauri::{AppHandle, Manager};
-
-use crate::app::App;
 
 /// What is said in one language.
 pub(crate) struct Texts(FluentBundle<FluentResource>);
@@ -69,11 +66,6 @@ impl Texts {
     /// What is said to whoever prefers this.
     pub(crate) fn preferred(preferences: &Preferences) -> &'static Self {
         Self::of(spoken(preferences))
-    }
-
-    /// What is said to whoever uses the app.
-    pub(crate) fn current(handle: &AppHandle) -> &'static Self {
-        Self::preferred(&handle.state::<Arc<App>>().settings.current().preferences)
     }
 
     /// A text by its name, `name` or `name.attribute`.

@@ -13,12 +13,12 @@ use tauri::{AppHandle, Manager, Wry};
 
 use crate::actions::ACTIONS;
 use crate::app::App;
-use crate::language::{Texts, action_text};
+use crate::language::action_text;
 
 /// The whole menu bar.
 pub(crate) fn menu_bar(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
     let program = app.package_info().name.clone();
-    let texts = Texts::current(app);
+    let texts = crate::app::texts(app);
     let say = |name: &str| texts.say(name);
     let about = AboutMetadata {
         name: Some(program.clone()),
@@ -97,7 +97,7 @@ pub(crate) fn menu_bar(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
 /// Makes the items agree with the page: grey where there is nothing to do, and called by what they would do.
 pub(crate) fn apply(app: &AppHandle, state: &MenuState) -> tauri::Result<()> {
     let Some(bar) = app.menu() else { return Ok(()) };
-    let texts = Texts::current(app);
+    let texts = crate::app::texts(app);
     for menu in bar.items()?.iter().filter_map(MenuItemKind::as_submenu) {
         let items = menu.items()?;
         for action in ACTIONS {
@@ -146,7 +146,7 @@ fn add_actions(
     menu: &Submenu<Wry>,
     actions: impl IntoIterator<Item = &'static Action>,
 ) -> tauri::Result<()> {
-    let texts = Texts::current(app);
+    let texts = crate::app::texts(app);
     let items: Vec<MenuItem<Wry>> = actions
         .into_iter()
         .map(|action| {

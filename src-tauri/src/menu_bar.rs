@@ -39,7 +39,7 @@ pub(crate) fn apply(handle: &AppHandle, app: &Arc<App>, preferences: &Preference
 }
 
 fn show(handle: &AppHandle, app: &Arc<App>) -> tauri::Result<()> {
-    let texts = Texts::current(handle);
+    let texts = crate::app::texts(handle);
     let item = |id: &str, text: &str, keys| MenuItem::with_id(handle, id, texts.say(text), true, keys);
     let state = MenuItem::with_id(handle, "state", "", false, None::<&str>)?;
     let line = || PredefinedMenuItem::separator(handle);

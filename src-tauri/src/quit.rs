@@ -7,7 +7,6 @@ use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
 
 use crate::app::App;
 use crate::desktop;
-use crate::language::Texts;
 use crate::window::{self, MAIN_WINDOW};
 
 /// Hides the window that somebody closes, or ends the app, as the person wants it. While a chat has a window of its
@@ -67,7 +66,7 @@ pub(crate) fn quit(handle: &AppHandle) {
     if !app.quitting.begin_asking() {
         return;
     }
-    let texts = Texts::current(handle);
+    let texts = crate::app::texts(handle);
     let mut question = handle
         .dialog()
         .message(texts.say(&format!("{asked}.message")))

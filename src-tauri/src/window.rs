@@ -53,7 +53,7 @@ fn configured(handle: &AppHandle, label: &str) -> Result<WindowConfig, Box<dyn s
     let mut window =
         windows.iter().find(|window| window.label == label).ok_or("the window is not configured")?.clone();
     if label == SETTINGS_WINDOW {
-        window.title = Texts::current(handle).say("window-settings");
+        window.title = crate::app::texts(handle).say("window-settings");
     }
     Ok(window)
 }

@@ -113,6 +113,7 @@ fn a_chat_has_its_own_prompt_and_settings_and_gives_them_to_others() {
 /// Sets the chat by a preset.
 fn choose_preset(window: &Window<'_>, name: &str) {
     open_settings(window);
+    window.wait_until("the presets are there", || window.is_shown("preset"));
     let body = "const select = document.querySelector('[data-testid=preset]');
                 select.value = [...select.options].find(({ textContent }) => textContent === arguments[0]).value;
                 select.dispatchEvent(new Event('change', { bubbles: true }))";

@@ -93,7 +93,7 @@ fn preferences_hold_at_once_and_after_a_start() {
         let kept = kept(&sandbox);
         kept["preferences"]
             == json!({
-                "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false, "quick_key": "off",
+                "language": null, "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false, "quick_key": "off",
                 "menu_bar": false, "check_for_updates": "weekly",
                 "keep_read": true,
                 "unload_after": null, "standing_instructions": "",

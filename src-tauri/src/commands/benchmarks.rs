@@ -13,7 +13,6 @@ use tauri::{Manager, State, WebviewWindow};
 use super::dialogs::path_to_save;
 use crate::app::App;
 use crate::benchmarks::History;
-use crate::language::Texts;
 
 /// All benchmarks that are kept. A benchmark that ends adds one.
 #[tauri::command]
@@ -67,7 +66,7 @@ pub(crate) async fn export_benchmarks(
     format: BenchmarkFormat,
 ) -> Result<Option<String>, ErrorReport> {
     let ending = if format == BenchmarkFormat::Csv { "csv" } else { "json" };
-    let name = Texts::current(window.app_handle()).say("dialog-export-benchmarks.file");
+    let name = crate::app::texts(window.app_handle()).say("dialog-export-benchmarks.file");
     let Some(path) = path_to_save(&window, "dialog-export-benchmarks", format!("{name}.{ending}")).await
     else {
         return Ok(None);

@@ -360,7 +360,7 @@ pub(crate) async fn export_chats(
     let Some(path) = path_to_save(
         &window,
         "dialog-export",
-        format!("{}.{ending}", file_name(&title, Texts::current(window.app_handle()))),
+        format!("{}.{ending}", file_name(&title, crate::app::texts(window.app_handle()))),
     )
     .await
     else {

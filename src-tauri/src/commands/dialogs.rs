@@ -6,12 +6,10 @@ use tauri::{Manager, WebviewWindow};
 use tauri_plugin_dialog::{DialogExt, FilePath};
 use tokio::sync::oneshot;
 
-use crate::language::Texts;
-
 /// Lets the person say in a dialog with the title of this text where a file is to be written, `name` if they do not
 /// change it; `None` if they do not.
 pub(super) async fn path_to_save(window: &WebviewWindow, text: &str, name: String) -> Option<PathBuf> {
-    let texts = Texts::current(window.app_handle());
+    let texts = crate::app::texts(window.app_handle());
     let (answer, chosen) = oneshot::channel();
     window
         .dialog()
@@ -26,7 +24,7 @@ pub(super) async fn path_to_save(window: &WebviewWindow, text: &str, name: Strin
 /// Lets the person choose a file with one of these endings in a dialog with the title of this text, whose `kind` is
 /// what such files are called; `None` if they do not.
 pub(super) async fn path_to_open(window: &WebviewWindow, text: &str, endings: &[&str]) -> Option<PathBuf> {
-    let texts = Texts::current(window.app_handle());
+    let texts = crate::app::texts(window.app_handle());
     let (answer, chosen) = oneshot::channel();
     window
         .dialog()

@@ -10,7 +10,6 @@ use tokio::sync::oneshot;
 
 use crate::app::App;
 use crate::handed::Purpose;
-use crate::language::Texts;
 
 /// Lets the person choose a folder in the system's dialog; `null` if they did not.
 #[tauri::command]
@@ -70,7 +69,7 @@ pub(super) async fn choose_folder(
         .dialog()
         .file()
         .set_parent(window)
-        .set_title(Texts::current(window.app_handle()).say(text))
+        .set_title(crate::app::texts(window.app_handle()).say(text))
         .pick_folder(move |folder| drop(answer.send(folder)));
     let folder = chosen.await.ok().flatten().and_then(|folder| folder.into_path().ok())?;
     Some(app.handed.chosen(purpose, folder))

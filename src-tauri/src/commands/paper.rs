@@ -9,7 +9,6 @@ use super::chats::file_name;
 use super::dialogs::path_to_save;
 use crate::app::App;
 use crate::blocking::blocking;
-use crate::language::Texts;
 use crate::paper;
 
 /// A chat with the branch that is shown of it. It is not opened.
@@ -31,7 +30,7 @@ pub(crate) async fn save_paper(
     let Some(path) = path_to_save(
         &window,
         "dialog-export",
-        format!("{}.html", file_name(&title, Texts::current(window.app_handle()))),
+        format!("{}.html", file_name(&title, crate::app::texts(window.app_handle()))),
     )
     .await
     else {

@@ -17,7 +17,6 @@ use super::dialogs::chosen_path;
 use crate::app::App;
 use crate::attachments;
 use crate::handed::Purpose;
-use crate::language::Texts;
 use crate::project_folders::{self, no_picture};
 
 /// Adds a project, with a name if none is given.
@@ -117,7 +116,7 @@ pub(crate) async fn add_project_files(
     project: ProjectId,
     reading: Channel<Vec<String>>,
 ) -> Result<AddedFiles, ErrorReport> {
-    let texts = Texts::current(window.app_handle());
+    let texts = crate::app::texts(window.app_handle());
     let (answer, files) = oneshot::channel();
     let dialog = window.dialog().file().set_parent(&window).set_title(texts.say("dialog-project-files"));
     dialog.pick_files(move |files| drop(answer.send(files)));
@@ -169,7 +168,7 @@ pub(crate) async fn choose_project_folder(
     project: ProjectId,
     reading: Channel<Vec<String>>,
 ) -> Result<AddedFiles, ErrorReport> {
-    let texts = Texts::current(window.app_handle());
+    let texts = crate::app::texts(window.app_handle());
     let (answer, chosen) = oneshot::channel();
     let dialog = window.dialog().file().set_parent(&window).set_title(texts.say("dialog-project-folder"));
     dialog.pick_folder(move |folder| drop(answer.send(folder)));

@@ -8,7 +8,6 @@ use tauri::{Manager, State, WebviewWindow};
 use super::dialogs::{path_to_open, path_to_save};
 use crate::app::App;
 use crate::blocking::blocking;
-use crate::language::Texts;
 use crate::{attachments, clipboard};
 
 /// Keeps these prompts, in this order, and no others.
@@ -38,7 +37,7 @@ pub(crate) async fn export_prompts(
     app: State<'_, Arc<App>>,
     window: WebviewWindow,
 ) -> Result<(), ErrorReport> {
-    let name = Texts::current(window.app_handle()).say("dialog-export-prompts.file");
+    let name = crate::app::texts(window.app_handle()).say("dialog-export-prompts.file");
     match path_to_save(&window, "dialog-export-prompts", format!("{name}.json")).await {
         Some(path) => app.conversations.export_prompts(path).await,
         None => Ok(()),

@@ -19,7 +19,6 @@ use crate::conversations::asking::Question;
 use crate::conversations::replies::Page;
 use crate::events::MAIN_WINDOW;
 use crate::handed::Purpose;
-use crate::language::Texts;
 
 /// How the names of pictures end. On a Mac the system's dialog then shows those of Photos too.
 const PICTURES: &[&str] =
@@ -145,7 +144,7 @@ pub(crate) async fn choose_attachments(
     pictures: bool,
     chosen: Channel<Vec<String>>,
 ) -> Result<Attached, ErrorReport> {
-    let texts = Texts::current(window.app_handle());
+    let texts = crate::app::texts(window.app_handle());
     let (answer, files) = oneshot::channel();
     let dialog = window.dialog().file().set_parent(&window);
     let dialog = match pictures {

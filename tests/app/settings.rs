@@ -93,8 +93,8 @@ fn preferences_hold_at_once_and_after_a_start() {
         let kept = kept(&sandbox);
         kept["preferences"]
             == json!({
-                "language": null, "appearance": "dark", "zoom": 125, "notifications": false, "keep_running": false, "quick_key": "off",
-                "menu_bar": false, "check_for_updates": "weekly",
+                "language": null, "appearance": "dark", "zoom": 125, "notifications": false,
+                "keep_running": false, "quick_key": "off", "menu_bar": false, "check_for_updates": "weekly",
                 "keep_read": true,
                 "unload_after": null, "standing_instructions": "",
                 "sidebar_width": null, "wide": true, "wake": true, "pulse": false,

@@ -27,7 +27,8 @@ const LOST: f64 = 0.01;
 /// Questions and the demo model's replies to them, other ones for each seed: texts to choose by, and texts for the
 /// report.
 fn texts(seed: u64) -> [Vec<Vec<u32>>; 2] {
-    let mut questions = demo_questions().into_iter().skip(seed as usize * 120);
+    // Those of later seeds begin anew, and the replies to them are others.
+    let mut questions = demo_questions().into_iter().cycle().skip(seed as usize * 120);
     [CHOSEN_BY, REPORTED].map(|tokens| demo_replies(&mut questions, seed, tokens))
 }
 

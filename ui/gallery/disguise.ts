@@ -11,7 +11,7 @@ const BY_THE_RUNTIME =
 const CALLED = /“[^”]*”|\S[\w ]*\.(?:png|pdf|xlsx)\b|\{\{.*\}\}|https:\S+|gemini-\*/g;
 /** Where the page shows others' words. */
 const OTHERS =
-  "pre, code, kbd, .markdown, style, script, textarea, [translate='no'], [lang]:not(html), [data-testid='waiting']";
+  "pre, code, kbd, .markdown, style, script, textarea, [translate='no'], [lang]:not(html), [data-testid='waiting'], [data-testid='copy-snippet']";
 
 /** Lets the page say everything in letters of its own, from right to left: what has none of them is no text of it. */
 export function disguise(): void {

@@ -11,6 +11,7 @@ import { withFiles } from "../../src/chat/attachments";
 import { withPassages } from "../../src/chat/longFiles";
 import { compareVersions } from "../../src/chat/sideBySide";
 import { findHere } from "../../src/find/actions";
+import { t } from "../../src/language/text";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
 import {
@@ -634,7 +635,10 @@ export const CHAT: State[] = [
   {
     name: "deleted",
     snapshot: { open: SOURDOUGH_CHAT },
-    act: () => setView({ note: { text: "“Names for a grey cat” was deleted.", undo: async () => {} } }),
+    act: () =>
+      setView({
+        note: { text: t("chats-named-deleted", { title: "Names for a grey cat" }), undo: async () => {} },
+      }),
   },
   { name: "chat-menu", snapshot: { open: SOURDOUGH_CHAT }, act: () => click("chat-more", "Lisbon") },
   { name: "tags", snapshot: { open: SOURDOUGH_CHAT }, act: () => setView({ tagging: 3 }) },

@@ -16,7 +16,7 @@ use crate::language::Texts;
 use crate::preview;
 
 /// The window with the settings.
-const SETTINGS_WINDOW: &str = "settings";
+pub(crate) const SETTINGS_WINDOW: &str = "settings";
 /// What the windows for one chat each are made after.
 const CHAT_WINDOW: &str = "chat";
 /// How long macOS takes at most to show that a window leaves full screen. A window cannot be hidden meanwhile, and
@@ -56,22 +56,6 @@ fn configured(handle: &AppHandle, label: &str) -> Result<WindowConfig, Box<dyn s
         window.title = crate::app::texts(handle).say("window-settings");
     }
     Ok(window)
-}
-
-/// Speaks another language from now on, outside the pages, which begin again by themselves.
-pub(crate) fn speak(handle: &AppHandle, app: &Arc<App>) {
-    let preferences = app.settings.current().preferences;
-    let named = handle
-        .get_webview_window(SETTINGS_WINDOW)
-        .map_or(Ok(()), |window| window.set_title(&Texts::preferred(&preferences).say("window-settings")));
-    #[cfg(target_os = "macos")]
-    let named =
-        named.and_then(|()| crate::menu::menu_bar(handle)).and_then(|bar| handle.set_menu(bar)).map(drop);
-    if let Err(error) = named {
-        tracing::warn!("menus or a window keep their names: {error}");
-    }
-    #[cfg(target_os = "macos")]
-    crate::menu_bar::speak(handle, app, &preferences);
 }
 
 /// Opens the window with the settings, or brings it to the front.

@@ -6,7 +6,7 @@ use foretoken_protocol::{
     ActionId, AppEvent, ChatId, ErrorReport, Language, MenuState, Preferences, Snapshot,
 };
 use tauri::ipc::Channel;
-use tauri::{AppHandle, State, WebviewWindow};
+use tauri::{AppHandle, Manager, State, WebviewWindow};
 
 use crate::app::App;
 use crate::blocking::blocking;
@@ -186,10 +186,26 @@ pub(crate) async fn set_preferences(
     let speaks_anew = spoken(&preferences) != spoken(&app.settings.current().preferences);
     let kept = app.settings.set_preferences(preferences).await;
     if speaks_anew {
-        crate::window::speak(&handle, &app);
+        speak(&handle, &app);
     }
     app.apply_unloading();
     let prefixes = app.prefixes.clone();
     blocking(move || prefixes.set_kept(keep_read)).await;
     kept
+}
+
+/// Speaks another language from now on, outside the pages, which begin again by themselves.
+fn speak(handle: &AppHandle, app: &Arc<App>) {
+    let preferences = app.settings.current().preferences;
+    let named = handle.get_webview_window(crate::window::SETTINGS_WINDOW).map_or(Ok(()), |window| {
+        window.set_title(&crate::language::Texts::preferred(&preferences).say("window-settings"))
+    });
+    #[cfg(target_os = "macos")]
+    let named =
+        named.and_then(|()| crate::menu::menu_bar(handle)).and_then(|bar| handle.set_menu(bar)).map(drop);
+    if let Err(error) = named {
+        tracing::warn!("menus or a window keep their names: {error}");
+    }
+    #[cfg(target_os = "macos")]
+    crate::menu_bar::speak(handle, app, &preferences);
 }

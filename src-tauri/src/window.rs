@@ -12,7 +12,6 @@ use tauri::{AppHandle, DragDropEvent, Manager, Theme, Url, WebviewWindow, Window
 use crate::app::App;
 use crate::events::CHAT_WINDOWS;
 pub(crate) use crate::events::MAIN_WINDOW;
-use crate::language::Texts;
 use crate::preview;
 
 /// The window with the settings.

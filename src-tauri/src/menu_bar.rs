@@ -4,33 +4,37 @@
 use std::sync::Arc;
 
 use foretoken_host::Engine;
-use foretoken_protocol::{EngineState, Preferences};
+use foretoken_protocol::{EngineState, Language, Preferences};
 use tauri::image::Image;
 use tauri::menu::{Menu, MenuEvent, MenuItem, PredefinedMenuItem};
-use tauri::tray::{TrayIcon, TrayIconBuilder};
+use tauri::tray::TrayIconBuilder;
 use tauri::{AppHandle, Wry};
 
 use crate::app::App;
-use crate::language::Texts;
+use crate::language::{Texts, spoken};
 use crate::{quick, quit, window};
 
-/// Names the item.
-const ID: &str = "foretoken";
+/// Names the item in each language: one that speaks another takes its place.
+const IDS: [(Language, &str); 4] = [
+    (Language::En, "foretoken-en"),
+    (Language::De, "foretoken-de"),
+    (Language::Zh, "foretoken-zh"),
+    (Language::Ja, "foretoken-ja"),
+];
 /// The glyph is drawn so many pixels high, for screens with two pixels a point.
 const HEIGHT: u32 = 36;
 const WIDTH: u32 = 52;
 
-/// Speaks another language from now on.
-pub(crate) fn speak(handle: &AppHandle, app: &Arc<App>, preferences: &Preferences) {
-    drop(handle.remove_tray_by_id(ID));
-    apply(handle, app, preferences);
-}
-
-/// Has the item there, or not.
+/// Has the item there, or not, in the language that is spoken with whoever prefers this.
 pub(crate) fn apply(handle: &AppHandle, app: &Arc<App>, preferences: &Preferences) {
-    let applied = match handle.tray_by_id(ID) {
+    let language = spoken(preferences);
+    for (_, other) in IDS.into_iter().filter(|(other, _)| *other != language) {
+        drop(handle.remove_tray_by_id(other));
+    }
+    let id = IDS.into_iter().find_map(|(one, id)| (one == language).then_some(id)).unwrap_or_default();
+    let applied = match handle.tray_by_id(id) {
         Some(item) => item.set_visible(preferences.menu_bar),
-        None if preferences.menu_bar => show(handle, app),
+        None if preferences.menu_bar => show(handle, app, id, Texts::of(language)),
         None => Ok(()),
     };
     if let Err(error) = applied {
@@ -38,8 +42,7 @@ pub(crate) fn apply(handle: &AppHandle, app: &Arc<App>, preferences: &Preference
     }
 }
 
-fn show(handle: &AppHandle, app: &Arc<App>) -> tauri::Result<()> {
-    let texts = crate::app::texts(handle);
+fn show(handle: &AppHandle, app: &Arc<App>, id: &'static str, texts: &'static Texts) -> tauri::Result<()> {
     let item = |id: &str, text: &str, keys| MenuItem::with_id(handle, id, texts.say(text), true, keys);
     let state = MenuItem::with_id(handle, "state", "", false, None::<&str>)?;
     let line = || PredefinedMenuItem::separator(handle);
@@ -58,14 +61,14 @@ fn show(handle: &AppHandle, app: &Arc<App>) -> tauri::Result<()> {
         ],
     )?;
     let of_menu = Arc::clone(app);
-    let tray = TrayIconBuilder::with_id(ID)
+    TrayIconBuilder::with_id(id)
         .icon(Image::new_owned(glyph(), WIDTH, HEIGHT))
         .icon_as_template(true)
         .tooltip("Foretoken")
         .menu(&menu)
         .on_menu_event(move |handle, event| on_menu_event(handle, &of_menu, &event))
         .build(handle)?;
-    tauri::async_runtime::spawn(follow(Arc::clone(&app.engine), texts, tray, state, unload));
+    tauri::async_runtime::spawn(follow(Arc::clone(&app.engine), texts, handle.clone(), id, [state, unload]));
     Ok(())
 }
 
@@ -87,13 +90,13 @@ fn on_menu_event(handle: &AppHandle, app: &Arc<App>, event: &MenuEvent) {
     }
 }
 
-/// Keeps title, first line and what can be chosen as they are in the engine.
+/// Keeps title, first line and what can be chosen as they are in the engine, until the item is gone.
 async fn follow(
     engine: Arc<Engine>,
     texts: &'static Texts,
-    tray: TrayIcon<Wry>,
-    line: MenuItem<Wry>,
-    unload: MenuItem<Wry>,
+    handle: AppHandle,
+    id: &'static str,
+    [line, unload]: [MenuItem<Wry>; 2],
 ) {
     let (mut state, mut activity) = (engine.watch(), engine.watch_activity());
     loop {
@@ -103,6 +106,8 @@ async fn follow(
             let is_loaded = matches!(*state, EngineState::Ready { in_memory: true, .. });
             (words(texts, &state, speed), is_loaded && speed == 0.0)
         };
+        // Whoever held the item would keep it in the menu bar.
+        let Some(tray) = handle.tray_by_id(id) else { return };
         let title = (speed > 0.0).then(|| format!("{speed:.0}"));
         if let Err(error) = tray
             .set_title(title)
@@ -111,6 +116,7 @@ async fn follow(
         {
             tracing::warn!("the item in the menu bar does not change: {error}");
         }
+        drop(tray);
         let changed = tokio::select! {
             changed = state.changed() => changed,
             changed = activity.changed() => changed,

@@ -186,7 +186,7 @@ pub(crate) async fn set_preferences(
     let speaks_anew = spoken(&preferences) != spoken(&app.settings.current().preferences);
     let kept = app.settings.set_preferences(preferences).await;
     if speaks_anew {
-        speak(&handle, &app);
+        speak(&handle);
     }
     app.apply_unloading();
     let prefixes = app.prefixes.clone();
@@ -195,17 +195,14 @@ pub(crate) async fn set_preferences(
 }
 
 /// Speaks another language from now on, outside the pages, which begin again by themselves.
-fn speak(handle: &AppHandle, app: &Arc<App>) {
-    let preferences = app.settings.current().preferences;
-    let named = handle.get_webview_window(crate::window::SETTINGS_WINDOW).map_or(Ok(()), |window| {
-        window.set_title(&crate::language::Texts::preferred(&preferences).say("window-settings"))
-    });
+fn speak(handle: &AppHandle) {
+    let named = handle
+        .get_webview_window(crate::window::SETTINGS_WINDOW)
+        .map_or(Ok(()), |window| window.set_title(&crate::app::texts(handle).say("window-settings")));
     #[cfg(target_os = "macos")]
     let named =
         named.and_then(|()| crate::menu::menu_bar(handle)).and_then(|bar| handle.set_menu(bar)).map(drop);
     if let Err(error) = named {
         tracing::warn!("menus or a window keep their names: {error}");
     }
-    #[cfg(target_os = "macos")]
-    crate::menu_bar::speak(handle, app, &preferences);
 }

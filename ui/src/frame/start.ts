@@ -61,8 +61,8 @@ function leaveAlone(): void {
 }
 
 /**
- * Lets the shell keep what was typed and chosen last, before the app, a window or its page ends. What waits in a window for one
- * chat is a draft again, which the main window shows.
+ * Lets the shell keep what was typed and chosen last, before the app, a window or its page ends. What waits in a window
+ * for one chat is a draft again, which the main window shows.
  */
 function keepTyped(): Promise<unknown> {
   if (useStore.getState().alone !== null) takeAllBack();

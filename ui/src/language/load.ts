@@ -21,14 +21,25 @@ const preferred = (): Promise<Language> => shell.language().catch(() => spoken);
 /** Lets the page speak the language that the app speaks. */
 export async function speakPreferred(): Promise<void> {
   spoken = await preferred();
-  const { default: sources } = await LANGUAGES[spoken]();
-  speak(LOCALES[spoken], sources);
-  document.documentElement.lang = LOCALES[spoken];
+  try {
+    const { default: sources } = await LANGUAGES[spoken]();
+    speak(LOCALES[spoken], sources);
+    document.documentElement.lang = LOCALES[spoken];
+  } catch (error) {
+    // A page of names is better than none.
+    console.error(error);
+  }
 }
 
 /** Begins the page again where the app speaks another language by now; `keep` keeps what was typed. */
 export async function followLanguage(keep: () => Promise<unknown>): Promise<void> {
   if ((await preferred()) === spoken) return;
-  await keep();
+  try {
+    await keep();
+  } catch (error) {
+    // Rather another language a little later than words that are lost.
+    console.warn(error);
+    return;
+  }
   location.reload();
 }

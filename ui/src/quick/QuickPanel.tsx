@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import type { ErrorReport, Message } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { LiveLine } from "../chat/LiveLine";
@@ -19,10 +19,11 @@ import { streamingReply } from "../state/server";
 import { type State, useAnswerReason, useModelName, useStore } from "../state/store";
 import { ask, beginAnew, goOnInWindow, stopOrLeave } from "./actions";
 import { quickKeyLabel } from "./keys";
+import { useQuestion } from "./useQuestion";
 
 /** A question in passing, and its reply. */
 export function QuickPanel() {
-  const [text, setText] = useState("");
+  const [text, setText] = useQuestion();
   const field = useRef<HTMLTextAreaElement>(null);
   const panel = useRef<HTMLElement>(null);
   const messages = useStore((state) => state.messages);

@@ -214,7 +214,7 @@ const LAYERS: Layers = Layers {
                         "language",
                     ],
                 ),
-                ("window", &["accent", "app", "events", "preview", "language"]),
+                ("window", &["accent", "app", "events", "preview"]),
                 ("notifications", &["app", "events", "window"]),
                 ("desktop", &["app", "conversations", "events", "notifications", "window", "language"]),
                 ("quick", &["app", "window"]),

@@ -1,5 +1,5 @@
-//! The one table of what can be done from anywhere in the window, which the texts name. The menu bar of macOS is made from it here; the keys,
-//! the palette and the list of shortcuts are made from it on the page.
+//! The one table of what can be done from anywhere in the window, which the texts name. The menu bar of macOS is made
+//! from it here; the keys, the palette and the list of shortcuts are made from it on the page.
 
 use foretoken_protocol::{Action, ActionId, Availability, Keys};
 

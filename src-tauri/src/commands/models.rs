@@ -57,7 +57,8 @@ pub(crate) async fn set_kv_precision(
     app.models.set_kv_precision(kv_precision).await
 }
 
-/// The folder that the person chooses in a dialog with the title of this text, if any. The app takes it for `purpose` from then on.
+/// The folder that the person chooses in a dialog with the title of this text, if any. The app takes it for `purpose`
+/// from then on.
 pub(super) async fn choose_folder(
     app: &App,
     window: &WebviewWindow,

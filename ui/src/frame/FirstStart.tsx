@@ -10,7 +10,7 @@ import { useReason, useStore } from "../state/store";
 import { ModelOffer } from "./ModelOffer";
 import { ModelsElsewhere } from "./ModelsElsewhere";
 
-/** Questions that the built-in model was made to answer, in the one language that it has, and shorter words for them. */
+/** Questions that the built-in model was made to answer, in its only language, and shorter words for them. */
 const examples = () => [
   { words: t("frame-example-story"), question: "Tell me a story about an owl and a bell." },
   { words: t("frame-example-table"), question: "Make a table with four countries and their capitals." },

@@ -4,7 +4,7 @@ import { MAC } from "../primitives/platform";
 /** What stands in a text's place of a name. */
 export type Args = Record<string, FluentVariable>;
 
-/** The language of a page and what it says in it. It is chosen before anything is drawn and stays for the page's life. */
+/** The page's language and what it says in it, which are chosen before anything is drawn and stay for its life. */
 let [language, texts] = ["en", new FluentBundle("en")];
 
 /** `{ PLATFORM() }`, by which a text chooses its words for a Mac: `mac`, or else `other`. */

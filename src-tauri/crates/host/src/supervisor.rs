@@ -248,7 +248,10 @@ impl Supervisor {
 
     /// Whether no model is in memory, nor about to be.
     fn has_nothing(&self) -> bool {
-        self.link.as_ref().is_none_or(|link| link.loaded.is_none())
+        // A process that starts takes up the model of the last, even if nobody waits for it any more.
+        let takes_up = self.model.is_some() && *self.state.borrow() == EngineState::Starting;
+        !takes_up
+            && self.link.as_ref().is_none_or(|link| link.loaded.is_none())
             && self.loading.is_none()
             && self.waiting.is_empty()
     }

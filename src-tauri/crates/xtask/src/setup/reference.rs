@@ -1,5 +1,5 @@
 //! Pythons with programs of others: mlx-lm, whose values the tests expect, mlx-vlm, whose speed is of interest, and the
-//! packages by which programs use the local server; and a Node with such packages.
+//! packages by which programs use the local server; a Node with such packages; and MCP servers of others.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -44,6 +44,16 @@ const CLIENTS: Set = Set {
     command: "clients-python",
 };
 
+/// What MCP servers in Python are written with.
+const MCP: Set =
+    Set { label: "the MCP SDK for Python", packages: "mcp", folder: "mcp", command: "mcp-python" };
+
+/// MCP servers for Node: the command that starts each, and the file that it is.
+const MCP_SERVERS: [(&str, &str); 2] = [
+    ("mcp-everything", "@modelcontextprotocol/server-everything/dist/index.js"),
+    ("mcp-filesystem", "@modelcontextprotocol/server-filesystem/dist/index.js"),
+];
+
 /// Installs mlx-lm, and leaves a command that runs Python with it.
 pub(super) fn mlx_lm(workspace: &Workspace) -> Result<PathBuf> {
     MLX_LM.prepare(workspace)
@@ -69,6 +79,19 @@ pub(super) fn node_clients(workspace: &Workspace) -> Result<PathBuf> {
     let folder = packages.path();
     let text = format!("#!/bin/sh\nFORETOKEN_CLIENTS='{}' exec node \"$@\"\n", folder.display());
     command(workspace, "clients-node", &text)
+}
+
+/// Installs MCP servers, and leaves commands: one for each of those that are made for Node, and a Python that has the
+/// SDK.
+pub(super) fn mcp_servers(workspace: &Workspace) -> Result<PathBuf> {
+    let set = workspace.pins().join("mcp-servers");
+    let packages = Folder::new(workspace.tools(), "mcp_servers", npm::lock(&set)?);
+    packages.prepare("MCP servers of others", |partial| npm::install(workspace, &set, partial))?;
+    for (name, file) in MCP_SERVERS {
+        let file = packages.path().join("node_modules").join(file);
+        command(workspace, name, &format!("#!/bin/sh\nexec node '{}' \"$@\"\n", file.display()))?;
+    }
+    MCP.prepare(workspace)
 }
 
 /// Writes a command below `bin`.

@@ -10,14 +10,15 @@ use crate::pieces::{self, whole};
 use crate::replies::{self, NewMessage};
 use crate::sql::{all, now, to_json};
 use crate::tree::{TreePosition, message, path, set_active_leaf};
-use crate::{ChatsError, Store, edits, list, pictures};
+use crate::{ChatsError, Store, edits, list, pictures, steps};
 
 impl Store {
     /// Writes `text` in place of that of a message: it becomes a further version, which is shown, and nothing follows
     /// it yet. Behind a summary the chat goes on as it does: what is shown there is copied.
     ///
     /// The message itself stays. The version has its pictures. That of a reply is marked as edited; it keeps the model
-    /// and the thinking, but neither numbers nor drafts nor settings, which are of a text that it no longer has.
+    /// and the thinking, but neither numbers nor drafts nor settings, which are of a text that it no longer has. It has
+    /// the steps too, among which the text is divided.
     pub fn edit_message(&mut self, id: MessageId, text: &str) -> Result<Message, ChatsError> {
         self.edit(id, text, None)
     }
@@ -57,6 +58,7 @@ impl Store {
             edits::remove(db, id)?;
             let behind = if edited.is_summary() { shown_behind(db, chat, id)? } else { Vec::new() };
             let version = replies::add(db, chat, parent, new)?;
+            steps::copy_edited(db, id, version.id, text)?;
             copy_behind(db, &behind, chat, version.id)?;
             Ok(version)
         })
@@ -109,9 +111,10 @@ impl Store {
 fn begin_branch(db: &Connection, last: MessageId) -> Result<ChatId, Fault> {
     let TreePosition { chat, .. } = TreePosition::of(db, last)?;
     let copy = "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, without_standing,
-                                  without_project, generation, preset, project, origin_chat, origin_message)
+                                  without_project, generation, preset, project, tools_frozen, origin_chat,
+                                  origin_message)
                 SELECT title, named, :now, :now, system_prompt, without_standing, without_project, generation,
-                       preset, project, id, :last
+                       preset, project, tools_frozen, id, :last
                 FROM chat WHERE id = :chat RETURNING id";
     let values = named_params! {":now": now(), ":last": last, ":chat": chat};
     let new: ChatId = db.query_row(copy, values, |row| row.get(0))?;
@@ -142,7 +145,8 @@ fn copy_behind(
     Ok(set_active_leaf(db, chat, Some(last))?)
 }
 
-/// Copies a message after `parent`. What is still being written there is not written on here.
+/// Copies a message after `parent`. What is still being written there is not written on here, nothing of it runs, and
+/// nobody is asked.
 fn copy_message(
     db: &Connection,
     id: MessageId,
@@ -163,5 +167,6 @@ fn copy_message(
     );
     let copied = db.prepare_cached(copy)?.query_row((id, chat, parent, known), |row| row.get(0))?;
     pictures::copy(db, id, copied)?;
+    steps::copy(db, id, copied)?;
     Ok(copied)
 }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, named_params};
 use crate::error::Fault;
 use crate::sql::{all, first, now};
 use crate::store::{MESSAGE_BYTES, PIECE_BYTES};
-use crate::{ChatsError, Store, title_from, tree};
+use crate::{ChatsError, Store, steps, title_from, tree};
 
 impl Store {
     /// Deletes a message and all that follows it. Where it was shown, a version beside it is shown, or what it
@@ -135,8 +135,9 @@ fn remove(db: &Connection, ids: &[MessageId], room: &mut usize) -> Result<bool, 
         if *room == 0 {
             return Ok(false);
         }
+        let of_steps = steps::bytes(db, *id)?;
         let bytes: usize = first(db, sql, [id], |row| row.get(0))?.unwrap_or_default();
-        *room = room.saturating_sub(bytes + MESSAGE_BYTES);
+        *room = room.saturating_sub(bytes + of_steps + MESSAGE_BYTES);
     }
     Ok(true)
 }

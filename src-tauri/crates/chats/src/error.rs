@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use foretoken_protocol::{ChatId, DeletionId, ErrorReport, MessageId, PresetId, ProjectFileId, ProjectId};
+use foretoken_protocol::{
+    CallId, ChatId, DeletionId, ErrorReport, MessageId, PresetId, ProjectFileId, ProjectId,
+};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
@@ -118,6 +120,42 @@ pub enum ChatsError {
         /// The hash asked for.
         hash: String,
     },
+    /// No reply has this call.
+    #[error("There is no call {} in step {} of the message {}.", call.ordinal, call.step, call.message)]
+    UnknownCall {
+        /// The call asked for.
+        call: CallId,
+    },
+    /// A call cannot come from one state into the other. It is as it was.
+    #[error("A call that is {from} cannot become {to}.")]
+    CallState {
+        /// The state that it is in.
+        from: &'static str,
+        /// The one that it was to be in.
+        to: &'static str,
+    },
+    /// Nobody has allowed a call that was to run.
+    #[error(
+        "Nobody has allowed the call {} in step {} of the message {}.", call.ordinal, call.step, call.message
+    )]
+    CallUndecided {
+        /// The call.
+        call: CallId,
+    },
+    /// A reply has no step that could be begun, written on or ended now.
+    #[error("The message {message} has no step for that.")]
+    NoStep {
+        /// The reply.
+        message: MessageId,
+    },
+    /// A text that is to be JSON is none.
+    #[error("{what} is not JSON: {detail}.")]
+    NotJson {
+        /// What it is.
+        what: &'static str,
+        /// What is wrong with it.
+        detail: String,
+    },
     /// There is no copy that could take the place of the chats.
     #[error("There is no sound backup of the chats in {}.", path.display())]
     NoBackup {
@@ -204,6 +242,11 @@ impl ChatsError {
             Self::NotImportable { .. } => "not_importable",
             Self::File { .. } => "chats_file",
             Self::UnknownPicture { .. } => "unknown_picture",
+            Self::UnknownCall { .. } => "unknown_call",
+            Self::CallState { .. } => "call_state",
+            Self::CallUndecided { .. } => "call_undecided",
+            Self::NoStep { .. } => "no_step",
+            Self::NotJson { .. } => "not_json",
             Self::NoBackup { .. } => "no_backup",
         }
     }
@@ -232,6 +275,9 @@ impl ChatsError {
             }
             Self::File { .. } => "Choose another place, and check that you may read and write there.",
             Self::UnknownPicture { .. } => "Take the picture out of the message and attach it again.",
+            Self::UnknownCall { .. } | Self::CallState { .. } | Self::NoStep { .. } => "Open the chat again.",
+            Self::CallUndecided { .. } => "Allow the call or deny it; it has not run.",
+            Self::NotJson { .. } => "Nothing was stored; try again, or report it if it happens once more.",
             Self::NoBackup { .. } => "Move the file away to start with no chats; nothing was changed.",
         }
     }

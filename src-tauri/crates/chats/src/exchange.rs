@@ -15,6 +15,7 @@ mod names;
 mod outgoing;
 mod record;
 mod staging;
+mod steps;
 mod whole;
 
 pub use import::import;

@@ -5,6 +5,7 @@
 
 mod backup;
 mod branching;
+mod calls;
 mod deletion;
 mod edits;
 mod error;
@@ -12,6 +13,7 @@ mod exchange;
 mod list;
 mod lock;
 mod opening;
+mod permissions;
 mod picture_store;
 mod pictures;
 mod pieces;
@@ -25,6 +27,7 @@ mod schema;
 mod search;
 mod settings;
 mod sql;
+mod steps;
 mod store;
 mod temporary;
 #[cfg(test)]
@@ -33,6 +36,7 @@ mod title;
 mod tree;
 
 pub use backup::{Restored, backups, restorable, restore_backup};
+pub use calls::{CallEnd, Consent, NewCall};
 pub use error::ChatsError;
 pub use exchange::{Look, SeenPicture, WholeFile, import};
 pub use pictures::{KeptPicture, PictureFiles};

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::lock::Lock;
 use crate::sql::all;
-use crate::{ChatsError, Reader, Store, backup, pictures, replies, schema};
+use crate::{ChatsError, Reader, Store, backup, calls, pictures, replies, schema};
 
 impl Reader {
     /// Reads every page of every table and index once, so that damage is found wherever it is. Takes about as long as
@@ -23,7 +23,8 @@ impl Store {
     ///
     /// Replies that were still being written when the last process ended become
     /// [`Interrupted`](foretoken_protocol::MessageStatus::Interrupted), and what it had deleted stays so, for
-    /// [`Store::purge_deleted`] to remove. A file from a newer version is refused and left as it is, and so is one that
+    /// [`Store::purge_deleted`] to remove. Calls of tools that ran become
+    /// [`Unknown`](foretoken_protocol::CallState::Unknown), and what the person was asked they are asked again. A file from a newer version is refused and left as it is, and so is one that
     /// another process has open. Damage is found where it is met; [`Reader::check`] looks for it everywhere.
     pub fn open(path: &Path) -> Result<Self, ChatsError> {
         let (db, lock) = open(path)?;
@@ -32,9 +33,11 @@ impl Store {
         store.forget_deletions()?;
         let streaming = "SELECT id FROM message WHERE status = 'streaming'";
         let streaming = store.read(|db| Ok(all(db, streaming, [], |row| row.get(0))?))?;
+        let calls_left = store.read(|db| Ok(calls::is_anything_left(db)?))?;
         // Where there is nothing to write, nothing is: the file may be damaged.
-        if !streaming.is_empty() {
+        if calls_left || !streaming.is_empty() {
             store.write(|db| {
+                calls::take_over(db)?;
                 for id in streaming {
                     replies::set_status(db, id, MessageStatus::Interrupted, None, None)?;
                 }

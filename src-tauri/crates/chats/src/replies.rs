@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 use crate::error::Fault;
 use crate::pieces::{self, whole};
 use crate::sql::{self, now};
-use crate::{ChatsError, Store, pictures, rows, tree};
+use crate::{ChatsError, Store, pictures, rows, steps, tree};
 
 /// What a message is made of when it is added.
 pub(crate) struct NewMessage<'a> {
@@ -96,7 +96,7 @@ impl Store {
     }
 
     /// Adds to the end of a reply that is being written. A reply that was deleted meanwhile goes on, so that undoing
-    /// brings all of it back.
+    /// brings all of it back. Of a reply with steps it is the last one that grows.
     pub fn append_to_reply(
         &mut self,
         id: MessageId,
@@ -105,7 +105,10 @@ impl Store {
         provenance: &Provenance,
     ) -> Result<(), ChatsError> {
         self.write(|db| {
-            let chat = pieces::add(db, id, text, thinking, provenance)?;
+            let chat = match steps::more(db, id, text, thinking, provenance)? {
+                Some((text, thinking, provenance)) => pieces::add(db, id, &text, &thinking, &provenance)?,
+                None => pieces::add(db, id, text, thinking, provenance)?,
+            };
             touch(db, chat, now())?;
             Ok(())
         })
@@ -186,8 +189,8 @@ fn end_or_resume(
     tree::message(db, id)
 }
 
-/// Changes what a reply is at, joins its pieces into its row, and returns its chat. What a person wrote is out of its
-/// reach.
+/// Changes what a reply is at, joins its pieces into its row, and returns its chat. A step that is being written ends
+/// with it. What a person wrote is out of its reach.
 pub(crate) fn set_status(
     db: &Connection,
     id: MessageId,
@@ -196,6 +199,9 @@ pub(crate) fn set_status(
     error: Option<&ErrorReport>,
 ) -> Result<ChatId, Fault> {
     let known = pieces::provenance(db, id)?;
+    if status != MessageStatus::Streaming {
+        steps::settle(db, id, status, None, None)?;
+    }
     let sql = concat!(
         "UPDATE message SET status = :status, stats = :stats, error = :error,
          provenance = ifnull(:provenance, provenance), text = ",

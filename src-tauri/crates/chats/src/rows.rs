@@ -72,12 +72,17 @@ pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
         pictures: list(row, "pictures")?,
         thinking: row.get("thinking")?,
         edited: row.get("edited")?,
-        status: named(row, "status", status_from)?,
+        status: status(row)?,
         stats: json(row, "stats")?,
         error: json(row, "error")?,
         model: row.get("model")?,
         created_at: row.get("created_at")?,
     })
+}
+
+/// Reads the column `status`.
+pub(crate) fn status(row: &Row<'_>) -> rusqlite::Result<MessageStatus> {
+    named(row, "status", status_from)
 }
 
 /// Reads a column that holds one of a few names.

@@ -21,6 +21,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/9.sql"),
     include_str!("migrations/10.sql"),
     include_str!("migrations/11.sql"),
+    include_str!("migrations/12.sql"),
 ];
 
 /// The layout of the database, one that is known here; 0 for an empty file.
@@ -139,6 +140,31 @@ mod tests {
         assert_eq!(layout(&kept, &path).unwrap(), 1);
         let texts: i64 = kept.query_row("SELECT count(*) FROM message", [], |row| row.get(0)).unwrap();
         assert_eq!(texts, 3);
+    }
+
+    #[test]
+    fn chats_from_before_there_were_tools_have_neither_steps_nor_tools() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chats.db");
+        let db = Connection::open(&path).unwrap();
+        configure(&db).unwrap();
+        MIGRATIONS[..11].iter().for_each(|migration| db.execute_batch(migration).unwrap());
+        db.pragma_update(None, "user_version", 11).unwrap();
+        db.execute_batch(
+            "INSERT INTO chat (title, created_at, updated_at, active_leaf) VALUES ('owls', 1, 2, 2);
+             INSERT INTO message (chat, parent, role, text, thinking, status, created_at)
+             VALUES (1, NULL, 'user', 'Who?', '', 'stop', 1), (1, 1, 'assistant', 'An owl.', '', 'stop', 1);",
+        )
+        .unwrap();
+        drop(db);
+        let mut store = Store::open(&path).unwrap();
+        assert_eq!(store.messages(1).unwrap()[1].text, "An owl.");
+        assert!(store.steps(2).unwrap().is_empty() && store.tool_permissions().unwrap().is_empty());
+        assert_eq!(store.frozen_tools(1).unwrap(), None);
+        store.continue_reply(2).unwrap();
+        assert_eq!(store.begin_step(2).unwrap(), 0);
+        assert_eq!(store.steps(2).unwrap()[0].text, "An owl.", "what there is is of the first step");
+        assert_eq!(layout(&Connection::open(beside(&path, "layout-11")).unwrap(), &path).unwrap(), 11);
     }
 
     #[test]

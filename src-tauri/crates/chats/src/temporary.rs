@@ -11,7 +11,7 @@ use crate::{ChatsError, Reader, Store, pictures, schema};
 /// The first number that a temporary store gives: the upper half of all that there are.
 pub const FIRST_TEMPORARY: u32 = 1 << 31;
 
-/// Whether a chat, a message or a deletion of this number is of a temporary chat.
+/// Whether a chat, a message, a deletion or a permission of this number is of a temporary chat.
 pub const fn is_temporary(number: u32) -> bool {
     number >= FIRST_TEMPORARY
 }
@@ -29,7 +29,7 @@ impl Store {
         pictures::define_functions(&db, path).map_err(sqlite)?;
         schema::migrate(&mut db, path)?;
         let begin = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
-        for table in ["chat", "message", "deletion"] {
+        for table in ["chat", "message", "deletion", "permission"] {
             db.execute(begin, (table, FIRST_TEMPORARY - 1)).map_err(sqlite)?;
         }
         Ok(Self::new(Reader { db, path: path.to_owned() }, None))

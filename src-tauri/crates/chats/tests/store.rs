@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use foretoken_chats::{ChatsError, Store};
 use foretoken_protocol::{
-    Drafting, ErrorReport, FinishReason, GenerationSettings, Message, MessageStatus, PositionStats,
-    Provenance, ReplyStats, Role, Sampling, Thinking,
+    Drafting, DraftingNote, ErrorReport, FinishReason, GenerationSettings, Message, MessageStatus,
+    PositionStats, Provenance, ReplyStats, Role, Sampling, Thinking,
 };
 use tempfile::TempDir;
 
@@ -40,6 +40,8 @@ fn settings() -> GenerationSettings {
 }
 
 fn stats() -> ReplyStats {
+    let not_paying =
+        DraftingNote::NotPaying { drafts: 2, times_as_long: 2.125, times_as_many_tokens: 1.0 / 3.0 };
     ReplyStats {
         prompt_tokens: 31,
         emitted: 120,
@@ -49,7 +51,7 @@ fn stats() -> ReplyStats {
         peak_memory_bytes: u64::MAX,
         positions: vec![PositionStats { drafted: 64, accepted: 56 }],
         seed: u64::MAX,
-        drafting_note: Some("a note".to_owned()),
+        drafting_note: Some(not_paying),
         ..Default::default()
     }
 }

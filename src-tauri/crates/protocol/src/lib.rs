@@ -11,6 +11,7 @@ mod chats;
 mod constraint;
 mod conversion;
 mod diagnostics;
+mod drafting_note;
 mod engine;
 mod error;
 mod library;
@@ -24,6 +25,7 @@ mod provenance;
 mod quality;
 mod settings;
 mod stats;
+mod tools;
 mod updates;
 
 pub use actions::{Action, ActionId, Availability, Keys, MenuState};
@@ -53,6 +55,7 @@ pub use conversion::{
     WeightFormat,
 };
 pub use diagnostics::{CrashReport, LogLevel, LogLine, Notice, Place, PlaceKind, Stored};
+pub use drafting_note::DraftingNote;
 pub use engine::{Event, Request, RequestId, TokenText};
 pub use error::ErrorReport;
 pub use library::{
@@ -67,7 +70,7 @@ pub use local_api::{
     TokenPlace,
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
-pub use model::{DraftModelInfo, ModelInfo, MtpState, PictureInput};
+pub use model::{Blindness, DraftModelInfo, ModelInfo, MtpState, PictureInput};
 pub use pictures::{Looked, MessagePicture, PictureDetail, PictureFacts, PictureFormat};
 pub use preferences::{Appearance, GuessHue, Language, OpenFolds, Preferences, QuickKey, SettingsPage};
 pub use projects::{
@@ -86,5 +89,9 @@ pub use settings::{
 pub use stats::{
     Counters, DepthTrace, Exactness, FinishReason, LiveStats, PartStats, PlainSource, PlainSpeed,
     PositionStats, RECENT_PASSES, ReplyStats, UnseenPictures,
+};
+pub use tools::{
+    CallDecision, CallId, CallState, PermissionId, PermittedTool, PermittedTools, PinChange, ReplyCall,
+    ReplyStep, StepIds, ToolGrant, ToolPermission, ToolPin, ToolServer,
 };
 pub use updates::{Release, UpdateCheck, UpdateState};

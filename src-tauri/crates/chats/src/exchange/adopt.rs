@@ -4,14 +4,15 @@ use foretoken_protocol::{ChatId, ChatSummary};
 
 use super::record::{ChatRecord, MessageRecord};
 use super::staging::{Staged, Step};
-use crate::{ChatsError, Reader, Store, list, pictures, settings};
+use crate::{ChatsError, Reader, Store, list, permissions, pictures, settings};
 
 impl Store {
     /// Copies a chat that another store has, with all its branches and with what is not sent in it, and returns it as
     /// it stands here. It is called after its first message.
     pub fn adopt(&mut self, from: &Reader, chat: ChatId) -> Result<ChatSummary, ChatsError> {
-        let (mut record, draft) = from.read_at_once(|db| {
-            Ok((ChatRecord::read(db, chat, &[], &[], false)?, settings::draft(db, Some(chat))?))
+        let (mut record, draft, tools) = from.read_at_once(|db| {
+            let record = ChatRecord::read(db, chat, &[], &[], false)?;
+            Ok((record, settings::draft(db, Some(chat))?, permissions::frozen(db, chat)?))
         })?;
         if let Some(title) = record.messages.first().map(MessageRecord::title) {
             record.title = title;
@@ -31,6 +32,7 @@ impl Store {
             let kept = staged.last().ok_or(ChatsError::UnknownChat { id: chat })?;
             draft.pictures.iter().try_for_each(|picture| pictures::add(db, picture))?;
             settings::set_draft(db, Some(kept), &draft)?;
+            permissions::set_frozen(db, kept, tools.as_deref())?;
             list::summary(db, kept)
         })
     }

@@ -216,6 +216,7 @@ impl<'a> Walk<'a> {
             model,
             settings: None,
             provenance: None,
+            steps: Vec::new(),
             edit: None,
             created_at,
         });

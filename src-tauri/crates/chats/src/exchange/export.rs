@@ -7,8 +7,8 @@ use std::path::Path;
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
 use foretoken_protocol::{
-    ChatId, ChatSettings, ExportReport, ExportedPictures, MessageId, MessagePicture, PictureFormat, Preset,
-    PresetId, Project, ProjectId,
+    ChatId, ChatSettings, ExportReport, ExportedPictures, Message, MessageId, MessagePicture, PictureFormat,
+    Preset, PresetId, Project, ProjectId,
 };
 use rusqlite::Connection;
 
@@ -20,7 +20,7 @@ use super::whole::WholeFile;
 use crate::error::Fault;
 use crate::pictures::hash_of;
 use crate::sql::{self, all};
-use crate::{ChatsError, Reader, list, project_files, projects, rows, settings, tree};
+use crate::{ChatsError, Reader, list, project_files, projects, rows, settings, steps, tree};
 
 impl Reader {
     /// Writes one chat, or all chats, presets and projects, into a file of Foretoken's own, with all branches, and with
@@ -71,7 +71,7 @@ impl Reader {
     pub fn size_of_pictures_before(&self, last: MessageId) -> Result<u64, ChatsError> {
         self.read_at_once(|db| {
             let messages = branch(db, last)?.messages;
-            Ok(size(&once(messages.into_iter().flat_map(|message| message.pictures))))
+            Ok(size(&once(messages.into_iter().flat_map(|(_, message)| message.pictures))))
         })
     }
 }
@@ -238,9 +238,11 @@ fn unwritten(error: serde_json::Error) -> Stop {
 
 fn branch(db: &Connection, last: MessageId) -> Result<Branch, Fault> {
     let chat = tree::TreePosition::of(db, last)?.chat;
+    let messages = all(db, &tree::path(rows::MESSAGE), [last], rows::message)?;
+    let with_steps = |message: Message| Ok((steps::of_message(db, message.id)?, message));
     Ok(Branch {
         title: list::summary(db, chat)?.title,
         system_prompt: settings::chat_settings(db, chat)?.system_prompt,
-        messages: all(db, &tree::path(rows::MESSAGE), [last], rows::message)?,
+        messages: messages.into_iter().map(with_steps).collect::<Result<_, Fault>>()?,
     })
 }

@@ -114,6 +114,9 @@ impl<'a> Importer<'a> {
             if let Some(stats) = &mut message.stats {
                 stats.plain = None;
             }
+            for stats in message.steps.iter_mut().filter_map(|step| step.stats.as_mut()) {
+                stats.plain = None;
+            }
             self.aside.pictures.keep_all(message).map_err(|fault| self.stop(fault))?;
         }
         let (messages, shown) = (std::mem::take(&mut chat.messages), chat.shown);

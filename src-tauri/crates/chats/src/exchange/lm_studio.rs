@@ -222,6 +222,7 @@ impl Version {
             model: sender.or_else(|| model.cloned()).filter(|_| role == Role::Assistant),
             settings: None,
             provenance: None,
+            steps: Vec::new(),
             edit: None,
             created_at,
         })

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use foretoken_protocol::{Message, MessagePicture, Role};
+use foretoken_protocol::{CallState, Message, MessagePicture, ReplyCall, ReplyStep, Role};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 use super::names;
@@ -22,7 +22,8 @@ const FOLDER: &str = "-pictures";
 pub(super) struct Branch {
     pub(super) title: String,
     pub(super) system_prompt: String,
-    pub(super) messages: Vec<Message>,
+    /// The messages with their steps.
+    pub(super) messages: Vec<(Vec<ReplyStep>, Message)>,
 }
 
 /// The folder of pictures beside a file. It is made with its first picture, under a name that nothing has, and vanishes
@@ -50,7 +51,7 @@ impl Branch {
         if !self.system_prompt.is_empty() {
             section(out, "System", &self.system_prompt)?;
         }
-        for message in &self.messages {
+        for (steps, message) in &self.messages {
             let speaker = match message.role {
                 Role::System if message.is_summary() => "Summary of what was said before",
                 Role::System => "System",
@@ -62,16 +63,72 @@ impl Branch {
                 text.push_str(&folder.picture(picture, pictures)?);
                 text.push_str("\n\n");
             }
-            let thought = message.thinking.trim();
-            if thinking && !thought.is_empty() {
-                let folded = format!("<details>\n<summary>Thinking</summary>\n\n{thought}\n\n</details>\n\n");
-                text.push_str(&folded);
+            if steps.is_empty() {
+                text.push_str(&thought(thinking, &message.thinking));
+                text.push_str(&message.text);
+            }
+            for step in steps {
+                text.push_str(&thought(thinking, &step.thinking));
+                if !step.text.trim().is_empty() {
+                    text.push_str(step.text.trim_end());
+                    text.push_str("\n\n");
+                }
+                step.calls.iter().for_each(|call| text.push_str(&called(call)));
             }
             let edited = if message.edited { " (edited)" } else { "" };
-            section(out, &format!("{speaker}{edited}"), &(text + &message.text))?;
+            section(out, &format!("{speaker}{edited}"), &text)?;
         }
         Ok(())
     }
+}
+
+/// What the model thought, folded away, if it is to be there.
+fn thought(wanted: bool, thinking: &str) -> String {
+    match thinking.trim() {
+        "" => String::new(),
+        _ if !wanted => String::new(),
+        thought => format!("<details>\n<summary>Thinking</summary>\n\n{thought}\n\n</details>\n\n"),
+    }
+}
+
+/// A call on one quoted line, and its result folded away.
+fn called(call: &ReplyCall) -> String {
+    let tool = match &call.server {
+        Some(server) => format!("{server}: {}", call.tool),
+        None => call.tool.clone(),
+    };
+    let arguments = call.arguments_sent.as_ref().unwrap_or(&call.arguments_written);
+    let arguments = arguments.split_whitespace().collect::<Vec<_>>().join(" ");
+    let outcome = match &call.state {
+        CallState::Done => "",
+        CallState::Refused { .. } => " (not run)",
+        CallState::Denied => " (not allowed)",
+        CallState::Failed => " (failed)",
+        CallState::TimedOut => " (took too long)",
+        CallState::Checking | CallState::Asking | CallState::Stopped => " (stopped)",
+        CallState::Running | CallState::Unknown => " (may or may not have happened)",
+    };
+    let tool = escaped(&tool.split_whitespace().collect::<Vec<_>>().join(" "));
+    let fence = "`".repeat(longest_run(&arguments, '`') + 1);
+    let arguments = match &*arguments {
+        "" => String::new(),
+        _ => format!(" {fence} {arguments} {fence}"),
+    };
+    let mut text = format!("> **{tool}**{arguments}{outcome}\n\n");
+    // In a fence nothing of it is a mark: neither the end of what is folded nor a picture.
+    let result = call.result_for_model.as_deref().map_or("", str::trim_end);
+    if !result.is_empty() {
+        let fence = "`".repeat(longest_run(result, '`').max(2) + 1);
+        let folded =
+            format!("<details>\n<summary>Result</summary>\n\n{fence}\n{result}\n{fence}\n\n</details>\n\n");
+        text.push_str(&folded);
+    }
+    text
+}
+
+/// How long the longest run of a letter in a text is.
+fn longest_run(text: &str, letter: char) -> usize {
+    text.split(|other| other != letter).map(str::len).max().unwrap_or_default()
 }
 
 fn section(out: &mut dyn Write, speaker: &str, text: &str) -> io::Result<()> {

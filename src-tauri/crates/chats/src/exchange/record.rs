@@ -12,11 +12,12 @@ use foretoken_protocol::{
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde::{Deserialize, Serialize};
 
+use super::steps::StepRecord;
 use crate::error::Fault;
 use crate::pictures::{self, is_hash};
 use crate::sql::{self, all, first};
 use crate::title::title_from;
-use crate::{edits, list, pieces, rows, settings};
+use crate::{edits, list, pieces, rows, settings, steps};
 
 /// A chat with all its branches. The preset of its settings, its project and both parts of its origin are numbers in
 /// the file.
@@ -65,6 +66,9 @@ pub(super) struct MessageRecord {
     /// Where its text came from, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) provenance: Option<Provenance>,
+    /// What it is made of, where it uses tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) steps: Vec<StepRecord>,
     /// What it was being changed to, while that was not sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) edit: Option<String>,
@@ -161,13 +165,17 @@ impl ChatRecord {
             shown: shown.and_then(|id| numbers.get(&id).copied()),
             messages: read
                 .into_iter()
-                .map(|(message, settings, provenance)| MessageRecord {
-                    settings,
-                    provenance,
-                    edit: edits.remove(&message.id),
-                    ..MessageRecord::of(message, &numbers)
+                .map(|(message, settings, provenance)| {
+                    let steps = steps::of_message(db, message.id)?.into_iter().map(StepRecord::from);
+                    Ok(MessageRecord {
+                        settings,
+                        provenance,
+                        steps: steps.collect(),
+                        edit: edits.remove(&message.id),
+                        ..MessageRecord::of(message, &numbers)
+                    })
                 })
-                .collect(),
+                .collect::<Result<_, Fault>>()?,
         })
     }
 
@@ -211,6 +219,13 @@ impl ChatRecord {
             if message.role != Role::User && !message.pictures.is_empty() {
                 let number = number_after(before);
                 return Err(format!("message {number} has pictures, and is not the person's"));
+            }
+            if message.role != Role::Assistant && !message.steps.is_empty() {
+                let number = number_after(before);
+                return Err(format!("message {number} has steps, and is no reply"));
+            }
+            for step in &message.steps {
+                step.check().map_err(|detail| format!("message {}: {detail}", number_after(before)))?;
             }
             for MessagePicture { hash, bytes, .. } in &message.pictures {
                 if !is_hash(hash) {
@@ -258,6 +273,7 @@ impl MessageRecord {
             model: message.model,
             settings: None,
             provenance: None,
+            steps: Vec::new(),
             edit: None,
             created_at: message.created_at,
         }
@@ -298,6 +314,9 @@ impl MessageRecord {
         let id = db.prepare_cached(insert)?.query_row(values, |row| row.get(0))?;
         self.pictures.iter().try_for_each(|picture| pictures::add(db, picture))?;
         pictures::give(db, id, &self.pictures)?;
+        for (ordinal, step) in (0..).zip(&self.steps) {
+            steps::add(db, id, &step.step(ordinal))?;
+        }
         if let Some(text) = &self.edit {
             edits::keep(db, id, text, None)?;
         }

@@ -7,6 +7,7 @@ use foretoken_protocol::{
 use rusqlite::{Connection, named_params};
 
 use super::record::{ChatRecord, MessageRecord, PresetRecord, ProjectRecord, numbered};
+use super::steps::StepRecord;
 use crate::error::Fault;
 use crate::sql::now;
 use crate::store::MESSAGE_BYTES;
@@ -32,7 +33,8 @@ impl Step {
             }
             Self::Message(message) => {
                 let edit = message.edit.as_ref().map_or(0, String::len);
-                MESSAGE_BYTES + message.text.len() + message.thinking.len() + edit
+                let steps: usize = message.steps.iter().map(StepRecord::bytes).sum();
+                MESSAGE_BYTES + message.text.len() + message.thinking.len() + edit + steps
             }
             Self::End { .. } => 0,
         }

@@ -1,0 +1,223 @@
+//! Shell → page: what a reply that uses tools is made of, and what the person has allowed.
+
+use serde::{Deserialize, Serialize};
+use specta::Type;
+
+use crate::{ChatId, MessageId, MessageStatus, ReplyStats};
+
+/// Names a permission in the store.
+pub type PermissionId = u32;
+
+/// Names a call of a tool: its place in its reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Type)]
+pub struct CallId {
+    /// The reply.
+    pub message: MessageId,
+    /// The step of it that the model wrote the call in, from 0.
+    pub step: u32,
+    /// Its place among the calls of the step, from 0.
+    pub ordinal: u32,
+}
+
+/// How far a call is. It runs at most once, and only where a decision is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum CallState {
+    /// The model has written it.
+    Checking,
+    /// It was not run: the tool is unknown, its arguments do not fit, or a limit is reached. The model is told.
+    Refused {
+        /// Why, in a sentence.
+        reason: String,
+    },
+    /// The person is asked.
+    Asking,
+    /// The person has said no.
+    Denied,
+    /// It runs.
+    Running,
+    /// It has given its result.
+    Done,
+    /// It has failed.
+    Failed,
+    /// The person has stopped it, or it before it ran.
+    Stopped,
+    /// It took too long.
+    TimedOut,
+    /// The app ended while it ran: it may or may not have happened.
+    Unknown,
+}
+
+/// Why a call may run, or may not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum CallDecision {
+    /// The person has allowed this call alone.
+    AllowedOnce,
+    /// The person has allowed the tool in this chat.
+    AllowedInChat,
+    /// The person has allowed the tool everywhere.
+    AllowedAlways,
+    /// It is a tool of the app's own that nobody is asked about.
+    BuiltIn,
+    /// The person has said no.
+    Denied,
+}
+
+/// A call of a tool in a reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ReplyCall {
+    /// Names it.
+    pub id: CallId,
+    /// The server that the tool is of; `None` of the app's own tools, and of a name that nothing has.
+    pub server: Option<String>,
+    /// The tool.
+    pub tool: String,
+    /// The arguments as the model wrote them.
+    pub arguments_written: String,
+    /// The arguments that the tool gets, which the person may have changed; `None` before a decision.
+    pub arguments_sent: Option<String>,
+    /// Why it may run, or may not.
+    pub decision: Option<CallDecision>,
+    /// The permission that the decision follows from, which may be gone.
+    pub grant: Option<PermissionId>,
+    /// When the person was asked, milliseconds since 1970.
+    pub asked_at: Option<u64>,
+    /// When it began to run.
+    pub started_at: Option<u64>,
+    /// When it ended, in whichever way.
+    pub ended_at: Option<u64>,
+    /// How far it is.
+    pub state: CallState,
+    /// All of its result, as JSON.
+    pub result: Option<String>,
+    /// What the model got.
+    pub result_for_model: Option<String>,
+    /// Tokens of the result that the model did not get.
+    pub left_out: Option<u32>,
+}
+
+/// The tokens that a model wrote, in the form of whoever stores them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepIds {
+    /// The tokens.
+    pub ids: Vec<u8>,
+    /// The hash of the tokenizer that they are of.
+    pub tokenizer: String,
+}
+
+/// One round of the model in a reply. A reply without tools has none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct ReplyStep {
+    /// Its place in the reply, from 0.
+    pub ordinal: u32,
+    /// What the model thought.
+    pub thinking: String,
+    /// What it wrote for the person.
+    pub text: String,
+    /// The tokens of both and of the calls, where they are known. They stay in the app.
+    #[serde(skip)]
+    pub ids: Option<StepIds>,
+    /// Its numbers.
+    pub stats: Option<ReplyStats>,
+    /// How it ended, if it has.
+    pub status: MessageStatus,
+    /// The calls that the model wrote, in their order.
+    pub calls: Vec<ReplyCall>,
+}
+
+/// A server of tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ToolServer {
+    /// Names it in chats.
+    pub slug: String,
+    /// What people call it.
+    pub name: String,
+    /// How it is reached, as JSON; secret values are elsewhere.
+    pub transport: String,
+    /// Whether its tools may be used.
+    pub enabled: bool,
+    /// When it was added, milliseconds since 1970.
+    pub created_at: u64,
+}
+
+/// A tool's definition as it was seen last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ToolPin {
+    /// The server.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+    /// The hash of the definition.
+    pub fingerprint: String,
+    /// The definition, as JSON.
+    pub definition: String,
+    /// When it was seen so first, milliseconds since 1970.
+    pub seen_at: u64,
+}
+
+/// What has become of a tool's definition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PinChange {
+    /// The tool was never seen before.
+    New,
+    /// It is as it was.
+    Same,
+    /// It is another, and nobody has allowed that.
+    Changed {
+        /// As it was.
+        before: ToolPin,
+    },
+}
+
+/// A tool as it was when the person allowed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct PermittedTool {
+    /// The tool.
+    pub tool: String,
+    /// The hash of its definition.
+    pub fingerprint: String,
+}
+
+/// Which tools of a server a permission is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PermittedTools {
+    /// One of them.
+    One {
+        /// It.
+        tool: PermittedTool,
+    },
+    /// Every one that there was. One that is new, or has changed since, is not among them.
+    Every {
+        /// They.
+        tools: Vec<PermittedTool>,
+    },
+}
+
+/// What the person has allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ToolPermission {
+    /// Names it.
+    pub id: PermissionId,
+    /// The server.
+    pub server: String,
+    /// The hash of how the server is reached.
+    pub server_fingerprint: String,
+    /// Its tools.
+    pub tools: PermittedTools,
+    /// The chat that it holds in; `None` is everywhere.
+    pub chat: Option<ChatId>,
+    /// When it was given, milliseconds since 1970.
+    pub given_at: u64,
+}
+
+/// A permission that a call falls under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ToolGrant {
+    /// The permission.
+    pub permission: PermissionId,
+    /// [`CallDecision::AllowedInChat`] or [`CallDecision::AllowedAlways`].
+    pub decision: CallDecision,
+}

@@ -7,8 +7,8 @@ use foretoken_engine::bench::{Options, Questions, bench};
 use foretoken_engine::decode::{DraftPlan, DrafterKind, RowSpec};
 use foretoken_engine::session::{ReplyRequest, Session};
 use foretoken_protocol::{
-    AcceptanceRule, ChatMessage, Drafting, GenerationSettings, PositionStats, ReplyStats, Sampling, TextKind,
-    Thinking,
+    AcceptanceRule, ChatMessage, Drafting, DraftingNote, GenerationSettings, PositionStats, ReplyStats,
+    Sampling, TextKind, Thinking,
 };
 use foretoken_tests::fixtures::{Stored, demo_model, tiny_dense, write_demo_with};
 use foretoken_tests::rng::Rng;
@@ -152,7 +152,7 @@ fn a_model_without_a_head_drafts_what_it_finds() {
     assert!(drafted > 0 && stats.looked_up.drafted == drafted && stats.looked_up.accepted > 0, "{stats:?}");
     let (ids, stats) = demo_reply(&mut session, question, sampling, Drafting::Fixed { depth: 2 });
     assert_eq!((ids, stats.positions.len()), (plain, 0));
-    assert_eq!(stats.drafting_note.as_deref(), Some("This model has no MTP head to draft with."));
+    assert_eq!(stats.drafting_note, Some(DraftingNote::NoHead));
 }
 
 /// Without a head look-up is the only drafter that a benchmark can measure.
@@ -175,7 +175,7 @@ fn a_benchmark_of_a_model_without_a_head_measures_look_up() {
 fn a_reply_says_what_look_up_was_worth() {
     let mut session = Session::load(&demo_model(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     let (_, stats) = demo_reply(&mut session, "Hello", Sampling::default(), Drafting::Lookup);
-    assert_eq!(stats.drafting_note.as_deref(), Some("Little of the reply had been in the text before."));
+    assert_eq!(stats.drafting_note, Some(DraftingNote::LittleInText));
     // A fixed depth: whether guesses pay on a busy machine is not asked here.
     let (_, stats) = demo_reply(&mut session, "Hello", Sampling::default(), Drafting::Fixed { depth: 2 });
     assert!(stats.positions.len() <= 8 && stats.positions[0].accepted > 0, "{stats:?}");

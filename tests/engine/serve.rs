@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use foretoken_engine::text::Tokenizer;
 use foretoken_protocol::{
-    ChatMessage, Counters, Drafting, ErrorReport, Event, FinishReason, GenerationSettings, KvPrecision,
-    MAX_DEPTH, ModelInfo, Part, PositionStats, Priority, ReplyStats, Request, RequestId, Sampling, StopScope,
-    Thinking, TokenLogprobs,
+    ChatMessage, Counters, Drafting, DraftingNote, ErrorReport, Event, FinishReason, GenerationSettings,
+    KvPrecision, MAX_DEPTH, ModelInfo, Part, PositionStats, Priority, ReplyStats, Request, RequestId,
+    Sampling, StopScope, Thinking, TokenLogprobs,
 };
 use foretoken_tests::drafted::{draft_config, write_draft};
 use foretoken_tests::fixtures::{demo_draft_model, demo_model, endless_model, write_demo_with_value};
@@ -797,16 +797,19 @@ fn a_draft_model_is_loaded_with_its_target_or_left_out() {
         (info, engine.end(id + 1).stats)
     };
     let (without, stats) = load_with(10, other.path());
-    assert!(without.draft_model.is_none() && without.notes.last().unwrap().contains("hidden_size 64"));
-    assert_eq!(stats.drafting_note.unwrap(), "No draft model is loaded with this model.");
+    let refused = without.draft_model_refused.unwrap();
+    assert!(without.draft_model.is_none() && without.notes.is_empty());
+    assert!(refused.code == "draft_mismatch" && refused.message.contains("hidden_size 64"), "{refused}");
+    assert_eq!(stats.drafting_note, Some(DraftingNote::NoDraftModel));
     let (with, stats) = load_with(20, own.path());
     let draft_model = with.draft_model.unwrap();
+    assert_eq!(with.draft_model_refused, None);
     assert_eq!((Path::new(&draft_model.path), draft_model.most_guesses), (own.path(), 7));
     assert_eq!(with.weight_bytes, without.weight_bytes + draft_model.weight_bytes);
     assert!(stats.by_draft_model.drafted > 0 && stats.positions.len() == 3, "{stats:?}");
     fs::write(own.path().join("model.safetensors"), "cut").unwrap();
     let (without, _) = load_with(30, own.path());
-    assert!(without.draft_model.is_none() && !without.notes.is_empty(), "{without:?}");
+    assert!(without.draft_model.is_none() && without.draft_model_refused.is_some(), "{without:?}");
 }
 
 #[test]

@@ -121,6 +121,7 @@ impl Engine {
                 let name = path.rsplit('/').next().unwrap_or_default().to_owned();
                 Box::new(DraftModelInfo { name, path, weight_bytes: 1, most_guesses: 7 })
             }),
+            draft_model_refused: None,
             notes: Vec::new(),
         };
         self.send(&Event::Loaded { id, model: Box::new(model) });

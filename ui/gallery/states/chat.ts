@@ -78,7 +78,7 @@ const STRIPPED = {
       path: SMALL,
       format: "8-bit",
       mtp: { state: "stripped" },
-      pictures: { state: "unavailable", reason: "Its vision tower was left out when it was converted." },
+      pictures: { state: "unavailable", reason: { kind: "left_out" } },
       draft_model: null,
     },
     device: "metal",

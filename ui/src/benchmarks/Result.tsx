@@ -2,7 +2,7 @@ import type { AutoSpeed, Benchmark, DepthSpeed, TextSpeed } from "../bridge/bind
 import { Fold } from "../frame/Fold";
 import { RichText } from "../language/RichText";
 import { t } from "../language/text";
-import { bytes, draftingName, perPass, rate, seconds } from "../primitives/format";
+import { bytes, draftingName, draftingNoteLabel, perPass, rate, seconds } from "../primitives/format";
 import { acceptanceLabel, benchmarkNotes, spread, textWords, timeLabel } from "./labels";
 import { axisOf, Ranges } from "./Ranges";
 import { setBenchmarks, useBenchmarks } from "./store";
@@ -88,7 +88,9 @@ export function Result({ benchmarks }: { benchmarks: Benchmark[] }) {
 
 /** Why Auto used no drafts, once for all texts where it says the same of each. */
 function autoNotes({ texts }: Benchmark): string[] {
-  const notes = texts.flatMap(({ kind, auto }) => (auto?.note ? [{ kind, note: auto.note }] : []));
+  const notes = texts.flatMap(({ kind, auto }) =>
+    auto?.note ? [{ kind, note: draftingNoteLabel(auto.note) }] : [],
+  );
   const same = notes.length === texts.length && notes.every(({ note }) => note === notes[0]?.note);
   if (same) return notes.slice(0, 1).map(({ note }) => t("benchmarks-auto", { about: "both", note }));
   return notes.map(({ kind: about, note }) => t("benchmarks-auto", { about, note }));

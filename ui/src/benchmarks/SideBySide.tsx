@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { ErrorNote } from "../frame/ErrorNote";
 import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
-import { draftingName, whoDrafted } from "../primitives/format";
+import { draftingName, draftingNoteLabel, whoDrafted } from "../primitives/format";
 import { useStore } from "../state/store";
 import { cancelComparison, compare } from "./actions";
 import { compareReason, comparisonRatio, progressLabel, ratioSentence, verdictSentence } from "./labels";
@@ -132,7 +132,9 @@ function Outcome() {
             {verdictSentence(comparison)}
           </p>
           <Replay key={`${sampling.seed}-${comparisonRatio(comparison)}`} comparison={comparison} />
-          {drafted.stats.drafting_note && <p className="part-note">{drafted.stats.drafting_note}</p>}
+          {drafted.stats.drafting_note && (
+            <p className="part-note">{draftingNoteLabel(drafted.stats.drafting_note)}</p>
+          )}
           <p className="part-note numbers">
             {t("benchmarks-compared.facts", { facts: facts.filter(Boolean).join(" · ") })}
           </p>

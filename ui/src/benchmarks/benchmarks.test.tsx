@@ -6,6 +6,7 @@ import type {
   Benchmark,
   BenchmarkPlan,
   DepthSpeed,
+  DraftingNote,
   EngineState,
   LocalModel,
   MtpState,
@@ -303,8 +304,8 @@ describe("what a benchmark found", () => {
   });
 
   it("says why Auto guessed nothing, once where it is the same for all texts", () => {
-    const auto = (note: string) => ({ ...autoOf(50), note });
-    const noted = (one: string, two: string | null) =>
+    const auto = (note: DraftingNote) => ({ ...autoOf(50), note });
+    const noted = (one: DraftingNote, two: DraftingNote | null) =>
       words(
         <Result
           benchmarks={[
@@ -318,8 +319,9 @@ describe("what a benchmark found", () => {
         />,
         { history: history([]) },
       );
-    expect(noted("No.", "No.").match(/Auto: No\./g)).toHaveLength(1);
-    expect(noted("No.", null)).toContain("Auto, prose: No.");
+    const none = { kind: "no_head" } as const;
+    expect(noted(none, { ...none }).match(/Auto: This model has no MTP head/g)).toHaveLength(1);
+    expect(noted(none, null)).toContain("Auto, prose: This model has no MTP head to draft with.");
   });
 
   it("can be an earlier one", () => {
@@ -619,9 +621,10 @@ describe("side by side", () => {
         opens_thinking: false,
         tools: false,
         json_calls: false,
-        pictures: { state: "unavailable", reason: "This model reads text alone." },
+        pictures: { state: "unavailable", reason: { kind: "text_alone" } },
         fingerprint: "c0ffee00",
         weight_bytes: 1,
+        draft_model_refused: null,
         notes: [],
       },
     });

@@ -733,7 +733,7 @@ export type AutoSpeed = {
 	/**  Decoded tokens per forward pass. */
 	tokens_per_pass: Spread,
 	/**  Why no drafts were used in the end, if none were. */
-	note: string | null,
+	note: DraftingNote | null,
 };
 
 /**  When an action can be taken. */
@@ -846,6 +846,25 @@ export type BenchmarkPlan = {
 	/**  More and longer runs. */
 	thorough: boolean,
 };
+
+/**  Why a model sees no pictures. */
+export type Blindness = 
+/**  It was made for text. */
+{ kind: "text_alone" } | 
+/**  Its vision tower was left out when it was converted. */
+{ kind: "left_out" } | 
+/**  There are tensors of a vision tower, and no config that describes it. */
+{ kind: "not_described" } | 
+/**  There is a vision tower that cannot be used. */
+{ kind: "unusable"; 
+/**  Why. */
+error: ErrorReport } | 
+/**  There is too little memory for its vision tower. */
+{ kind: "too_little_memory"; 
+/**  What the model would need with the smallest picture, in bytes. */
+needed: number; 
+/**  What models may take, in bytes. */
+available: number };
 
 /**  A message of the branch that is shown, with its other versions. */
 export type BranchMessage = {
@@ -1187,6 +1206,31 @@ depth: number } |
 depth?: number | null } | 
 /**  Look-up: what followed the last tokens earlier in the text, as many as pay. */
 { mode: "lookup" };
+
+/**  Why drafts were not used, or not all the time. */
+export type DraftingNote = 
+/**  Whoever asked wanted none. */
+{ kind: "switched_off" } | 
+/**  Only a draft model was to draft, and none is loaded. */
+{ kind: "no_draft_model" } | 
+/**  The model has no MTP head. */
+{ kind: "no_head" } | 
+/**  Look-up found little. */
+{ kind: "little_in_text" } | 
+/**  Look-up found much, but using it would have gained nothing. */
+{ kind: "lookup_not_paying" } | 
+/**  The best number of drafts yields no more tokens per second than none. */
+{ kind: "not_paying"; 
+/**  How many these are. */
+drafts: number; 
+/**  The time of a pass with them over that of one without. */
+times_as_long: number; 
+/**  The tokens of a pass with them over those of one without. */
+times_as_many_tokens: number } | 
+/**  There is room for those of other replies alone, which are right more often. */
+{ kind: "others_are_right_more_often" } | 
+/**  They would slow down replies that asked for none. */
+{ kind: "others_would_be_slower" };
 
 /**  A request that has ended. */
 export type EndedApiRequest = {
@@ -2014,6 +2058,8 @@ export type ModelInfo = {
 	kv_precision: KvPrecision,
 	/**  The draft model that guesses ahead for it, where one was loaded with it. */
 	draft_model: DraftModelInfo | null,
+	/**  Why it goes without the draft model that was to be loaded with it, where one was. */
+	draft_model_refused: ErrorReport | null,
 	/**  What is odd about the checkpoint though it loads, a sentence each. */
 	notes: string[],
 };
@@ -2195,8 +2241,8 @@ most_pixels: number;
 tower_bytes: number } | 
 /**  It does not. */
 { state: "unavailable"; 
-/**  Why, in a sentence or two. */
-reason: string };
+/**  Why. */
+reason: Blindness };
 
 /**  What the pictures of an export take. */
 export type PictureSize = {
@@ -2575,8 +2621,8 @@ export type ReplyStats = {
 	sampling: Sampling,
 	/**  The seed that was used. */
 	seed: number,
-	/**  Why drafts were not used, or not all the time, in a few words. */
-	drafting_note: string | null,
+	/**  Why drafts were not used, or not all the time. */
+	drafting_note: DraftingNote | null,
 	/**  The version of the program. */
 	version: string,
 	/**  What the same reply could have been compared with when it ended. The engine does not know it; the shell does. */

@@ -10,6 +10,7 @@ import { Fact } from "../primitives/Fact";
 import {
   bytes,
   count,
+  draftingNoteLabel,
   explained,
   isGreedy,
   percent,
@@ -138,7 +139,7 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
               </Fact>
             )}
           </dl>
-          {stats.drafting_note && <p className="popover-note">{stats.drafting_note}</p>}
+          {stats.drafting_note && <p className="popover-note">{draftingNoteLabel(stats.drafting_note)}</p>}
         </Fold>
       )}
       {parts && (

@@ -2,7 +2,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Attached, MESSAGE_PICTURES, type Message } from "../bridge/bindings";
+import { type Attached, type Blindness, MESSAGE_PICTURES, type Message } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { isCovered } from "../frame/escape";
 import { reserveInputMethodKeys } from "../frame/inputMethods";
@@ -13,6 +13,7 @@ import { send } from "./actions";
 import { attachDropped, setDetail } from "./attaching";
 import { Composer } from "./Composer";
 import { saveDrafts, setFiles, setPictures } from "./drafts";
+import { blindness } from "./pictures";
 import { Question } from "./Question";
 import { picture } from "./samples";
 
@@ -38,6 +39,11 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+/** What is said of a model that sees no pictures. */
+function blindnessOf(reason: Blindness): string | null {
+  return blindness(modelInfo("/m", { pictures: { state: "unavailable", reason } }));
+}
+
 /** The composer as it stands in the window, where input methods have their keys to themselves. */
 function open() {
   const user = userEvent.setup();
@@ -49,7 +55,7 @@ function open() {
 }
 
 function answeredByBlindModel(): void {
-  const model = modelInfo("/m", { pictures: { state: "unavailable", reason: "Its tower is missing." } });
+  const model = modelInfo("/m", { pictures: { state: "unavailable", reason: { kind: "left_out" } } });
   useStore.setState({ engine: { state: "ready", model, device: "cpu" } as State["engine"] });
 }
 
@@ -222,13 +228,25 @@ describe("pictures of the next message", () => {
     answeredByBlindModel();
     const { user } = open();
     const note = screen.getByTestId("pictures-note");
-    expect(note.textContent).toMatch(/cannot see pictures.*Its tower is missing/);
+    expect(note.textContent).toMatch(/cannot see pictures.*Its vision tower was left out/);
     await user.click(screen.getByTestId("attach"));
     const entry = await screen.findByText("Pictures");
     expect(entry.getAttribute("aria-disabled")).toBe("true");
-    expect(entry.textContent).toContain("Its tower is missing.");
+    expect(entry.textContent).toContain("Its vision tower was left out");
     await user.click(screen.getByText("Get a model that sees pictures"));
     expect(useStore.getState().screen).toBe("models");
+  });
+
+  it("are not seen for a reason that is said with its figures", () => {
+    const error = { code: "unsupported_config", message: "It has odd sizes.", hint: "Choose another one." };
+    expect(blindnessOf({ kind: "unusable", error })).toBe(
+      "Its vision tower cannot be used: It has odd sizes. Choose another one.",
+    );
+    expect(blindnessOf({ kind: "too_little_memory", needed: 21.4e9, available: 12e9 })).toContain(
+      "with a picture it would need 21.4 GB, and models may take 12.0 GB here.",
+    );
+    expect(blindnessOf({ kind: "text_alone" })).toBe("This model reads text alone.");
+    expect(blindness(null)).toBeNull();
   });
 
   it("lead to the model of the library that sees them and was used last", async () => {

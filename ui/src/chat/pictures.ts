@@ -9,7 +9,8 @@ import type {
 } from "../bridge/bindings";
 import { reportOf, shell } from "../bridge/bridge";
 import { t } from "../language/text";
-import { bytes, commas, seconds } from "../primitives/format";
+import { told, why } from "../language/told";
+import { bytes, commas, seconds, sentences } from "../primitives/format";
 
 /** How many views are kept: more than are on a screen. */
 const MOST_VIEWS = 60;
@@ -124,8 +125,25 @@ export function modelThatSees(models: LocalModel[], blind: string | null): Local
 }
 
 /** Why a model cannot see pictures; null if it can, or if there is none. */
-export const blindness = (model: ModelInfo | null): string | null =>
-  model?.pictures.state === "unavailable" ? model.pictures.reason : null;
+export function blindness(model: ModelInfo | null): string | null {
+  if (model?.pictures.state !== "unavailable") return null;
+  const { reason } = model.pictures;
+  switch (reason.kind) {
+    case "text_alone":
+      return t("chat-blindness");
+    case "left_out":
+      return t("chat-blindness.left-out");
+    case "not_described":
+      return t("chat-blindness.not-described");
+    case "unusable":
+      return t("chat-blindness.unusable", { reason: sentences(why(reason.error), told(reason.error).hint) });
+    case "too_little_memory":
+      return t("chat-blindness.too-little-memory", {
+        needed: bytes(reason.needed),
+        available: bytes(reason.available),
+      });
+  }
+}
 
 /** Whether pictures were sent. */
 export const hasPictures = (messages: Message[]): boolean =>

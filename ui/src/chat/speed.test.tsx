@@ -199,10 +199,14 @@ describe("what guessing did for a reply", () => {
 
   it("is nothing where nothing was guessed, and why", () => {
     const none = { positions: [], tokens_per_pass: 1 };
-    const note = "Drafts do not pay here: they cost 1.9 passes and bring 1.2.";
-    expect(story({ ...none, drafting_note: note })).toMatchObject({
+    const costly = { kind: "not_paying", drafts: 1, times_as_long: 1.9, times_as_many_tokens: 1.2 } as const;
+    expect(story({ ...none, drafting_note: costly })).toMatchObject({
       sentence: "No guesses: they do not pay here.",
-      why: note,
+      why: expect.stringMatching(/^Drafts do not pay here: .* takes 1\.90 times .* yields 1\.20 times/),
+    });
+    expect(story({ ...none, drafting_note: { kind: "switched_off" } })).toMatchObject({
+      sentence: "Written one word per pass.",
+      why: "Drafts were switched off.",
     });
     expect(story(none).sentence).toBe("Written one word per pass.");
   });

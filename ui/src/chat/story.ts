@@ -1,6 +1,6 @@
 import type { ReplyStats } from "../bridge/bindings";
 import { t } from "../language/text";
-import { acceptance, doNotPay, perPass, rate, speedUp } from "../primitives/format";
+import { acceptance, doNotPay, draftingNoteLabel, perPass, rate, speedUp } from "../primitives/format";
 
 /** What can be done about how a reply was made. */
 type Remedy = "auto" | "compare" | null;
@@ -10,19 +10,19 @@ const SAVING = 1.05;
 
 /** What guessing did for a reply: one sentence, what is behind it, and what can be done. */
 export function speedStory(stats: ReplyStats): { sentence: string; why: string; remedy: Remedy } {
-  const note = stats.drafting_note ?? "";
+  const note = stats.drafting_note && draftingNoteLabel(stats.drafting_note);
   const gained = speedUp(stats);
   const words = perPass(stats.tokens_per_pass);
   if (acceptance(stats) === null)
     return {
       sentence: t(doNotPay(stats.drafting_note) ? "chat-story-plain.unpaid" : "chat-story-plain"),
-      why: note || t("chat-story-plain.why"),
+      why: note ?? t("chat-story-plain.why"),
       remedy: null,
     };
   if (gained === null && stats.tokens_per_pass < SAVING)
     return {
       sentence: t("chat-story-wasted"),
-      why: note || t("chat-story-wasted.why"),
+      why: note ?? t("chat-story-wasted.why"),
       remedy: "auto",
     };
   if (gained === null || stats.plain === null)

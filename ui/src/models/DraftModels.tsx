@@ -10,7 +10,7 @@ import { useStore } from "../state/store";
 import { about, deleteModel, forgetModel, getDraftModel, reveal } from "./actions";
 import { draftModelsOf, NO_DRAFT_MODELS, offerSize, offerState } from "./draftModels";
 import { LibraryError } from "./LibraryError";
-import { draftModelLabel, keepReason, line, offlineLabel } from "./labels";
+import { draftModelLabel, draftRefusal, keepReason, line, offlineLabel } from "./labels";
 
 interface Props {
   model: LocalModel;
@@ -121,14 +121,11 @@ function DraftModelRow({ draft, title, words, className }: RowProps) {
   );
 }
 
-/** Whether the engine says why it left a draft model out. */
-const isRefusal = (note: string): boolean => note.startsWith("Its draft model cannot be used");
-
 /** Why a model does not guess with this draft model, if it does not. */
 function Use({ draft, model, inUse }: Props & { draft: LocalDraftModel }) {
   const engine = useStore((state) => state.engine);
   const loaded = inUse && engine.state === "ready" ? engine.model : null;
-  const refused = loaded?.notes.find(isRefusal);
+  const refused = loaded && draftRefusal(loaded);
   if (model.draft_model !== draft.path) return <p className="row-words">{t("models-draft-not-used")}</p>;
   if (loaded === null || loaded.draft_model?.path === draft.path) return null;
   return (

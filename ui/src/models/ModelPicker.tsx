@@ -8,7 +8,7 @@ import { PopoverButton } from "../primitives/PopoverButton";
 import { setView, useModelName, useReason, useStore } from "../state/store";
 import { getModels } from "./actions";
 import { chooseModel, openModel, selectModel } from "./choose";
-import { choiceLabel } from "./labels";
+import { choiceLabel, draftRefusal } from "./labels";
 import { type Choice, choices } from "./models";
 
 /** Which model answers, and how another is opened. */
@@ -123,6 +123,7 @@ function ModelChoice({ choice: { path, name, builtIn, local }, selected, reason 
 }
 
 function Details({ model, device, inMemory }: { model: ModelInfo; device: string; inMemory: boolean }) {
+  const refused = draftRefusal(model);
   return (
     <div className="model-details">
       <p>
@@ -136,6 +137,7 @@ function Details({ model, device, inMemory }: { model: ModelInfo; device: string
       {!inMemory && <p data-testid="model-unloaded">{t("models-loaded.given-back")}</p>}
       <p data-testid="model-mtp">{mtpLabel(model)}</p>
       {model.draft_model && <p data-testid="model-draft">{loadedDraftLabel(model.draft_model)}</p>}
+      {refused !== null && <p>{refused}</p>}
       {model.notes.map((note) => (
         <p key={note}>{note}</p>
       ))}

@@ -10,6 +10,7 @@ import type {
   LibrarySnapshot,
   LocalDraftModel,
   LocalModel,
+  ModelInfo,
   ModelOrigin,
   MtpState,
   RemoteModel,
@@ -17,6 +18,7 @@ import type {
   Tuning,
 } from "../bridge/bindings";
 import { locale, t } from "../language/text";
+import { why } from "../language/told";
 import {
   bytes,
   calendarDay,
@@ -118,6 +120,10 @@ export function mtpBadge(mtp: MtpState): string {
 
 /** How far a model guesses ahead with its head at most, as the engine does. */
 const MOST_HEAD_GUESSES = 3;
+
+/** Why a model goes without the draft model that was to be loaded with it; null where nothing stood in the way. */
+export const draftRefusal = ({ draft_model_refused: error }: ModelInfo): string | null =>
+  error && t("models-draft-refused", { reason: why(error) });
 
 /** Whether a model sees pictures. */
 function sightLabel(sight: Sight): string | null {

@@ -1,7 +1,15 @@
 import type { ReactElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, describe, expect, it } from "vitest";
-import type { DraftModelInfo, Hold, HubAccess, Job, JobStage, RemoteModel } from "../bridge/bindings";
+import type {
+  DraftModelInfo,
+  ErrorReport,
+  Hold,
+  HubAccess,
+  Job,
+  JobStage,
+  RemoteModel,
+} from "../bridge/bindings";
 import { SidebarProgress } from "../frame/SidebarProgress";
 import { useStore } from "../state/store";
 import { list } from "./actions";
@@ -287,12 +295,12 @@ describe("draft models", () => {
   });
 
   it("say why the loaded model goes without them", () => {
-    const at = (notes: string[], draft_model: DraftModelInfo | null) => {
+    const at = (draft_model_refused: ErrorReport | null, draft_model: DraftModelInfo | null) => {
       const engine = {
         state: "ready",
         device: "gpu",
         in_memory: true,
-        model: modelInfo("/m", { notes, draft_model }),
+        model: modelInfo("/m", { draft_model_refused, draft_model }),
       } as const;
       return words(<DraftModels model={drafted} inUse />, {
         library: library({ draft_models: [draft] }),
@@ -300,9 +308,10 @@ describe("draft models", () => {
       });
     };
     const loaded = { name: "d", path: "/m-DFlash", weight_bytes: 1, most_guesses: 15 };
-    expect(at([], null)).toContain("used as soon as no reply is being written");
-    expect(at(["Its draft model cannot be used, so it goes without: too wide"], null)).toContain("too wide");
-    expect(at([], loaded)).not.toMatch(/used as soon|goes without/);
+    expect(at(null, null)).toContain("used as soon as no reply is being written");
+    const refused = { code: "draft_mismatch", message: "It is too wide.", hint: "Choose another one." };
+    expect(at(refused, null)).toContain("cannot be used, so it goes without: It is too wide.");
+    expect(at(null, loaded)).not.toMatch(/used as soon|goes without/);
   });
 });
 

@@ -82,11 +82,12 @@ export const modelInfo = (path: string, more: Partial<ModelInfo> = {}): ModelInf
   opens_thinking: false,
   tools: false,
   json_calls: false,
-  pictures: { state: "unavailable", reason: "This model reads text alone." },
+  pictures: { state: "unavailable", reason: { kind: "text_alone" } },
   fingerprint: "c0ffee00",
   weight_bytes: 1,
   kv_precision: "full",
   draft_model: null,
+  draft_model_refused: null,
   notes: [],
   ...more,
 });

@@ -11,6 +11,7 @@ import {
   bytes,
   commas,
   dayOf,
+  draftingNoteLabel,
   exact,
   footerParts,
   mtpChip,
@@ -125,6 +126,14 @@ describe("other languages", () => {
     expect(parse(exact(0.7), { min: 0, max: 1 })).toEqual({ value: 0.7 });
   });
 
+  it("say what became of drafts as they do", () => {
+    speak("de", german);
+    const note = { kind: "not_paying", drafts: 2, times_as_long: 2.4, times_as_many_tokens: 1.9 } as const;
+    expect(draftingNoteLabel(note)).toContain("Mit 2 Entwürfen dauert ein Durchgang 2,40-mal so lange");
+    expect(draftingNoteLabel({ ...note, drafts: 1 })).toContain("Mit einem Entwurf dauert");
+    expect(draftingNoteLabel({ kind: "switched_off" })).toBe("Entwürfe waren ausgeschaltet.");
+  });
+
   it("put sentences and facts side by side as they do", () => {
     speak("ja", japanese);
     expect(sentences("一。", null, "二。")).toBe("一。二。");
@@ -152,7 +161,8 @@ describe("numbers as people write them", () => {
 });
 
 describe("the MTP control", () => {
-  const NOTE =
+  const NOTE = { kind: "not_paying", drafts: 2, times_as_long: 2.396, times_as_many_tokens: 1.9 } as const;
+  const WORDS =
     "Drafts do not pay here: to draft and check 2 takes 2.40 times as long as a pass without, and yields 1.90 times the tokens.";
   const model = (mtp: MtpState): ModelInfo => modelInfo("/demo", { mtp });
   const withHead = model({ state: "present", tensors: 15, format: "bfloat16", declared: true });
@@ -164,15 +174,13 @@ describe("the MTP control", () => {
   it("names the setting alone while drafts help, or before that is known", () => {
     expect(said({ mode: "auto" }, withHead, null)).toBe("Auto");
     expect(said({ mode: "fixed", depth: 2 }, null, null)).toBe("2");
-    expect(said({ mode: "auto" }, withHead, "Drafts were held back near the end of the context.")).toBe(
-      "Auto",
-    );
+    expect(said({ mode: "auto" }, withHead, { kind: "others_would_be_slower" })).toBe("Auto");
   });
 
   it("says that drafts do not pay, and why in full, unless they are off", () => {
     expect(said({ mode: "auto" }, withHead, NOTE)).toBe("Auto · not paying here");
     expect(said({ mode: "fixed", depth: 3 }, withHead, NOTE)).toBe("3 · not paying here");
-    expect(mtpChip({ mode: "auto" }, withHead, NOTE)).toMatchObject({ why: NOTE, hasHead: true });
+    expect(mtpChip({ mode: "auto" }, withHead, NOTE)).toMatchObject({ why: WORDS, hasHead: true });
     expect(said({ mode: "off" }, withHead, NOTE)).toBe("Off · by you");
   });
 

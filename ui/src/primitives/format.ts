@@ -1,5 +1,6 @@
 import type {
   Drafting,
+  DraftingNote,
   DraftModelInfo,
   LiveStats,
   ModelInfo,
@@ -25,6 +26,9 @@ const WHOLE = inLanguage((of) => new Intl.NumberFormat(of, { maximumFractionDigi
 const TENTH = inLanguage(
   (of) => new Intl.NumberFormat(of, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
 );
+const HUNDREDTH = inLanguage(
+  (of) => new Intl.NumberFormat(of, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+);
 /** Digits as `rate` has them, and a word for the size: `8.4 billion`. */
 const WORDED = inLanguage(
   (of) =>
@@ -46,6 +50,9 @@ export const count = (value: number): string => WHOLE().format(value);
 
 /** One decimal below ten, none above: `8.4`, `58`. */
 export const rate = (value: number): string => (value < 9.95 ? TENTH() : WHOLE()).format(value);
+
+/** A factor that is near to others: `2.10`. */
+const factor = (value: number): string => HUNDREDTH().format(value);
 
 export const perPass = (value: number): string => TENTH().format(value);
 
@@ -174,8 +181,34 @@ export function draftingName(drafting: Drafting): string {
   }
 }
 
-/** Whether a note says that drafts cost more than they bring, which the engine says in English. */
-export const doNotPay = (note: string | null): boolean => note?.startsWith("Drafts do not pay here") ?? false;
+/** Whether a note says that drafts cost more than they bring. */
+export const doNotPay = (note: DraftingNote | null): boolean => note?.kind === "not_paying";
+
+/** Why drafts were not used, or not all the time, in a sentence. */
+export function draftingNoteLabel(note: DraftingNote): string {
+  switch (note.kind) {
+    case "switched_off":
+      return t("word-note-switched-off");
+    case "no_draft_model":
+      return t("word-note-no-draft-model");
+    case "no_head":
+      return t("word-note-no-head");
+    case "little_in_text":
+      return t("word-note-lookup-little");
+    case "lookup_not_paying":
+      return t("word-note-lookup-unpaid");
+    case "not_paying":
+      return t("word-note-unpaid", {
+        drafts: note.drafts,
+        longer: factor(note.times_as_long),
+        more: factor(note.times_as_many_tokens),
+      });
+    case "others_are_right_more_often":
+      return t("word-note-others-righter");
+    case "others_would_be_slower":
+      return t("word-note-others-slower");
+  }
+}
 
 /** What the MTP control says of itself. */
 interface MtpChip {
@@ -210,7 +243,7 @@ function headless({ mtp }: ModelInfo): { words: string; why: string } | null {
 }
 
 /** `note` is what the last reply said of its drafts. */
-export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: string | null): MtpChip {
+export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: DraftingNote | null): MtpChip {
   const none = model && headless(model);
   const hasHead = none === null;
   const off = t("word-drafting-off");
@@ -235,8 +268,8 @@ export function mtpChip(drafting: Drafting, model: ModelInfo | null, note: strin
   const setting = draftingName(drafting);
   if (drafting.mode === "off") return chip(setting, t("word-drafts-off"), t("word-drafts-off.why"));
   // What is said of other drafts says nothing of look-up's.
-  if (drafting.mode === "lookup" || !doNotPay(note)) return chip(setting);
-  return chip(setting, t("word-drafts-not-paying"), note);
+  if (drafting.mode === "lookup" || note === null || !doNotPay(note)) return chip(setting);
+  return chip(setting, t("word-drafts-not-paying"), draftingNoteLabel(note));
 }
 
 /** Who made the drafts of a reply, and how many; null where there were none. */

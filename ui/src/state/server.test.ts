@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type {
+  DraftingNote,
   DraftRun,
   EngineState,
   LibrarySnapshot,
@@ -391,13 +392,14 @@ describe("the window", () => {
 });
 
 describe("what drafts did", () => {
-  const stats = (drafting_note: string | null) => replyStats({ drafting_note });
-  const by = (id: number, model: string, note: string | null) =>
+  const costly = { kind: "lookup_not_paying" } as const;
+  const stats = (drafting_note: DraftingNote | null) => replyStats({ drafting_note });
+  const by = (id: number, model: string, note: DraftingNote | null) =>
     message(id, "assistant", id - 1, { model, stats: stats(note) });
 
   it("is what the last reply that this model finished says", () => {
-    const replies = [by(1, "small", "costly"), by(2, "large", null), streaming(3, 2, { model: "small" })];
-    expect(draftingNote(replies, "small")).toBe("costly");
+    const replies = [by(1, "small", costly), by(2, "large", null), streaming(3, 2, { model: "small" })];
+    expect(draftingNote(replies, "small")).toEqual(costly);
     expect(draftingNote(replies, "large")).toBeNull();
     expect(draftingNote([...replies, by(4, "small", null)], "small")).toBeNull();
     expect(draftingNote([], "small")).toBeNull();

@@ -11,6 +11,7 @@ import {
   DEFAULT_PREFERENCES,
   type DeletedProject,
   type Deletion,
+  type DraftingNote,
   type EngineState,
   type GenerationSettings,
   type LibrarySnapshot,
@@ -663,7 +664,7 @@ function folderName(path: string): string | null {
 }
 
 /** What the last reply that `model` finished says of its drafts. */
-export function draftingNote(messages: Message[], model: string | null): string | null {
+export function draftingNote(messages: Message[], model: string | null): DraftingNote | null {
   const last = messages.findLast(
     (message) => message.model === model && message.status.state === "finished" && message.stats !== null,
   );

@@ -1,6 +1,6 @@
 import { create } from "zustand";
 import { ALOUD_VIEW, type AloudView } from "../aloud/view";
-import type { GenerationSettings, ModelInfo } from "../bridge/bindings";
+import type { DraftingNote, GenerationSettings, ModelInfo } from "../bridge/bindings";
 import { CHAT_VIEW, type ChatView } from "../chat/view";
 import { CHAT_LIST_VIEW, type ChatListView } from "../chatList/view";
 import { FIND_VIEW, type FindView } from "../find/view";
@@ -107,7 +107,7 @@ export function useAnswerReason(): string | null {
 export const useModelName = (): string | null => useStore(modelName);
 
 /** Why drafts did not help the last reply that the model of this chat finished, if they did not. */
-export const useDraftingNote = (): string | null =>
+export const useDraftingNote = (): DraftingNote | null =>
   useStore((state) => draftingNote(state.messages, modelName(state)));
 
 /** The model that is ready to answer. */

@@ -71,7 +71,7 @@ pub(crate) fn foretoken(end: &End, reply: &Gathered) -> Value {
         own["plain_tokens_per_second"] = rounded(plain.tokens_per_second).into();
     }
     if let Some(note) = &stats.drafting_note {
-        own["note"] = note.as_str().into();
+        own["note"] = note.to_string().into();
     }
     if !reply.misfits().is_empty() {
         own["misfits"] = json!(reply.misfits());

@@ -177,7 +177,10 @@ impl Pictures {
     pub(crate) fn admit(&mut self, model: Option<&PictureInput>, input: &mut Input) -> Result<(), ApiError> {
         if let Some(PictureInput::Unavailable { reason }) = model {
             if let Some(Encoded { field, .. }) = self.list.iter().find(|picture| picture.is_asked_about) {
-                return Err(ApiError::SeesNoPictures { field: Some(field.clone()), reason: reason.clone() });
+                return Err(ApiError::SeesNoPictures {
+                    field: Some(field.clone()),
+                    reason: reason.to_string(),
+                });
             }
             self.retain(input, |_| false);
             return Ok(());

@@ -504,6 +504,7 @@ mod tests {
             weight_bytes: 1,
             kv_precision: KvPrecision::Full,
             draft_model: None,
+            draft_model_refused: None,
             notes: Vec::new(),
         }
     }

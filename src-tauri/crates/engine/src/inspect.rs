@@ -182,6 +182,7 @@ pub fn model_info(
         weight_bytes: layout.weight_bytes().saturating_add(copy),
         kv_precision: layout.kv_precision,
         draft_model: None,
+        draft_model_refused: None,
         notes: layout.notes.clone(),
     })
 }

@@ -11,9 +11,9 @@ use foretoken_calls::{CallForm, Tools};
 use foretoken_pictures::FACTOR;
 use foretoken_prefixes::PrefixFiles;
 use foretoken_protocol::{
-    ChatMessage, Counters, DraftModelInfo, Drafting, GenerationSettings, KvPrecision, MAX_BLOCK_DEPTH,
-    MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo, PartialReply, PictureInput,
-    Priority, Sampling,
+    Blindness, ChatMessage, Counters, DraftModelInfo, Drafting, GenerationSettings, KvPrecision,
+    MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo,
+    PartialReply, PictureInput, Priority, Sampling,
 };
 
 use crate::cache::DiskTier;
@@ -93,7 +93,7 @@ impl Prepared {
         let own_notes = info.notes.len();
         let picture_token = match &layout.vision {
             VisionPlan::Present(tower) => Ok(tower.dims.image_token),
-            VisionPlan::Unavailable(reason) => Err(reason.as_str()),
+            VisionPlan::Unavailable(reason) => Err(reason.clone()),
         };
         let prompter = Prompter::new(tokenizer, template).with_pictures(picture_token);
         info.opens_thinking = prompter.opens_thinking();
@@ -125,11 +125,12 @@ impl Prepared {
     /// Tells people why the model goes without its draft model: it would only have saved time.
     pub fn without_draft_model(&mut self, error: &EngineError) {
         self.drop_draft_model();
-        self.info.notes.push(format!("Its draft model cannot be used, so it goes without: {error}"));
+        self.info.draft_model_refused = Some(Box::new(error.into()));
     }
 
     fn drop_draft_model(&mut self) {
         (self.draft_model, self.layout.draft_model_bytes) = (None, 0);
+        self.info.draft_model_refused = None;
         self.info.notes.truncate(self.own_notes);
         if let Some(draft) = self.info.draft_model.take() {
             self.info.weight_bytes -= draft.weight_bytes;
@@ -150,8 +151,8 @@ impl Prepared {
                 rows
             }
             (Some(PictureRoom::TooLittle { needed, available }), pictures) => {
-                let reason = no_room_for_pictures(needed, available);
-                self.prompter = self.prompter.clone().with_pictures(Err(&reason));
+                let reason = Blindness::TooLittleMemory { needed, available };
+                self.prompter = self.prompter.clone().with_pictures(Err(reason.clone()));
                 self.layout.vision = VisionPlan::Unavailable(reason.clone());
                 *pictures = PictureInput::Unavailable { reason };
                 u64::MAX
@@ -475,16 +476,6 @@ fn calibrated(model: &Qwen, prompter: &Prompter, figures: PolicyState) -> Policy
             figures
         }
     }
-}
-
-fn no_room_for_pictures(needed: u64, available: u64) -> String {
-    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
-    format!(
-        "There is no memory for its vision tower: with a picture it would need {:.1} GB, and models may take {:.1} GB \
-         here. Choose a smaller model.",
-        gigabytes(needed),
-        gigabytes(available)
-    )
 }
 
 fn invalid_logprobs(top: u32) -> Option<String> {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
+use crate::drafting_note::{self, DraftingNote};
 use crate::{Drafting, FinishReason, KvPrecision, MessageId, Part, PositionStats, ReplyStats, Sampling};
 
 /// A figure over all runs of a benchmark.
@@ -92,7 +93,9 @@ pub struct AutoSpeed {
     /// Decoded tokens per forward pass.
     pub tokens_per_pass: Spread,
     /// Why no drafts were used in the end, if none were.
-    pub note: Option<String>,
+    #[serde(default, deserialize_with = "drafting_note::known")]
+    #[specta(type = Option<DraftingNote>)]
+    pub note: Option<DraftingNote>,
 }
 
 /// Decoding texts of one kind.

@@ -1,10 +1,12 @@
 //! What the engine tells about a loaded model: parameters, quantization, context length in tokens, memory in bytes, and
 //! whether it has a usable MTP head.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{KvPrecision, Sampling};
+use crate::{ErrorReport, KvPrecision, Sampling};
 
 /// Whether a checkpoint can draft for itself. Decided by its tensors, compared with its config.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
@@ -73,8 +75,19 @@ pub struct ModelInfo {
     /// The draft model that guesses ahead for it, where one was loaded with it.
     #[serde(default)]
     pub draft_model: Option<Box<DraftModelInfo>>,
+    /// Why it goes without the draft model that was to be loaded with it, where one was.
+    #[serde(default)]
+    pub draft_model_refused: Option<Box<ErrorReport>>,
     /// What is odd about the checkpoint though it loads, a sentence each.
     pub notes: Vec<String>,
+}
+
+impl ModelInfo {
+    /// Why it goes without the draft model that was to be loaded with it, in a sentence.
+    pub fn without_draft_model(&self) -> Option<String> {
+        let ErrorReport { message, .. } = self.draft_model_refused.as_deref()?;
+        Some(format!("Its draft model cannot be used, so it goes without: {message}"))
+    }
 }
 
 /// Whether a model sees pictures.
@@ -92,14 +105,62 @@ pub enum PictureInput {
     },
     /// It does not.
     Unavailable {
-        /// Why, in a sentence or two.
-        reason: String,
+        /// Why.
+        reason: Blindness,
     },
 }
 
 impl Default for PictureInput {
     fn default() -> Self {
-        Self::Unavailable { reason: "This model reads text alone.".into() }
+        Self::Unavailable { reason: Blindness::TextAlone }
+    }
+}
+
+/// Why a model sees no pictures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Blindness {
+    /// It was made for text.
+    TextAlone,
+    /// Its vision tower was left out when it was converted.
+    LeftOut,
+    /// There are tensors of a vision tower, and no config that describes it.
+    NotDescribed,
+    /// There is a vision tower that cannot be used.
+    Unusable {
+        /// Why.
+        error: ErrorReport,
+    },
+    /// There is too little memory for its vision tower.
+    TooLittleMemory {
+        /// What the model would need with the smallest picture, in bytes.
+        needed: u64,
+        /// What models may take, in bytes.
+        available: u64,
+    },
+}
+
+impl fmt::Display for Blindness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+        match self {
+            Self::TextAlone => f.write_str("This model reads text alone."),
+            Self::LeftOut => f.write_str(
+                "Its vision tower was left out when it was converted. Convert the source repository again to get it \
+                 back.",
+            ),
+            Self::NotDescribed => {
+                f.write_str("The files hold a vision tower, but the config does not describe it.")
+            }
+            Self::Unusable { error } => write!(f, "Its vision tower cannot be used: {error}"),
+            Self::TooLittleMemory { needed, available } => write!(
+                f,
+                "There is no memory for its vision tower: with a picture it would need {:.1} GB, and models may take \
+                 {:.1} GB here. Choose a smaller model.",
+                gigabytes(*needed),
+                gigabytes(*available)
+            ),
+        }
     }
 }
 

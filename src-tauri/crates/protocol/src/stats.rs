@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use specta::Type;
 
 use crate::Sampling;
+use crate::drafting_note::{self, DraftingNote};
 
 /// Why a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
@@ -242,8 +243,10 @@ pub struct ReplyStats {
     pub sampling: Sampling,
     /// The seed that was used.
     pub seed: u64,
-    /// Why drafts were not used, or not all the time, in a few words.
-    pub drafting_note: Option<String>,
+    /// Why drafts were not used, or not all the time.
+    #[serde(deserialize_with = "drafting_note::known")]
+    #[specta(type = Option<DraftingNote>)]
+    pub drafting_note: Option<DraftingNote>,
     /// The version of the program.
     pub version: String,
     /// What the same reply could have been compared with when it ended. The engine does not know it; the shell does.

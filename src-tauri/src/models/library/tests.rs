@@ -637,6 +637,7 @@ fn ready(weight_bytes: u64) -> EngineState {
             defaults: Sampling::default(),
             kv_precision: KvPrecision::Full,
             draft_model: None,
+            draft_model_refused: None,
             notes: Vec::new(),
         }),
         device: "cpu".into(),

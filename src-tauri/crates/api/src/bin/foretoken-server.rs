@@ -247,11 +247,15 @@ impl LibraryModels {
     async fn load_first(&self) -> Result<ModelInfo, Failure> {
         let info = self.load_from(&self.first.path).await.map_err(Failure::Report)?;
         match &self.draft_model {
-            Some(draft) if info.draft_model.is_none() => Err(Failure::DraftModelUnusable {
-                model: info.name,
-                draft: draft.clone(),
-                reason: info.notes.join(" "),
-            }),
+            Some(draft) if info.draft_model.is_none() => {
+                let said: Vec<String> =
+                    info.notes.iter().cloned().chain(info.without_draft_model()).collect();
+                Err(Failure::DraftModelUnusable {
+                    model: info.name,
+                    draft: draft.clone(),
+                    reason: said.join(" "),
+                })
+            }
             _ => Ok(info),
         }
     }

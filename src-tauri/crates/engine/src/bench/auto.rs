@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use foretoken_protocol::{Counters, Drafting, PositionStats};
+use foretoken_protocol::{Counters, Drafting, DraftingNote, PositionStats};
 use serde::Serialize;
 
 use super::spread::{Spread, all_positions, spread};
@@ -22,7 +22,7 @@ pub struct Auto {
     /// Drafts of all runs, by position.
     pub positions: Vec<PositionStats>,
     /// Why no drafts were used in the end, if none were.
-    pub note: Option<String>,
+    pub note: Option<DraftingNote>,
 }
 
 /// The figures of one run.
@@ -90,7 +90,7 @@ pub(super) fn report(
     runs: &[&TextRun],
     of: fn(&TextRun) -> Option<&Decoded>,
     plain: Option<usize>,
-    why_not: &dyn Fn() -> Option<String>,
+    why_not: &dyn Fn() -> Option<DraftingNote>,
 ) -> Option<Auto> {
     let measured: Vec<(&TextRun, &Decoded)> = runs.iter().filter_map(|&run| Some((run, of(run)?))).collect();
     let (_, last) = measured.last()?;

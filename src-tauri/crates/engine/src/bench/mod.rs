@@ -230,7 +230,7 @@ impl Options {
         }
         let most = model.draft.as_ref().map_or(0, |draft| draft.most_guesses());
         if most == 0 && self.draft_model.is_some() {
-            let why = session.info.notes.last().cloned().unwrap_or_default();
+            let why = session.info.without_draft_model().unwrap_or_default();
             return refuse(why, "Give another draft model, or leave out --draft-model.");
         }
         if most == 0 && (self.block_depths.is_some() || self.speculation == Some(Speculation::Dflash)) {
@@ -579,7 +579,7 @@ fn ordinary_tokens(session: &Session, count: usize) -> Vec<u32> {
 mod tests {
     use std::path::PathBuf;
 
-    use foretoken_protocol::ChatMessage;
+    use foretoken_protocol::{ChatMessage, DraftingNote};
 
     use super::*;
 
@@ -693,10 +693,10 @@ mod tests {
             );
             // What people read is a figure of the table; drafts that pay, or seem to on a busy machine, leave nothing
             // to say.
-            if let Some(said) = text.auto.as_ref().unwrap().note.clone() {
-                let drafts = said.split("to draft and check ").nth(1).unwrap().split(' ').next().unwrap();
-                let figure = report.widths[drafts.parse::<usize>().unwrap()].with_drafts.unwrap();
-                assert!(said.contains(&format!("takes {figure:.2} times as long")), "{said}, {report:?}");
+            if let Some(note) = &text.auto.as_ref().unwrap().note {
+                let DraftingNote::NotPaying { drafts, times_as_long, .. } = *note else { panic!("{note}") };
+                let figure = report.widths[drafts as usize].with_drafts.unwrap();
+                assert_eq!(format!("{times_as_long:.2}"), format!("{figure:.2}"), "{report:?}");
             }
             for depth in &text.depths[1..] {
                 assert_eq!(depth.tokens_per_pass.median, 1.0 + rate * depth.depth as f64);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use foretoken_protocol::ErrorReport;
+use foretoken_protocol::{Blindness, ErrorReport};
 
 use super::config::Config;
 use super::expected;
@@ -13,9 +13,6 @@ use super::plan::{SkipReason, TensorPlan, Weight};
 use super::planner::CheckpointPart;
 use super::sort::Sorted;
 use super::vision_config::VisionDims;
-
-const LEFT_OUT: &str = "Its vision tower was left out when it was converted. Convert the source repository again to get it \
-     back.";
 
 /// A tower that can be loaded.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,8 +39,8 @@ impl TowerPlan {
 pub enum VisionPlan {
     /// By this tower.
     Present(Box<TowerPlan>),
-    /// It cannot; why, in a sentence or two.
-    Unavailable(String),
+    /// It cannot; why.
+    Unavailable(Blindness),
 }
 
 impl VisionPlan {
@@ -60,19 +57,17 @@ impl VisionPlan {
 pub(super) fn plan(config: &Config, compute: FloatType, sorted: &mut Sorted<'_>) -> VisionPlan {
     let tensors = std::mem::take(&mut sorted.vision);
     let planned = match (&config.vision, tensors.is_empty(), sorted.vision_twice.take()) {
-        (None, true, _) if config.vision_left_out => Err(LEFT_OUT.to_owned()),
-        (None, true, _) => Err("This model reads text alone.".to_owned()),
-        (None, false, _) => {
-            Err("The files hold a vision tower, but the config does not describe it.".to_owned())
-        }
-        (Some(_), true, _) => Err(LEFT_OUT.to_owned()),
-        (Some(Err(report)), ..) => Err(sentence(report)),
+        (None, true, _) if config.vision_left_out => Err(Blindness::LeftOut),
+        (None, true, _) => Err(Blindness::TextAlone),
+        (None, false, _) => Err(Blindness::NotDescribed),
+        (Some(_), true, _) => Err(Blindness::LeftOut),
+        (Some(Err(report)), ..) => Err(unusable(report.clone())),
         (Some(Ok(_)), ..)
             if let Some(Err(report)) = config.quantization.as_ref().map(|said| &said.vision) =>
         {
-            Err(sentence(report))
+            Err(unusable(report.clone()))
         }
-        (Some(Ok(_)), _, Some(twice)) => Err(sentence(&twice.into())),
+        (Some(Ok(_)), _, Some(twice)) => Err(unusable(twice.into())),
         (Some(Ok(dims)), ..) => {
             let part = CheckpointPart {
                 family: Family::Model(&config.linear),
@@ -82,7 +77,7 @@ pub(super) fn plan(config: &Config, compute: FloatType, sorted: &mut Sorted<'_>)
             };
             part.plan(&expected::vision_tower(dims), &tensors)
                 .map(|planned| (dims, planned))
-                .map_err(|error| sentence(&error.into()))
+                .map_err(|error| unusable(error.into()))
         }
     };
     match planned {
@@ -99,6 +94,6 @@ pub(super) fn plan(config: &Config, compute: FloatType, sorted: &mut Sorted<'_>)
     }
 }
 
-fn sentence(ErrorReport { message, hint, .. }: &ErrorReport) -> String {
-    format!("Its vision tower cannot be used: {message} {hint}")
+fn unusable(error: ErrorReport) -> Blindness {
+    Blindness::Unusable { error }
 }

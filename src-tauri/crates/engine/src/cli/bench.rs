@@ -11,7 +11,7 @@ use foretoken_engine::bench::{
     Depth, HeadInput, Options, Questions, Report, SecondTurn, Spread, TextFigures, Tower, bench,
 };
 use foretoken_engine::session::Prepared;
-use foretoken_protocol::{Counters, PositionStats, TextKind};
+use foretoken_protocol::{Counters, DraftingNote, PositionStats, TextKind};
 
 use super::options::{Speculation, Text};
 use super::picture::Detail;
@@ -262,7 +262,8 @@ fn print_text(out: &mut impl Write, report: &Report, text: &TextFigures) -> io::
     }
     for (name, chosen) in [("auto", &text.auto), ("look", &text.lookup)] {
         let Some(chosen) = chosen else { continue };
-        let (note, drafts) = (chosen.note.as_deref().unwrap_or_default(), acceptance(&chosen.positions));
+        let note = chosen.note.as_ref().map(DraftingNote::to_string).unwrap_or_default();
+        let drafts = acceptance(&chosen.positions);
         writeln!(
             out,
             "{name:>8}  {:<24}  {:>8}  {:>8.2}  {:>58}  {}",
@@ -270,7 +271,7 @@ fn print_text(out: &mut impl Write, report: &Report, text: &TextFigures) -> io::
             median(chosen.speed_up),
             chosen.tokens_per_pass.median,
             "",
-            [drafts.as_str(), note].join("  ").trim(),
+            [drafts, note].join("  ").trim(),
         )?;
     }
     Ok(())

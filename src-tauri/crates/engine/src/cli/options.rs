@@ -175,7 +175,7 @@ impl DraftingOptions {
         }
         if self.speculation == Some(Speculation::Dflash) && session.model().draft.is_none() {
             return Err(CliError::Usage(match &self.draft_model {
-                Some(_) => session.info.notes.last().cloned().unwrap_or_default(),
+                Some(_) => session.info.without_draft_model().unwrap_or_default(),
                 None => "--speculation dflash needs --draft-model and the folder of a draft model that was made for \
                          the model."
                     .into(),

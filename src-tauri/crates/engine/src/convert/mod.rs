@@ -25,7 +25,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use foretoken_protocol::{ConversionProgress, ConversionReport, ConversionSettings, VisionFormat};
+use foretoken_protocol::{Blindness, ConversionProgress, ConversionReport, ConversionSettings, VisionFormat};
 use serde_json::{Map, Value};
 
 use crate::checkpoint::{Config, FloatType, Layout, NormEncoding, Skipped, VisionPlan, WeightKind};
@@ -115,7 +115,7 @@ impl Conversion {
         let mut notes = std::mem::take(&mut source.layout.notes);
         match (&source.layout.vision, settings.vision) {
             (VisionPlan::Present(_), VisionFormat::None) => {
-                source.layout.vision = VisionPlan::Unavailable("It is left out.".into());
+                source.layout.vision = VisionPlan::Unavailable(Blindness::LeftOut);
             }
             (VisionPlan::Unavailable(reason), VisionFormat::Float | VisionFormat::Affine { .. })
                 if source.config.vision.is_some() || source.layout.skipped.iter().any(Skipped::is_vision) =>

@@ -4,7 +4,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use foretoken_protocol::{DepthTrace, LiveStats, Part, PositionStats, RECENT_PASSES, ReplyStats, Sampling};
+use foretoken_protocol::{
+    DepthTrace, DraftingNote, LiveStats, Part, PositionStats, RECENT_PASSES, ReplyStats, Sampling,
+};
 
 use super::plan::DrafterKind;
 use super::row::Advance;
@@ -282,14 +284,14 @@ impl Recorder {
 
     /// Why little of the reply was looked up, where that was asked for; `None` where half of its steps or of its tokens
     /// came from there.
-    pub fn lookup_note(&self) -> Option<&'static str> {
+    pub fn lookup_note(&self) -> Option<DraftingNote> {
         let ReplyStats { looked_up, emitted, steps, .. } = &self.stats;
         if self.mostly_drafts() || 2 * looked_up.accepted >= *emitted {
             None
         } else if 2 * self.found < *steps {
-            Some("Little of the reply had been in the text before.")
+            Some(DraftingNote::LittleInText)
         } else {
-            Some("Much of the reply had been in the text before, but to draft it did not pay.")
+            Some(DraftingNote::LookupNotPaying)
         }
     }
 
@@ -307,7 +309,7 @@ impl Recorder {
 
     /// All numbers. The shares of drafting and sampling in the waiting time were measured in some steps; they are
     /// applied to the waiting time of all steps with drafts, and of all steps.
-    pub fn finish(&self, drafting_note: Option<String>) -> ReplyStats {
+    pub fn finish(&self, drafting_note: Option<DraftingNote>) -> ReplyStats {
         let between = |begin: Option<Instant>, end: Option<Instant>| match (begin, end) {
             (Some(begin), Some(end)) => (end - begin).as_secs_f64(),
             _ => 0.0,

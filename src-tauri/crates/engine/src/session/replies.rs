@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use foretoken_calls::Call;
 use foretoken_protocol::{
-    AcceptanceRule, Drafting, FinishReason, GenerationSettings, LiveStats, Looked, Priority, ReplyStats,
-    Sampling, StopScope, TokenLogprob, TokenLogprobs, TokenText,
+    AcceptanceRule, Drafting, DraftingNote, FinishReason, GenerationSettings, LiveStats, Looked, Priority,
+    ReplyStats, Sampling, StopScope, TokenLogprob, TokenLogprobs, TokenText,
 };
 
 use super::exact::ExactSteps;
@@ -371,14 +371,12 @@ impl Session {
     }
 
     /// Why a reply was not drafted, or why it was slower for its drafts.
-    fn drafting_note(&self, drafting: Drafting, recorder: &Recorder) -> Option<String> {
+    fn drafting_note(&self, drafting: Drafting, recorder: &Recorder) -> Option<DraftingNote> {
         let (policy, drafted) = (self.scheduler.policy(), recorder.mostly_drafts());
         match drafting {
-            Drafting::Off => Some("Drafts were switched off.".to_owned()),
-            Drafting::Lookup => recorder.lookup_note().map(str::to_owned),
-            Drafting::Dflash { .. } if self.model.draft.is_none() => {
-                Some("No draft model is loaded with this model.".to_owned())
-            }
+            Drafting::Off => Some(DraftingNote::SwitchedOff),
+            Drafting::Lookup => recorder.lookup_note(),
+            Drafting::Dflash { .. } if self.model.draft.is_none() => Some(DraftingNote::NoDraftModel),
             Drafting::Dflash { depth: Some(depth) } => {
                 let most = self.model.draft.as_ref().map_or(0, DraftModel::most_guesses);
                 let plan = DraftPlan { drafter: DrafterKind::Dflash, depth: usize::from(depth).min(most) };
@@ -387,9 +385,7 @@ impl Session {
             Drafting::Auto | Drafting::Dflash { depth: None } if self.model.draft.is_some() => {
                 policy.note(drafted)
             }
-            _ if self.model.mtp.is_none() => {
-                (!drafted).then(|| "This model has no MTP head to draft with.".to_owned())
-            }
+            _ if self.model.mtp.is_none() => (!drafted).then_some(DraftingNote::NoHead),
             Drafting::Fixed { depth } => {
                 policy.note(drafted).or_else(|| policy.state().verdict(usize::from(depth).into()))
             }

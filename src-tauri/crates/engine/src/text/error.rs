@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use foretoken_calls::ToolsError;
 use foretoken_pictures::PixelsError;
-use foretoken_protocol::ErrorReport;
+use foretoken_protocol::{Blindness, ErrorReport};
 
 /// What can go wrong between text and token ids.
 #[derive(Debug, thiserror::Error)]
@@ -72,8 +72,8 @@ pub enum TextError {
     /// There are pictures, but the model sees none.
     #[error("There are pictures in this chat, which this model cannot see. {reason}")]
     SeesNoPictures {
-        /// Why, in a sentence or two.
-        reason: String,
+        /// Why.
+        reason: Blindness,
     },
     /// The chat template has not put a place for each picture into the prompt.
     #[error("The chat template of this model has places for {places} of the chat's {pictures} pictures.")]

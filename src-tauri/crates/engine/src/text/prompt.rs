@@ -9,7 +9,7 @@ use std::sync::Arc;
 use foretoken_calls::{CallForm, Tools};
 use foretoken_pictures::{FACTOR, PixelsFile};
 use foretoken_protocol::{
-    ChatInput, ChatMessage, Content, ContentPart, Input, Part, PartialReply, TemplateOptions,
+    Blindness, ChatInput, ChatMessage, Content, ContentPart, Input, Part, PartialReply, TemplateOptions,
 };
 use serde_json::Value;
 
@@ -78,19 +78,19 @@ pub struct Prompter {
     template: Arc<ChatTemplate>,
     kept: KeptReplies,
     /// The token that stands for pictures, or why there can be none.
-    picture_token: Result<u32, Arc<str>>,
+    picture_token: Result<u32, Arc<Blindness>>,
 }
 
 impl Prompter {
     /// For a model with this tokenizer and this template.
     pub fn new(tokenizer: Tokenizer, template: ChatTemplate) -> Self {
-        let picture_token = Err("This model reads text alone.".into());
+        let picture_token = Err(Arc::new(Blindness::TextAlone));
         Self { tokenizer, template: Arc::new(template), kept: KeptReplies::default(), picture_token }
     }
 
-    /// The same for a model in whose prompts this token stands for pictures, or which sees none; why, in a sentence.
-    pub fn with_pictures(self, picture_token: Result<u32, &str>) -> Self {
-        Self { picture_token: picture_token.map_err(Arc::from), ..self }
+    /// The same for a model in whose prompts this token stands for pictures, or which sees none.
+    pub fn with_pictures(self, picture_token: Result<u32, Blindness>) -> Self {
+        Self { picture_token: picture_token.map_err(Arc::new), ..self }
     }
 
     /// The model's tokenizer.
@@ -221,7 +221,7 @@ impl Prompter {
     fn pictures(&self, messages: &[ChatMessage]) -> Result<Vec<Arc<PixelsFile>>, TextError> {
         let mut paths = messages.iter().flat_map(ChatMessage::pictures).peekable();
         if let (Err(reason), Some(_)) = (&self.picture_token, paths.peek()) {
-            return Err(TextError::SeesNoPictures { reason: reason.to_string() });
+            return Err(TextError::SeesNoPictures { reason: Blindness::clone(reason) });
         }
         paths.map(|path| Ok(Arc::new(PixelsFile::open(path)?))).collect()
     }

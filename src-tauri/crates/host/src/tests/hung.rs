@@ -96,6 +96,7 @@ fn model() -> ModelInfo {
         weight_bytes: 1,
         kv_precision: KvPrecision::Full,
         draft_model: None,
+        draft_model_refused: None,
         notes: Vec::new(),
     }
 }

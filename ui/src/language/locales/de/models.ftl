@@ -108,6 +108,7 @@ models-draft = Entwurfsmodell: { $name }
 models-lonely-drafts = Entwurfsmodelle ohne ihr Modell
 models-newer-draft = Auf dem Hub gibt es eine neuere Version. <get>Laden</get>
 models-draft-not-used = Nicht verwendet: Das andere Entwurfsmodell passt besser.
+models-draft-refused = Sein Entwurfsmodell kann nicht verwendet werden, also geht es ohne: { $reason }
 models-draft-waits = Es wird verwendet, sobald keine Antwort mehr geschrieben wird.
 models-draft-offer = { $name } ist ein kleines Modell, das mehrere Wörter vorausrät; dieses hier prüft sie. Wo sich das lohnt, kommen Antworten schneller.
 

@@ -82,6 +82,19 @@ word-guesses-of-model = Entwürfe stammen allein aus dem bisherigen Text.
 word-mtp-head = MTP-Kopf: { $tensors } Tensoren, { $format }
 word-draft-model = Entwurfsmodell: { $name }, rät bis zu { $most } Token voraus, { $size }
 
+word-note-switched-off = Entwürfe waren ausgeschaltet.
+word-note-no-draft-model = Mit diesem Modell ist kein Entwurfsmodell geladen.
+word-note-no-head = Dieses Modell hat keinen MTP-Kopf, der Entwürfe machen könnte.
+word-note-lookup-little = Von der Antwort stand wenig schon vorher im Text.
+word-note-lookup-unpaid = Von der Antwort stand vieles schon vorher im Text, aber es als Entwurf zu nehmen, lohnte sich nicht.
+word-note-unpaid =
+    Entwürfe lohnen sich hier nicht: Mit { $drafts ->
+        [1] einem Entwurf
+       *[other] { $drafts } Entwürfen
+    } dauert ein Durchgang { $longer }-mal so lange wie ohne und bringt { $more }-mal so viele Token.
+word-note-others-righter = Entwürfe wurden zurückgehalten: Die der gleichzeitigen Antworten sind öfter richtig.
+word-note-others-slower = Entwürfe wurden zurückgehalten: Sie würden die gleichzeitigen Antworten verlangsamen.
+
 ## How tokens are drawn
 
 word-greedy = greedy

@@ -108,6 +108,7 @@ models-draft = Draft model: { $name }
 models-lonely-drafts = Draft models without their model
 models-newer-draft = A newer version is on the Hub. <get>Get it</get>
 models-draft-not-used = Not used: the other draft model suits it better.
+models-draft-refused = Its draft model cannot be used, so it goes without: { $reason }
 models-draft-waits = It is used as soon as no reply is being written.
 models-draft-offer = { $name } is a small model that guesses several words ahead for this one to check. Where that pays, replies come sooner.
 

@@ -68,6 +68,15 @@ word-guesses-of-model = Guesses come from the text so far alone.
 word-mtp-head = MTP head: { $tensors } tensors, { $format }
 word-draft-model = Draft model: { $name }, guesses up to { $most } ahead, { $size }
 
+word-note-switched-off = Drafts were switched off.
+word-note-no-draft-model = No draft model is loaded with this model.
+word-note-no-head = This model has no MTP head to draft with.
+word-note-lookup-little = Little of the reply had been in the text before.
+word-note-lookup-unpaid = Much of the reply had been in the text before, but to draft it did not pay.
+word-note-unpaid = Drafts do not pay here: to draft and check { $drafts } takes { $longer } times as long as a pass without, and yields { $more } times the tokens.
+word-note-others-righter = Drafts were held back: those of the replies beside this one are right more often.
+word-note-others-slower = Drafts were held back: they would slow down the replies beside this one.
+
 ## How tokens are drawn
 
 word-greedy = greedy

@@ -96,6 +96,7 @@ models-draft = ドラフトモデル: { $name }
 models-lonely-drafts = 対応するモデルがないドラフトモデル
 models-newer-draft = Hub に新しいバージョンがあります。<get>入手</get>
 models-draft-not-used = 未使用: もう一方のドラフトモデルの方が適しています。
+models-draft-refused = ドラフトモデルを使えないため、なしで動作します: { $reason }
 models-draft-waits = 応答の生成が終わりしだい使われます。
 models-draft-offer = { $name } は、数語先まで先読みする小さなモデルです。先読みした語はこのモデルが確かめます。効果がある場面では、応答が速くなります。
 

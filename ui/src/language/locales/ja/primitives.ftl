@@ -68,6 +68,15 @@ word-guesses-of-model = 先読みに使われるのは、これまでのテキ�
 word-mtp-head = MTP ヘッド: テンソル { $tensors } 個、{ $format }
 word-draft-model = ドラフトモデル: { $name }、最大 { $most } トークン先まで先読み、{ $size }
 
+word-note-switched-off = ドラフトはオフでした。
+word-note-no-draft-model = このモデルと一緒に読み込まれたドラフトモデルはありません。
+word-note-no-head = このモデルには、ドラフトを作る MTP ヘッドがありません。
+word-note-lookup-little = 応答のうち、それまでのテキストにあった部分はわずかでした。
+word-note-lookup-unpaid = 応答の多くはそれまでのテキストにありましたが、ドラフトにしても効果はありませんでした。
+word-note-unpaid = ここではドラフトの効果がありません: ドラフト { $drafts } 個の作成と確認には、ドラフトなしのパスの { $longer } 倍の時間がかかり、得られるトークンは { $more } 倍です。
+word-note-others-righter = ドラフトを控えました: 同時に書かれている応答のドラフトの方がよく当たります。
+word-note-others-slower = ドラフトを控えました: 同時に書かれている応答が遅くなるためです。
+
 ## How tokens are drawn
 
 word-greedy = 貪欲法

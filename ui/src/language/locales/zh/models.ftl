@@ -96,6 +96,7 @@ models-draft = 草稿模型：{ $name }
 models-lonely-drafts = 缺少对应模型的草稿模型
 models-newer-draft = Hub 上有更新的版本。<get>获取</get>
 models-draft-not-used = 未使用：另一个草稿模型更适合。
+models-draft-refused = 它的草稿模型无法使用，因此不使用：{ $reason }
 models-draft-waits = 当前回复完成后即开始使用。
 models-draft-offer = { $name } 是一个小模型，它提前预测几个词，由这个模型检查。在划算的情况下，回复会更快。
 

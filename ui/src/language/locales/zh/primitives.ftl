@@ -65,6 +65,15 @@ word-guesses-of-model = 只根据已有文本预测。
 word-mtp-head = MTP 头：{ $tensors } 个张量，{ $format }
 word-draft-model = 草稿模型：{ $name }，最多预测 { $most } 个词元，{ $size }
 
+word-note-switched-off = 草稿已关闭。
+word-note-no-draft-model = 没有随此模型加载草稿模型。
+word-note-no-head = 此模型没有可用来生成草稿的 MTP 头。
+word-note-lookup-little = 回复中只有少量内容在之前的文本中出现过。
+word-note-lookup-unpaid = 回复中有许多内容在之前的文本中出现过，但用作草稿并不划算。
+word-note-unpaid = 草稿在这里并不划算：生成并检查 { $drafts } 个草稿的用时是没有草稿的一次前向计算的 { $longer } 倍，得到的词元是其 { $more } 倍。
+word-note-others-righter = 草稿被暂缓：同时生成的其他回复的草稿更常猜对。
+word-note-others-slower = 草稿被暂缓：它们会拖慢同时生成的其他回复。
+
 ## How tokens are drawn
 
 word-greedy = 贪心

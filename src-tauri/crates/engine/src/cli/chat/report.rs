@@ -19,7 +19,7 @@ pub(super) fn greeting(info: &ModelInfo) -> String {
         "{} ({}, {}, {head}), {} tokens of context",
         info.name, info.architecture, info.format, info.context_length
     )];
-    lines.extend(info.notes.iter().cloned());
+    lines.extend(info.notes.iter().cloned().chain(info.without_draft_model()));
     lines.push("Ask something. /help lists commands, Ctrl-C stops a reply, Ctrl-D leaves.\n".into());
     lines.join("\n")
 }
@@ -130,7 +130,7 @@ pub(super) fn stats(conversation: &Conversation) -> String {
         ("seed", last.seed.to_string()),
     ];
     if let Some(note) = &last.drafting_note {
-        rows.insert(2, ("", note.clone()));
+        rows.insert(2, ("", note.to_string()));
     }
     let all = || conversation.replies.iter();
     let (drafted, accepted) = all().fold((0, 0), |(drafted, accepted), stats| {

@@ -28,7 +28,7 @@ mod state;
 
 use std::time::Duration;
 
-use foretoken_protocol::{Drafting, MAX_DEPTH};
+use foretoken_protocol::{Drafting, DraftingNote, MAX_DEPTH};
 
 use acceptance::Source;
 pub use chats::Chat;
@@ -344,7 +344,7 @@ impl Policy {
     }
 
     /// Why a row gets no drafts, or `None` while that is being found out. `drafted`: whether it does get them.
-    pub(crate) fn note(&self, drafted: bool) -> Option<String> {
+    pub(crate) fn note(&self, drafted: bool) -> Option<DraftingNote> {
         if drafted { None } else { self.outcome.why_not() }
     }
 }

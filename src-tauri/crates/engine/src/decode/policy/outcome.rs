@@ -1,5 +1,7 @@
-//! Whether drafts pay, as the comparison of a plan with drafts and one without has it, and the sentence that tells
-//! people why a row gets none.
+//! Whether drafts pay, as the comparison of a plan with drafts and one without has it, and why a row
+//! gets none.
+
+use foretoken_protocol::DraftingNote;
 
 use super::choice::Plan;
 
@@ -31,21 +33,15 @@ impl Outcome {
         }
     }
 
-    /// Why a row had no drafts, in a sentence for people; `None` where they pay or nothing is known.
-    pub(super) fn why_not(&self) -> Option<String> {
-        match self {
+    /// Why a row had no drafts; `None` where they pay or nothing is known.
+    pub(super) fn why_not(&self) -> Option<DraftingNote> {
+        match *self {
             Self::Open | Self::Paying { rows: 1 } => None,
-            Self::Paying { .. } => Some(
-                "Drafts were held back: those of the replies beside this one are right more often."
-                    .to_owned(),
-            ),
-            Self::NotPaying { drafts, times_as_long, times_as_many_tokens } => Some(format!(
-                "Drafts do not pay here: to draft and check {drafts} takes {times_as_long:.2} times as long as a pass \
-                 without, and yields {times_as_many_tokens:.2} times the tokens."
-            )),
-            Self::HeldForBystanders => {
-                Some("Drafts were held back: they would slow down the replies beside this one.".to_owned())
+            Self::Paying { .. } => Some(DraftingNote::OthersAreRightMoreOften),
+            Self::NotPaying { drafts, times_as_long, times_as_many_tokens } => {
+                Some(DraftingNote::NotPaying { drafts: drafts as u32, times_as_long, times_as_many_tokens })
             }
+            Self::HeldForBystanders => Some(DraftingNote::OthersWouldBeSlower),
         }
     }
 }

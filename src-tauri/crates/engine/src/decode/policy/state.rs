@@ -1,7 +1,7 @@
 //! What was measured of a model's speculative decoding on a machine: the time of a step by its width and chain length,
 //! and the acceptance of drafts by position. It is kept in a file from one run to the next.
 
-use foretoken_protocol::MAX_DEPTH;
+use foretoken_protocol::{DraftingNote, MAX_DEPTH};
 use serde::{Deserialize, Serialize};
 
 use super::acceptance::{Records, Source};
@@ -61,7 +61,7 @@ impl PolicyState {
     }
 
     /// Why a row that decodes alone gets no drafts of this drafter; `None` where they pay, or where that is not known.
-    pub(crate) fn why_not(&self, drafter: DrafterKind) -> Option<String> {
+    pub(crate) fn why_not(&self, drafter: DrafterKind) -> Option<DraftingNote> {
         let chains = [self.chain(drafter, MAX_CHAIN)?];
         let plain = Plan::new(&[0], &chains, &self.cost)?;
         let best = best(&plain, &chains, &self.cost, f64::INFINITY)?;
@@ -70,7 +70,7 @@ impl PolicyState {
 
     /// Why these drafts make a row that decodes alone no faster than none; `None` where they do make it faster, or
     /// where that is not known.
-    pub(crate) fn verdict(&self, DraftPlan { drafter, depth }: DraftPlan) -> Option<String> {
+    pub(crate) fn verdict(&self, DraftPlan { drafter, depth }: DraftPlan) -> Option<DraftingNote> {
         let chains = [self.chain(drafter, depth)?];
         let [plain, drafting] = [0, depth].map(|depth| Plan::new(&[depth], &chains, &self.cost));
         Outcome::of(&plain?, &drafting?).why_not()

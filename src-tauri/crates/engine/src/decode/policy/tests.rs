@@ -216,12 +216,17 @@ fn stops_and_says_why_where_drafts_do_not_pay() {
     let run = simulation.run(LINEAR, AUTO, 400);
     assert!(run.deepest[0] > 380, "{run:?}");
     let policy = &simulation.policy;
-    let note = policy.note(false).unwrap();
-    assert!(note.starts_with("Drafts do not pay here: to draft and check 1 takes 2.10 times"), "{note}");
+    let takes = |note: Option<DraftingNote>| match note {
+        Some(DraftingNote::NotPaying { drafts, times_as_long, .. }) => {
+            (drafts, format!("{times_as_long:.2}"))
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(takes(policy.note(false)), (1, "2.10".into()));
     // One figure, whoever asks.
     assert_eq!(policy.state().times_as_long(1).map(|times| format!("{times:.2}")).unwrap(), "2.10");
-    assert!(policy.state().why_not(DrafterKind::Head).unwrap().contains("takes 2.10 times as long"));
-    assert!(policy.state().verdict(2.into()).unwrap().contains("takes 3.20 times as long"));
+    assert_eq!(takes(policy.state().why_not(DrafterKind::Head)), (1, "2.10".into()));
+    assert_eq!(takes(policy.state().verdict(2.into())), (2, "3.20".into()));
     assert_eq!(
         (PolicyState::default().verdict(2.into()), PolicyState::default().why_not(DrafterKind::Head)),
         (None, None)
@@ -531,7 +536,7 @@ fn the_tax_is_capped() {
     simulation.run(LINEAR, &[Drafting::Auto; 2], 50);
     let taxed = simulation.run(LINEAR, BESIDE_OFF, 100);
     assert_eq!(taxed.deepest[0], 100, "{taxed:?}");
-    assert!(simulation.policy.note(false).unwrap().starts_with("Drafts were held back"));
+    assert_eq!(simulation.policy.note(false), Some(DraftingNote::OthersWouldBeSlower));
 }
 
 /// Probes are made at the rows' cost that they are for.
@@ -606,7 +611,7 @@ fn a_note_fits_the_replys_own_drafts() {
     simulation.run(FLAT, AUTO, 200);
     assert_eq!(simulation.policy.note(false), None, "nobody is beside it");
     simulation.run(FLAT, &[Drafting::Auto; 2], 20);
-    assert!(simulation.policy.note(false).unwrap().contains("those of the replies beside this one"));
+    assert_eq!(simulation.policy.note(false), Some(DraftingNote::OthersAreRightMoreOften));
     assert_eq!(simulation.policy.note(true), None);
 }
 

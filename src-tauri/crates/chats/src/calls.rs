@@ -7,7 +7,8 @@ use rusqlite::{Connection, Row, named_params};
 
 use crate::error::Fault;
 use crate::sql::{all, first, now};
-use crate::{ChatsError, Reader, Store, steps};
+use crate::tree::TreePosition;
+use crate::{ChatsError, Reader, Store};
 
 /// A call as the model has written it.
 #[derive(Debug, Clone, Copy)]
@@ -130,7 +131,7 @@ impl Store {
     /// whatever comes. Nothing runs in what is deleted.
     pub fn start_call(&mut self, id: CallId, consent: Option<Consent<'_>>) -> Result<ReplyCall, ChatsError> {
         self.write(|db| {
-            steps::must_stand(db, id.message)?;
+            TreePosition::of(db, id.message)?;
             if let Some(consent) = consent {
                 decide(db, id, consent)?;
             }

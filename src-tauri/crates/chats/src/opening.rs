@@ -24,8 +24,9 @@ impl Store {
     /// Replies that were still being written when the last process ended become
     /// [`Interrupted`](foretoken_protocol::MessageStatus::Interrupted), and what it had deleted stays so, for
     /// [`Store::purge_deleted`] to remove. Calls of tools that ran become
-    /// [`Unknown`](foretoken_protocol::CallState::Unknown), and what the person was asked they are asked again. A file from a newer version is refused and left as it is, and so is one that
-    /// another process has open. Damage is found where it is met; [`Reader::check`] looks for it everywhere.
+    /// [`Unknown`](foretoken_protocol::CallState::Unknown), and what the person was asked they are asked again. A file
+    /// from a newer version is refused and left as it is, and so is one that another process has open. Damage is found
+    /// where it is met; [`Reader::check`] looks for it everywhere.
     pub fn open(path: &Path) -> Result<Self, ChatsError> {
         let (db, lock) = open(path)?;
         backup::remove_leftovers(path);

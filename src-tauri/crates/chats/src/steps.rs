@@ -12,7 +12,6 @@ use rusqlite::{Connection, Row, named_params};
 use crate::error::Fault;
 use crate::pieces::whole;
 use crate::sql::{self, all, first, now};
-use crate::tree::TreePosition;
 use crate::{ChatsError, Reader, Store, calls, rows};
 
 /// What stands between the texts of two steps.
@@ -270,11 +269,6 @@ fn open(db: &Connection, message: MessageId) -> rusqlite::Result<Option<u32>> {
 fn must_be_written(db: &Connection, message: MessageId) -> Result<(), Fault> {
     let sql = "SELECT 1 FROM message WHERE id = ?1 AND role = 'assistant' AND status = 'streaming'";
     Ok(first(db, sql, [message], |_| Ok(()))?.ok_or(ChatsError::UnknownMessage { id: message })?)
-}
-
-/// Fails if the message is deleted or was never there.
-pub(crate) fn must_stand(db: &Connection, message: MessageId) -> Result<(), Fault> {
-    TreePosition::of(db, message).map(drop)
 }
 
 /// What a message has, its pieces included: text and thinking.

@@ -6,7 +6,6 @@ use foretoken_protocol::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::record::number_after;
 use crate::calls;
 
 /// A step.
@@ -60,7 +59,7 @@ impl StepRecord {
             }
             let result = call.result.as_deref().map(serde_json::from_str::<serde::de::IgnoredAny>);
             if let Some(Err(error)) = result {
-                return Err(format!("the result of call {} is not JSON: {error}", number_after(before)));
+                return Err(format!("the result of call {} is not JSON: {error}", before + 1));
             }
         }
         Ok(())

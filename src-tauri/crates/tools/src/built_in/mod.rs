@@ -11,7 +11,7 @@ use crate::tool::{Claims, Definition, Effects, Outcome};
 /// A built-in tool that computes on this machine and reaches nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BuiltIn {
-    /// Exact arithmetic and units.
+    /// Exact arithmetic.
     Calculator,
     /// The date and the time.
     Date,

@@ -1,5 +1,5 @@
-//! A connection to an MCP server: how it is opened, what is asked of it, and within what limits. Of the revisions of the
-//! protocol the stateless one of 2026-07-28 is tried first, then the handshake of the older ones.
+//! A connection to an MCP server: how it is opened, what is asked of it, and within what limits. Of the revisions of
+//! the protocol the stateless one of 2026-07-28 is tried first, then the handshake of the older ones.
 
 mod handler;
 mod outcome;

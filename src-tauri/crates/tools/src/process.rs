@@ -8,10 +8,10 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::error::ServerError;
 
@@ -19,6 +19,8 @@ use crate::error::ServerError;
 const KEPT: usize = 64 << 10;
 /// How long a program has to end by itself, first after its input is closed, then after it was told to.
 const GRACE: Duration = Duration::from_secs(3);
+/// How often it is looked whether a program has ended.
+const LOOKING: Duration = Duration::from_millis(10);
 
 /// How a program is started. Nothing of it goes through a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +38,8 @@ pub struct Launch {
 /// A program that runs.
 #[derive(Debug)]
 pub(crate) struct Process {
-    child: Child,
+    /// Reaped once it is dropped, after its group is killed.
+    _child: Child,
     group: Option<Pid>,
 }
 
@@ -66,16 +69,26 @@ impl Process {
         let missing = || not_started(std::io::ErrorKind::BrokenPipe.into());
         let (output, input) =
             (child.stdout.take().ok_or_else(missing)?, child.stdin.take().ok_or_else(missing)?);
-        Ok((Self { child, group }, output, input))
+        Ok((Self { _child: child, group }, output, input))
     }
 
     /// Ends it, once its input is closed, with all processes of its group: waits, tells them to end, waits, and kills
     /// what is left.
-    pub(crate) async fn end(mut self) {
-        if timeout(GRACE, self.child.wait()).await.is_err() {
+    pub(crate) async fn end(self) {
+        if timeout(GRACE, self.exited()).await.is_err() {
             self.signal(Signal::TERM);
-            // What is killed below needs no answer here.
-            let _ = timeout(GRACE, self.child.wait()).await;
+            // What is killed when this is dropped needs no answer here.
+            let _ = timeout(GRACE, self.exited()).await;
+        }
+    }
+
+    /// Waits until the program has ended, and does not reap it: its group keeps its number until it is killed.
+    async fn exited(&self) {
+        let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        while let Some(program) = self.group
+            && let Ok(None) = waitid(WaitId::Pid(program), looking)
+        {
+            sleep(LOOKING).await;
         }
     }
 

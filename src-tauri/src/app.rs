@@ -30,6 +30,7 @@ use crate::places::Places;
 use crate::quitting::Quitting;
 use crate::settings::{AppSettings, SettingsFile};
 use crate::stored;
+use crate::tools::Toolbox;
 use crate::updates::Updates;
 
 /// How long processes that are ending may still write.
@@ -45,6 +46,7 @@ pub(crate) struct App {
     pub(crate) benchmarks: Arc<History>,
     pub(crate) comparisons: Comparisons,
     pub(crate) local_api: Arc<LocalApi>,
+    pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) updates: Arc<Updates>,
     pub(crate) settings: Arc<AppSettings>,
     pub(crate) prefixes: KeptPrefixes,
@@ -109,12 +111,20 @@ impl App {
         let tool = Tool::new(engine_program);
         let prefixes = KeptPrefixes::of(&places.engine_state);
         prefixes.set_kept(settings.current().preferences.keep_read);
+        let store = ChatStore::open(places.chats.clone())?;
+        let toolbox = Arc::new(Toolbox::new(
+            store.clone(),
+            Arc::clone(&settings),
+            Arc::clone(&events),
+            places.data.join("tools"),
+        ));
         let conversations = Arc::new(Conversations::new(
-            ChatStore::open(places.chats.clone())?,
+            store,
             replies,
             Arc::clone(&engine),
             Arc::clone(&models),
             Arc::clone(&settings),
+            Arc::clone(&toolbox),
             Caches {
                 prefixes: prefixes.clone(),
                 pictures: Pictures::new(engine.decoders().clone(), &places.cache),
@@ -150,6 +160,7 @@ impl App {
             benchmarks,
             comparisons,
             local_api,
+            toolbox,
             updates,
             settings,
             prefixes,
@@ -208,6 +219,10 @@ impl App {
             async move { local_api.apply().await }
         });
         spawn({
+            let toolbox = Arc::clone(&self.toolbox);
+            async move { toolbox.follow().await }
+        });
+        spawn({
             let models = Arc::clone(&self.models);
             async move { models.load_selected().await }
         });
@@ -244,6 +259,7 @@ impl App {
             reveal_drafts: settings.reveal_drafts,
             local_api: self.local_api.shown(),
             updates: self.updates.state(),
+            tools: self.toolbox.state().await,
             trouble: None,
         };
         self.conversations.complete(snapshot).await

@@ -408,7 +408,7 @@ mod tests {
         some_text(&mut events).await;
         let (channel, _told) = page();
         assert_eq!(app.comparisons.compare(prompt(QUESTION), channel).await.unwrap_err().code, "engine_busy");
-        app.conversations.stop(sent.messages[1].message.id);
+        app.conversations.stop(sent.messages[1].message.id).await.unwrap();
         app.conversations.replies.all_ended().await;
 
         let (channel, mut told) = page();
@@ -430,7 +430,7 @@ mod tests {
         let (compared, (sent, mut events)) = tokio::join!(compare, ask);
         assert_eq!(compared.unwrap_err().code, "chat_goes_first");
         some_text(&mut events).await;
-        app.conversations.stop(sent.messages[1].message.id);
+        app.conversations.stop(sent.messages[1].message.id).await.unwrap();
         app.conversations.replies.all_ended().await;
     }
 

@@ -36,7 +36,7 @@ pub(crate) async fn follow_library(handle: AppHandle, mut library: watch::Receiv
     }
 }
 
-/// Tells of the end of long replies for as long as the app runs.
+/// Tells of the end of long replies, and of those that ask something, for as long as the app runs.
 pub(crate) async fn follow_replies(handle: AppHandle, mut ended: broadcast::Receiver<EndedReply>) {
     loop {
         let reply = match ended.recv().await {
@@ -44,7 +44,7 @@ pub(crate) async fn follow_replies(handle: AppHandle, mut ended: broadcast::Rece
             Err(broadcast::error::RecvError::Lagged(_)) => continue,
             Err(broadcast::error::RecvError::Closed) => return,
         };
-        if reply.took < LONG {
+        if reply.took < LONG && !reply.asks {
             continue;
         }
         let app = Arc::clone(&handle.state::<Arc<App>>());
@@ -54,7 +54,11 @@ pub(crate) async fn follow_replies(handle: AppHandle, mut ended: broadcast::Rece
             .call_for(reply.chat, move |store| store.chat(reply.chat))
             .await
             .map(|chat| chat.title);
-        let body = if reply.failed { "told-reply-stopped" } else { "told-reply-ended" };
+        let body = match reply {
+            EndedReply { failed: true, .. } => "told-reply-stopped",
+            EndedReply { asks: true, .. } => "told-reply-asks",
+            _ => "told-reply-ended",
+        };
         let body = crate::app::texts(&handle).say(body);
         let title = title.unwrap_or_else(|_| "Foretoken".into());
         notify(&handle, Notification { title, body, chat: Some(reply.chat) });

@@ -12,8 +12,10 @@ const SERVICE: &str = "dev.foretoken.Foretoken";
 pub(crate) const HUB_TOKEN: Keychain = Keychain { account: "Hugging Face" };
 /// The token that other programs send.
 pub(crate) const API_TOKEN: Keychain = Keychain { account: "Local API" };
+/// What servers of tools get as variables and headers.
+pub(crate) const TOOL_SERVERS: Keychain = Keychain { account: "Tool servers" };
 /// Everything that the app keeps there.
-pub(crate) const KEYCHAIN: [Keychain; 2] = [HUB_TOKEN, API_TOKEN];
+pub(crate) const KEYCHAIN: [Keychain; 3] = [HUB_TOKEN, API_TOKEN, TOOL_SERVERS];
 
 /// Where one secret is kept.
 pub(crate) trait SecretStore: Send + Sync + fmt::Debug {
@@ -29,7 +31,7 @@ pub(crate) trait SecretStore: Send + Sync + fmt::Debug {
 #[derive(Debug, Error)]
 pub(crate) enum KeychainError {
     /// There is none, or it is locked.
-    #[error("The system's keychain cannot be used, so no token is kept.")]
+    #[error("The system's keychain cannot be used.")]
     Unavailable,
 }
 

@@ -49,6 +49,7 @@ mod strain;
 mod termination;
 #[cfg(test)]
 mod testing;
+mod tools;
 mod updates;
 mod window;
 

@@ -142,8 +142,9 @@ fn on_event(handle: &AppHandle, event: RunEvent) {
             // What is removed is not to be written meanwhile.
             let limit = if app.is_removed() { REMOVAL_TIMEOUT } else { CLOSE_TIMEOUT };
             // A timeout is made where its clock runs.
-            let closing = async { tokio::time::timeout(limit, app.close()).await };
-            let closed = tauri::async_runtime::block_on(closing);
+            let closing =
+                async { tokio::join!(tokio::time::timeout(limit, app.close()), app.toolbox.close()) };
+            let (closed, ()) = tauri::async_runtime::block_on(closing);
             if closed.is_err() {
                 tracing::error!("the app closed before every reply was stored");
             }

@@ -1,6 +1,6 @@
 //! What tests share: a running app with its own files, the real engine program and the real demo model.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,8 +27,8 @@ pub(crate) struct Running {
 }
 
 /// Its files, all in one folder.
-pub(crate) fn places(folder: &TempDir) -> Places {
-    let at = |name: &str| folder.path().join(name);
+pub(crate) fn places(folder: &impl AsRef<Path>) -> Places {
+    let at = |name: &str| folder.as_ref().join(name);
     Places {
         settings: at("settings.json"),
         api_token: at("api-token"),
@@ -105,7 +105,9 @@ pub(crate) async fn rest(events: &mut UnboundedReceiver<ReplyEvent>) -> (String,
             ReplyEvent::Begun { .. }
             | ReplyEvent::Waiting { .. }
             | ReplyEvent::Reading { .. }
-            | ReplyEvent::Live { .. } => {}
+            | ReplyEvent::Live { .. }
+            | ReplyEvent::Calling { .. }
+            | ReplyEvent::Step { .. } => {}
         }
     }
 }

@@ -13,6 +13,7 @@ mod projects;
 mod prompts;
 mod replies;
 mod settings;
+mod tools;
 mod updates;
 mod window;
 
@@ -129,6 +130,8 @@ pub(crate) fn builder() -> Builder<Wry> {
         replies::attach,
         replies::provenance,
         replies::stop_reply,
+        replies::decide_call,
+        replies::call_details,
         settings::set_settings,
         settings::set_reveal_drafts,
         settings::open_settings,
@@ -174,6 +177,16 @@ pub(crate) fn builder() -> Builder<Wry> {
         benchmarks::export_benchmarks,
         benchmarks::compare,
         benchmarks::cancel_comparison,
+        tools::put_tool_server,
+        tools::remove_tool_server,
+        tools::enable_tool_server,
+        tools::start_tool_server,
+        tools::tool_server_errors,
+        tools::import_tool_servers,
+        tools::tool_server_files,
+        tools::import_tool_server_file,
+        tools::revoke_permission,
+        tools::stop_all_tools,
         updates::check_for_update,
         updates::install_update,
         updates::cancel_update,

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    Attached, ChatId, Destination, ErrorReport, Message, MessageId, MessagePicture, Passage, PastedFile,
-    Provenance, ReplyEvent, Sent,
+    Attached, CallAnswer, CallId, ChatId, Destination, ErrorReport, Message, MessageId, MessagePicture, Passage,
+    PastedFile, Provenance, ReplyCall, ReplyEvent, Sent,
 };
 use tauri::ipc::Channel;
 use tauri::{Manager, State, WebviewWindow};
@@ -125,12 +125,36 @@ pub(crate) async fn provenance(
     app.conversations.store.call_for(message, move |store| store.provenance(message)).await
 }
 
-/// Ends a reply early; its `ended` event says so. Does nothing if it has ended.
+/// Ends a reply early; its `ended` event says so. One that rests until the person answers ends too: it is returned, as
+/// nobody sends events of it. Does nothing if it has ended.
 #[tauri::command]
 #[specta::specta]
-pub(crate) async fn stop_reply(app: State<'_, Arc<App>>, message: MessageId) -> Result<(), ErrorReport> {
-    app.conversations.stop(message);
-    Ok(())
+pub(crate) async fn stop_reply(
+    app: State<'_, Arc<App>>,
+    message: MessageId,
+) -> Result<Option<Message>, ErrorReport> {
+    app.conversations.stop(message).await
+}
+
+/// Answers what the person was asked about a call. Once all calls of its round are answered they run, and the reply
+/// goes on: returns it as it stands, and sends what follows on `events`.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn decide_call(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+    call: CallId,
+    answer: CallAnswer,
+    events: Channel<ReplyEvent>,
+) -> Result<Message, ErrorReport> {
+    app.conversations.decide(call, answer, page_of(&window, events)).await
+}
+
+/// A call with its result, and with what the model got of that.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn call_details(app: State<'_, Arc<App>>, call: CallId) -> Result<ReplyCall, ErrorReport> {
+    app.conversations.store.call_for(call.message, move |store| store.call(call)).await
 }
 
 /// Lets the person choose files, or pictures alone, for a chat in the system's dialog and reads them; none if they

@@ -7,15 +7,18 @@ use foretoken_chats::{ChatsError, Store, is_temporary};
 use foretoken_host::{Prompt, SettingsFor};
 use foretoken_protocol::{
     AppEvent, Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
-    GenerationSettings, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartStats,
-    PartialReply, Role, Sent,
+    GenerationSettings, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartStats, PartialReply,
+    Role, Sent, UnseenPictures,
 };
+use tokio::sync::watch;
 
 use crate::conversations::Conversations;
 use crate::conversations::filing::publish_project_of;
 use crate::conversations::pictures::Conversation;
+use crate::conversations::replies::rounds::Rounds;
 use crate::conversations::replies::{Dependencies, Page, Written};
 use crate::conversations::titles::first_title;
+use crate::conversations::turn::{ChatTools, Turn, leave, messages};
 use crate::models::Models;
 
 #[cfg(test)]
@@ -51,33 +54,54 @@ impl Question {
 
 /// What is known about the next reply before the engine begins it: the name of the selected model, and the app's
 /// settings, which hold where the chat has none of its own.
+#[derive(Clone)]
 pub(super) struct Answering {
     models: Arc<Models>,
     model: String,
     generation: GenerationSettings,
     /// The instructions that hold for all chats.
-    standing: String,
+    pub(super) standing: String,
 }
 
 /// How a reply is written.
-struct Manner {
+pub(super) struct Manner {
     /// The ones that the reply is stored with before it is known which model begins it.
     expected: GenerationSettings,
     /// The ones that the engine is given, which depend on the model that begins the reply.
-    settings: SettingsFor,
+    pub(super) settings: SettingsFor,
 }
 
 /// A reply that is stored and not written yet.
 pub(super) struct Begun {
     chat: ChatId,
+    question: MessageId,
     /// The messages that were added, the reply last.
     added: Vec<BranchMessage>,
-    conversation: Conversation,
-    /// The reply as far as it was written before.
-    resume: Option<PartialReply>,
-    settings: SettingsFor,
+    start: Start,
+    tools: ToolsFrom,
     /// What the reply has thought already.
     thought: PartStats,
+}
+
+/// Where a reply begins.
+enum Start {
+    /// The model writes.
+    Round {
+        conversation: Conversation,
+        /// The round as far as it was written before.
+        resume: Option<PartialReply>,
+        settings: SettingsFor,
+    },
+    /// The calls of its last round are settled.
+    Calls,
+}
+
+/// Which tools a reply may use.
+enum ToolsFrom {
+    /// Those that the person has chosen for the chat; none where these are none.
+    Chosen(Vec<String>),
+    /// Those that it has used already.
+    Reply,
 }
 
 impl Answering {
@@ -95,12 +119,53 @@ impl Answering {
             |message: Message| Ok(BranchMessage { versions: store.versions(message.id)?, message });
         let added: Result<_, ChatsError> = before.into_iter().chain([reply]).map(with_versions).collect();
         let conversation = Conversation::of(store, question, &self.standing)?;
-        Ok(Begun { chat, added: added?, conversation, resume: None, settings, thought: PartStats::default() })
+        let start = Start::Round { conversation, resume: None, settings };
+        let tools = ToolsFrom::Chosen(store.chat_settings(chat)?.tools);
+        Ok(Begun { chat, question, added: added?, start, tools, thought: PartStats::default() })
+    }
+
+    /// Marks a reply that has ended as being written again: where its last round has calls, they are settled, or the
+    /// next round reads what they gave; otherwise the model goes on in its words.
+    pub(super) fn go_on(
+        &self,
+        store: &mut Store,
+        (chat, question): (ChatId, MessageId),
+        reply: MessageId,
+        thought_through: bool,
+    ) -> Result<Begun, ChatsError> {
+        let thought = store.message(reply)?.stats.map(|stats| stats.thinking);
+        let mut message = store.continue_reply(reply)?;
+        let mut steps = store.steps(reply)?;
+        let called = MessageStatus::Finished { reason: FinishReason::Stop };
+        let start = match steps.last() {
+            Some(last) if last.status == called && !last.calls.is_empty() => Start::Calls,
+            last => {
+                let (thinking, answer) = match last {
+                    Some(last) => (last.thinking.clone(), last.text.clone()),
+                    None => (message.thinking.clone(), message.text.clone()),
+                };
+                if steps.pop().is_some() {
+                    store.continue_step(reply)?;
+                    message = store.message(reply)?;
+                }
+                let partial = PartialReply { thinking, answer, thought_through };
+                let resume = (partial != PartialReply::default()).then_some(partial);
+                let conversation =
+                    Conversation::of(store, question, &self.standing)?.and(messages(&steps));
+                Start::Round { conversation, resume, settings: self.manner(store, chat)?.settings }
+            }
+        };
+        let tools = match message.steps.is_empty() {
+            true => ToolsFrom::Chosen(store.chat_settings(chat)?.tools),
+            false => ToolsFrom::Reply,
+        };
+        let added = vec![BranchMessage { versions: store.versions(reply)?, message }];
+        Ok(Begun { chat, question, added, start, tools, thought: thought.unwrap_or_default() })
     }
 
     /// How the next reply in a chat is written. Where the chat follows the app, the sampling is that of the model which
     /// comes to write it.
-    fn manner(&self, store: &Store, chat: ChatId) -> Result<Manner, ChatsError> {
+    pub(super) fn manner(&self, store: &Store, chat: ChatId) -> Result<Manner, ChatsError> {
         if let Some(own) = store.chat_settings(chat)?.generation {
             return Ok(Manner { expected: own.clone(), settings: own.into() });
         }
@@ -130,6 +195,7 @@ impl Conversations {
         self.prepare(&pictures, into).await?;
         let _one_at_a_time = self.asking.lock().await;
         self.check_free(into)?;
+        self.check_answered(into).await?;
         let (answering, open, events) = (self.answering(), self.open.clone(), Arc::clone(&self.events));
         let begun = self
             .store
@@ -210,7 +276,7 @@ impl Conversations {
         if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) && !reply.edited {
             return Err(nothing_to_continue(message));
         }
-        self.continue_ended(chat, question, message, false, page).await
+        self.go_on_with(chat, question, message, false, page).await
     }
 
     /// Ends the thinking of a reply that is being written: it answers with what it has thought.
@@ -222,7 +288,7 @@ impl Conversations {
         let (chat, question) = {
             let _one_at_a_time = self.asking.lock().await;
             let (chat, question, _) = self.reply(message).await?;
-            self.stop(message);
+            self.cancel(message);
             (chat, question)
         };
         // Other chats go on meanwhile, however long the engine takes. What is asked in this one before it has ended is
@@ -234,11 +300,11 @@ impl Conversations {
         if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) {
             return Err(nothing_to_continue(message));
         }
-        self.continue_ended(chat, question, message, true, page).await
+        self.go_on_with(chat, question, message, true, page).await
     }
 
-    /// Continues a reply that has ended.
-    async fn continue_ended(
+    /// Goes on with a reply that has ended or rests.
+    pub(super) async fn go_on_with(
         self: &Arc<Self>,
         chat: ChatId,
         question: MessageId,
@@ -247,25 +313,10 @@ impl Conversations {
         page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let answering = self.answering();
-        let begun = self
-            .store
-            .call_for(chat, move |store| {
-                let Manner { settings, .. } = answering.manner(store, chat)?;
-                let thought = store.message(message)?.stats.map(|stats| stats.thinking);
-                let message = store.continue_reply(message)?;
-                let partial = PartialReply {
-                    thinking: message.thinking.clone(),
-                    answer: message.text.clone(),
-                    thought_through,
-                };
-                let resume = (partial != PartialReply::default()).then_some(partial);
-                let conversation = Conversation::of(store, question, &answering.standing)?;
-                let added = vec![BranchMessage { versions: store.versions(message.id)?, message }];
-                let thought = thought.unwrap_or_default();
-                Ok(Begun { chat, added, conversation, resume, settings, thought })
-            })
-            .await?;
-        Ok(self.write(begun, page).await)
+        let begun = self.store.call_for(chat, move |store| {
+            answering.go_on(store, (chat, question), message, thought_through)
+        });
+        Ok(self.write(begun.await?, page).await)
     }
 
     /// A reply as it stands, with what follows sent to `page` too. One that nobody writes has ended, whatever the store
@@ -295,19 +346,50 @@ impl Conversations {
         Ok(ended.unwrap_or_else(|error| Message { status, error: Some(error), ..kept }))
     }
 
-    /// Ends a reply early.
-    pub(crate) fn stop(&self, message: MessageId) {
-        if let Some(request) = self.replies.request(message) {
+    /// Ends a reply early, also one that rests until the person answers. Returns the message of the latter: nobody
+    /// writes it who would tell.
+    pub(crate) async fn stop(&self, message: MessageId) -> Result<Option<Message>, ErrorReport> {
+        if self.replies.is_written(message) {
+            self.cancel(message);
+            return Ok(None);
+        }
+        let _nobody_begins = self.asking.lock().await;
+        let stopped = self.store.call_for(message, move |store| {
+            let resting = store.message(message)?.status;
+            if !matches!(resting, MessageStatus::Asking | MessageStatus::Paused) {
+                return Ok(None);
+            }
+            let calls: Vec<_> = store.steps(message)?.into_iter().flat_map(|step| step.calls).collect();
+            calls.iter().try_for_each(|call| leave(store, call))?;
+            let status = MessageStatus::Finished { reason: FinishReason::Cancelled };
+            store.finish_reply(message, status, None, None).map(Some)
+        });
+        stopped.await
+    }
+
+    /// Ends a reply early that is being written.
+    pub(super) fn cancel(&self, message: MessageId) {
+        if let Some(request) = self.replies.stop(message) {
             self.engine.cancel(request);
         }
     }
 
     /// Refuses what could not be answered, before anything is stored.
-    fn check_free(&self, chat: Option<ChatId>) -> Result<(), ErrorReport> {
+    pub(super) fn check_free(&self, chat: Option<ChatId>) -> Result<(), ErrorReport> {
         if let EngineState::Failed { error, model: None } = self.engine.state() {
             return Err(error);
         }
         chat.map_or(Ok(()), |chat| self.check_quiet(chat))
+    }
+
+    /// Refuses a question in a chat whose last reply waits for an answer of the person.
+    async fn check_answered(&self, chat: Option<ChatId>) -> Result<(), ErrorReport> {
+        let Some(chat) = chat else { return Ok(()) };
+        let last = self.store.call_for(chat, move |store| Ok(store.messages(chat)?.pop())).await?;
+        match last {
+            Some(Message { status: MessageStatus::Asking, .. }) => Err(call_asked()),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses what cannot be done while a reply is written in a chat, or a summary of it.
@@ -342,21 +424,53 @@ impl Conversations {
         }
     }
 
+    /// The owner that what is read for a chat is kept for on disk, if it is.
+    pub(super) fn remembered(&self, chat: ChatId) -> Option<u64> {
+        let keeps_read = self.settings.current().preferences.keep_read && !is_temporary(chat);
+        keeps_read.then_some(chat.into())
+    }
+
+    /// The tools of a chat for a reply.
+    fn tools(&self, chat: ChatId, tools: ToolsFrom) -> Option<Arc<ChatTools>> {
+        let chosen = match tools {
+            ToolsFrom::Chosen(chosen) if chosen.is_empty() => return None,
+            ToolsFrom::Chosen(chosen) => Some(chosen),
+            ToolsFrom::Reply => None,
+        };
+        let (toolbox, store) = (Arc::clone(&self.toolbox), self.store.clone());
+        Some(Arc::new(ChatTools::new(toolbox, store, chat, chosen)))
+    }
+
     /// Lets the engine write a reply that was begun.
     pub(super) async fn write(self: &Arc<Self>, begun: Begun, page: impl Into<Page>) -> Sent {
-        let Begun { chat, added, conversation, resume, settings, thought } = begun;
+        let Begun { chat, question, added, start, tools, thought } = begun;
         let page = page.into();
         let asked_in = page.window.clone();
         if is_temporary(chat) {
             self.asked_temporarily.store(true, Ordering::Relaxed);
         }
-        let keeps_read = self.settings.current().preferences.keep_read && !is_temporary(chat);
-        let remember = keeps_read.then_some(chat.into());
-        let (input, unseen) = self.input(conversation, resume);
-        let prompt = Prompt { remember, ..Prompt::new(input, settings) };
         let sent = Sent { chat, messages: added };
         let Some(BranchMessage { message: reply, .. }) = sent.messages.last().cloned() else { return sent };
-        let generation = self.engine.generate(prompt);
+        let tools = self.tools(chat, tools);
+        let (generation, unseen) = match start {
+            Start::Round { conversation, resume, settings } => {
+                let (input, unseen) = self.input(conversation, resume, tools.clone());
+                let remember = self.remembered(chat);
+                let prompt = Prompt { remember, ..Prompt::new(input, settings) };
+                (Some(self.engine.generate(prompt)), unseen)
+            }
+            Start::Calls => (None, watch::channel(UnseenPictures::default()).1),
+        };
+        let turn = |tools| Turn {
+            conversations: Arc::clone(self),
+            chat,
+            question,
+            reply: reply.id,
+            answering: self.answering(),
+            tools,
+            since: reply.steps.len(),
+        };
+        let rounds = tools.map(|tools| Arc::new(turn(tools)) as Arc<dyn Rounds>);
         let (namer, judge) = (Arc::clone(&self.models), Arc::clone(&self.models));
         let dependencies = Dependencies {
             chats: self.store.clone(),
@@ -364,6 +478,7 @@ impl Conversations {
             compare: Box::new(move |model, stats| judge.library.comparison(model, stats)),
             thought,
             unseen,
+            rounds,
         };
         let id = reply.id;
         let this = Arc::clone(self);
@@ -385,7 +500,7 @@ impl Conversations {
         });
         // Whoever deleted the chat just before did not find the reply.
         if !self.publish_chat(chat).await {
-            self.stop(id);
+            self.cancel(id);
         }
         sent
     }
@@ -414,6 +529,14 @@ fn still_writing() -> ErrorReport {
         code: "still_writing".into(),
         message: "A reply is still being written in this chat.".into(),
         hint: "Wait for it, or stop it.".into(),
+    }
+}
+
+fn call_asked() -> ErrorReport {
+    ErrorReport {
+        code: "call_asked".into(),
+        message: "The last reply asks whether a tool may run.".into(),
+        hint: "Answer that first, or stop the reply.".into(),
     }
 }
 

@@ -119,7 +119,7 @@ impl Conversations {
         });
         let deletion = deleted.await?;
         self.stop_summary(chat);
-        for request in self.replies.requests_in(chat) {
+        for request in self.replies.stop_in(chat) {
             self.engine.cancel(request);
         }
         self.forget_read(chat);
@@ -377,8 +377,8 @@ impl Conversations {
     /// that take the place do not know them.
     pub(crate) async fn restore_chats(&self) -> Result<(), ErrorReport> {
         if self.store.trouble().await.is_some() {
-            let running = self.replies.running();
-            running.iter().for_each(|&(_, request)| self.engine.cancel(request));
+            let running = self.replies.stop_all();
+            running.iter().filter_map(|(_, request)| *request).for_each(|request| self.engine.cancel(request));
             for (message, _) in running {
                 self.replies.ended(message).await;
             }

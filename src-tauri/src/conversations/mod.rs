@@ -11,6 +11,7 @@ pub(crate) mod store;
 mod summaries;
 mod temporary;
 mod titles;
+mod turn;
 mod unsent;
 
 use std::collections::HashMap;
@@ -28,6 +29,7 @@ use crate::language::Texts;
 use crate::models::Models;
 use crate::pictures::Pictures;
 use crate::settings::AppSettings;
+use crate::tools::Toolbox;
 use open::{OpenChat, OpenPlace};
 use replies::Replies;
 use store::ChatStore;
@@ -52,6 +54,7 @@ pub(crate) struct Conversations {
     engine: Arc<Engine>,
     models: Arc<Models>,
     settings: Arc<AppSettings>,
+    toolbox: Arc<Toolbox>,
     prefixes: KeptPrefixes,
     pictures: Pictures,
     pub(crate) temporary: TemporaryFiles,
@@ -89,6 +92,7 @@ impl Conversations {
         engine: Arc<Engine>,
         models: Arc<Models>,
         settings: Arc<AppSettings>,
+        toolbox: Arc<Toolbox>,
         Caches { prefixes, pictures, temporary }: Caches,
         events: Arc<AppEvents>,
     ) -> Self {
@@ -100,6 +104,7 @@ impl Conversations {
             engine,
             models,
             settings,
+            toolbox,
             prefixes,
             pictures,
             temporary,

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use crate::blocking::blocking;
 use crate::conversations::Conversations;
 use crate::conversations::store::ChatStore;
+use crate::conversations::turn::{ChatTools, messages};
 use crate::pictures::{Look, Pictures};
 
 #[cfg(test)]
@@ -106,17 +107,26 @@ impl Conversation {
             .filter(|prompt| !prompt.trim().is_empty())
             .collect();
         let instructions = Some(instructions.join("\n\n")).filter(|prompt| !prompt.is_empty());
-        // A reply that never came to an answer would teach the model to say nothing.
-        let said = said
-            .into_iter()
-            .filter(|message| message.role != Role::Assistant || !message.text.is_empty())
-            .map(|Message { role, text, pictures, .. }| Said {
-                message: ChatMessage::new(role, text),
-                pictures,
-            });
-        let instructions =
-            instructions.map(|prompt| Said { message: ChatMessage::system(prompt), pictures: Vec::new() });
-        Ok(Self { chat: Some(chat), said: instructions.into_iter().chain(said).collect() })
+        let system = instructions.map(|prompt| Said::text(ChatMessage::system(prompt)));
+        let mut all: Vec<Said> = system.into_iter().collect();
+        for Message { id, role, text, pictures, steps, .. } in said {
+            match role {
+                Role::Assistant if !steps.is_empty() => {
+                    all.extend(messages(&store.steps(id)?).into_iter().map(Said::text));
+                }
+                // A reply that never came to an answer would teach the model to say nothing.
+                Role::Assistant if text.is_empty() => {}
+                _ => all.push(Said { message: ChatMessage::new(role, text), pictures }),
+            }
+        }
+        Ok(Self { chat: Some(chat), said: all })
+    }
+
+    /// With what the model has written since and what its calls gave.
+    #[must_use]
+    pub(crate) fn and(mut self, rounds: Vec<ChatMessage>) -> Self {
+        self.said.extend(rounds.into_iter().map(Said::text));
+        self
     }
 
     /// What was said last, without pictures.
@@ -142,6 +152,10 @@ impl Conversation {
 }
 
 impl Said {
+    fn text(message: ChatMessage) -> Self {
+        Self { message, pictures: Vec::new() }
+    }
+
     fn read(&self, shown: &mut impl Iterator<Item = Shown>) -> ChatMessage {
         if self.pictures.is_empty() {
             return self.message.clone();
@@ -347,26 +361,31 @@ impl Conversations {
         self.gallery(conversation.chat).read(conversation, None, model).await
     }
 
-    /// The same for the model that comes to answer, which goes on with a reply where there is one; and, once it is
-    /// made, what that model does not see.
+    /// The same for the model that comes to answer, which goes on with a reply where there is one and may use tools;
+    /// and, once it is made, what that model does not see.
     pub(crate) fn input(
         &self,
         conversation: Conversation,
         resume: Option<PartialReply>,
+        tools: Option<Arc<ChatTools>>,
     ) -> (InputFor, watch::Receiver<UnseenPictures>) {
         let (unseen, watched) = watch::channel(UnseenPictures::default());
-        if conversation.pictures().next().is_none() {
+        if conversation.pictures().next().is_none() && tools.is_none() {
             let messages = conversation.read([]);
             return (Input::Chat(ChatInput { messages, resume, ..ChatInput::default() }).into(), watched);
         }
         let (gallery, conversation) = (self.gallery(conversation.chat), Arc::new(conversation));
         let input = InputFor::model(move |model| {
             let (gallery, conversation) = (gallery.clone(), Arc::clone(&conversation));
-            let (resume, unseen) = (resume.clone(), unseen.clone());
+            let (resume, unseen, tools) = (resume.clone(), unseen.clone(), tools.clone());
             async move {
                 let read = gallery.read(&conversation, resume.as_ref(), &model).await?;
                 unseen.send_replace(read.unseen);
-                Ok(Input::Chat(ChatInput { messages: read.messages, resume, ..ChatInput::default() }))
+                let tools = match tools {
+                    Some(tools) => tools.for_model(&model).await,
+                    None => Vec::new(),
+                };
+                Ok(Input::Chat(ChatInput { messages: read.messages, resume, tools, ..ChatInput::default() }))
             }
         });
         (input, watched)

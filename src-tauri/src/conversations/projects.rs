@@ -72,7 +72,7 @@ impl Conversations {
         if with_chats {
             for chat in chats {
                 self.stop_summary(chat);
-                for request in self.replies.requests_in(chat) {
+                for request in self.replies.stop_in(chat) {
                     self.engine.cancel(request);
                 }
                 self.forget_read(chat);

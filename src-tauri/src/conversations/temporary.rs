@@ -109,7 +109,7 @@ impl Conversations {
         self.stop_temporary_summaries(stays);
         for chat in self.replies.chats().into_iter().filter(|&chat| is_temporary(chat) && Some(chat) != stays)
         {
-            for request in self.replies.requests_in(chat) {
+            for request in self.replies.stop_in(chat) {
                 self.engine.cancel(request);
             }
         }

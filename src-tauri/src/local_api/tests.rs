@@ -269,7 +269,7 @@ async fn a_reply_of_the_persons_keeps_programs_from_having_another_model_loaded(
     assert!(refused.contains("model_busy"), "{refused}");
     let beside = rest(ask(port, "default", &short)).await;
     assert!(beside.contains(r#""model":"Demo-model""#), "the person's own model answers beside it: {beside}");
-    app.conversations.stop(sent.messages[1].message.id);
+    app.conversations.stop(sent.messages[1].message.id).await.unwrap();
     crate::testing::rest(&mut events).await;
     let answered = rest(ask(port, "other", &short)).await;
     assert!(answered.contains(r#""model":"other""#), "{answered}");

@@ -49,6 +49,8 @@ struct Script {
     count_cancelled: bool,
     /// Says how many inputs it has counted so far.
     count_counted: bool,
+    /// Says what it has read of the results of its calls, and of the tools that it may call.
+    say_results: bool,
     /// What follows once it has called tools: one for each round of results, and the last for all later ones.
     then: Vec<Self>,
 }
@@ -213,6 +215,18 @@ fn question(input: &Input) -> String {
     }
 }
 
+/// The results that stand behind the last question, and the names of the tools that are offered.
+fn results(input: &Input) -> String {
+    let Input::Chat(chat) = input else { return String::new() };
+    let since = chat.messages.iter().rev().take_while(|message| !matches!(message, ChatMessage::User { .. }));
+    let results = since.filter(|message| matches!(message, ChatMessage::Tool { .. }));
+    let mut results: Vec<_> = results.map(|message| message.content().into_owned()).collect();
+    results.reverse();
+    let name = |tool: &serde_json::Value| tool["function"]["name"].as_str().unwrap_or_default().to_owned();
+    let tools: Vec<_> = chat.tools.iter().map(name).collect();
+    format!("[{}] of [{}]", results.join("|"), tools.join(" "))
+}
+
 /// How often the model has answered since.
 fn round(input: &Input) -> usize {
     let Input::Chat(chat) = input else { return 0 };
@@ -244,6 +258,9 @@ fn main() {
                 let mut script = Script::in_question(&last).of_round(round(&input));
                 if !settings.thinking.is_on() {
                     script.think.clear();
+                }
+                if script.say_results {
+                    script.say = vec![results(&input)];
                 }
                 if script.count_cancelled {
                     let cancelled = engine.cancelled.lock().unwrap_or_else(PoisonError::into_inner);

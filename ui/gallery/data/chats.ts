@@ -92,6 +92,7 @@ const message = (id: number, parent: number | null, more: Partial<Message>): Bra
     text: "",
     pictures: [],
     thinking: "",
+    steps: [],
     edited: false,
     status: { state: "finished", reason: "stop" },
     stats: null,
@@ -148,6 +149,7 @@ export const opened = (
     without_project: false,
     generation: null,
     preset: null,
+    tools: [],
   },
   draft: { text: "", files: [], pictures: [] },
   edits: [],
@@ -200,6 +202,7 @@ export const BORROW_CHAT = opened(
       without_project: false,
       generation: null,
       preset: null,
+      tools: [],
     },
   },
 );

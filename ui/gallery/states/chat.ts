@@ -440,6 +440,7 @@ export const CHAT: State[] = [
             thinking: { mode: "tokens", tokens: 2048 },
           },
           preset: null,
+          tools: [],
         },
       },
     },

@@ -2,7 +2,9 @@ import type { LogLine } from "../../src/bridge/bindings";
 import { PAGES } from "../../src/settings/pages";
 import { ago } from "../clock";
 import { LOCAL_API_BUSY, LOCAL_API_IN_USE, LOCAL_API_PORT_IN_USE } from "../data/localApi";
-import { click, find } from "../page";
+import { LAST_LINES, TOOLS, TOOLS_FAILED } from "../data/toolServers";
+import { click, drawn, find, type } from "../page";
+import { Refusal } from "../shell";
 import type { State } from "../state";
 
 const line = (number: number, level: LogLine["level"], source: string, text: string): LogLine => ({
@@ -52,12 +54,25 @@ const shared: State["answers"] = {
   ],
   noticeText: () => "Permission is hereby granted, free of charge, to any person obtaining a copy …",
   report: () => "Foretoken 0.1.0",
+  toolServerFiles: () => [
+    { program: "Claude Desktop", path: `${HOME}/Application Support/Claude/claude_desktop_config.json` },
+    { program: "LM Studio", path: "/Users/anna/.lmstudio/mcp.json" },
+  ],
+  toolServerErrors: () => LAST_LINES,
 };
+
+/** The end of the page. */
+async function scrollDown(): Promise<void> {
+  const page = await find(".settings-page .screen");
+  page.scrollTop = page.scrollHeight;
+  await drawn();
+}
 
 export const SETTINGS: State[] = PAGES.map(({ id }) => ({
   name: `settings-${id}`,
   settings: id,
   answers: shared,
+  ...(id === "tools" && { snapshot: { tools: TOOLS } }),
   act: () => (id === "notices" ? click("notice-open", "axum") : undefined),
 }));
 
@@ -134,4 +149,82 @@ SETTINGS.push({
   settings: "data",
   answers: shared,
   act: () => click("remove-everything"),
+});
+
+SETTINGS.push({
+  name: "settings-tools-open",
+  settings: "tools",
+  answers: shared,
+  snapshot: { tools: TOOLS },
+  act: async () => {
+    await click("server-fold", "Notes");
+    (await find("[data-testid=server-fold][aria-expanded=true]")).scrollIntoView();
+  },
+});
+
+SETTINGS.push({
+  name: "settings-tools-failed",
+  settings: "tools",
+  answers: shared,
+  snapshot: { tools: TOOLS_FAILED },
+  act: async () => {
+    await click("server-fold", "Weather");
+    await click("read-lines");
+    (await find("[data-testid=server-lines]")).scrollIntoView({ block: "end" });
+  },
+});
+
+SETTINGS.push({
+  name: "settings-tools-form",
+  settings: "tools",
+  answers: {
+    ...shared,
+    putToolServer: () => {
+      throw new Refusal({
+        code: "server_folder_relative",
+        message: 'The folder "Weather" is not named from the root on.',
+        hint: 'Write the whole path, from "/" on.',
+      });
+    },
+  },
+  snapshot: { tools: TOOLS },
+  act: async () => {
+    await click("add-server");
+    await type("server-name", "Weather");
+    await type("server-command", "uvx");
+    await type("server-arguments", "mcp-weather\n--units=metric");
+    await type("server-folder", "Weather");
+    await click("add-server-value");
+    await type("server-value-name", "WEATHER_KEY");
+    await type("server-value-value", "not shown");
+    await click("save-server");
+    (await find("[data-testid=server-name]")).scrollIntoView();
+    await drawn();
+  },
+});
+
+SETTINGS.push({
+  name: "settings-tools-allowed",
+  settings: "tools",
+  answers: {
+    ...shared,
+    importToolServerFile: () => ({
+      added: ["weather"],
+      left_out: [
+        {
+          name: "old-search",
+          error: {
+            code: "server_transport_old",
+            message: "This server is reached by HTTP+SSE, which is no longer in use.",
+            hint: "Ask its maker for a newer address.",
+          },
+        },
+      ],
+    }),
+  },
+  snapshot: { tools: TOOLS },
+  act: async () => {
+    await click("import-file", "Claude Desktop");
+    await scrollDown();
+  },
 });

@@ -250,8 +250,18 @@ export const commands = {
 	attach: (message: number, events: Channel<ReplyEvent>) => typedError<Message, ErrorReport>(__TAURI_INVOKE("attach", { message, events })),
 	/**  Which text of a reply came from drafts. While the reply is being written, that of its last second may be missing. */
 	provenance: (message: number) => typedError<Provenance, ErrorReport>(__TAURI_INVOKE("provenance", { message })),
-	/**  Ends a reply early; its `ended` event says so. Does nothing if it has ended. */
-	stopReply: (message: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_reply", { message })),
+	/**
+	 *  Ends a reply early; its `ended` event says so. One that rests until the person answers ends too: it is returned, as
+	 *  nobody sends events of it. Does nothing if it has ended.
+	 */
+	stopReply: (message: number) => typedError<Message | null, ErrorReport>(__TAURI_INVOKE("stop_reply", { message })),
+	/**
+	 *  Answers what the person was asked about a call. Once all calls of its round are answered they run, and the reply
+	 *  goes on: returns it as it stands, and sends what follows on `events`.
+	 */
+	decideCall: (call: CallId, answer: CallAnswer, events: Channel<ReplyEvent>) => typedError<Message, ErrorReport>(__TAURI_INVOKE("decide_call", { call, answer, events })),
+	/**  A call with its result, and with what the model got of that. */
+	callDetails: (call: CallId) => typedError<ReplyCall, ErrorReport>(__TAURI_INVOKE("call_details", { call })),
 	/**  Changes settings of the next reply. A reply that streams goes on with its own. */
 	setSettings: (change: GenerationChange) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_settings", { change })),
 	/**  Keeps whether text that came from drafts is marked. */
@@ -373,6 +383,29 @@ export const commands = {
 	compare: (source: ComparisonSource, progress: Channel<ComparisonProgress>) => typedError<Comparison | null, ErrorReport>(__TAURI_INVOKE("compare", { source, progress })),
 	/**  Ends the comparison that runs, if there is one. */
 	cancelComparison: () => typedError<null, ErrorReport>(__TAURI_INVOKE("cancel_comparison")),
+	/**  Adds a server, or changes one, and returns its slug. It is switched off until the person agrees to what it runs. */
+	putToolServer: (form: ServerForm) => typedError<string, ErrorReport>(__TAURI_INVOKE("put_tool_server", { form })),
+	/**  Removes a server, with what was allowed of it and its secrets. */
+	removeToolServer: (slug: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("remove_tool_server", { slug })),
+	/**
+	 *  Switches a server on or off. Before it is switched on, the person is shown in a dialog of the system what it runs or
+	 *  reaches; returns whether it is on.
+	 */
+	enableToolServer: (slug: string, enabled: boolean) => typedError<boolean, ErrorReport>(__TAURI_INVOKE("enable_tool_server", { slug, enabled })),
+	/**  Starts a server that is switched on, and asks it for its tools. */
+	startToolServer: (slug: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("start_tool_server", { slug })),
+	/**  The end of what a server's program has written to its standard error. */
+	toolServerErrors: (slug: string) => typedError<string, ErrorReport>(__TAURI_INVOKE("tool_server_errors", { slug })),
+	/**  Takes over the servers of another program's list, all switched off. */
+	importToolServers: (text: string) => typedError<ServersImported, ErrorReport>(__TAURI_INVOKE("import_tool_servers", { text })),
+	/**  The files of other programs on this machine that list servers. */
+	toolServerFiles: () => typedError<ServersFile[], ErrorReport>(__TAURI_INVOKE("tool_server_files")),
+	/**  Takes over the servers of one of these files; no other file is read. */
+	importToolServerFile: (path: string) => typedError<ServersImported, ErrorReport>(__TAURI_INVOKE("import_tool_server_file", { path })),
+	/**  Takes back a permission. */
+	revokePermission: (permission: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("revoke_permission", { permission })),
+	/**  Ends all calls that run, stops all servers and takes back all permissions. */
+	stopAllTools: () => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_all_tools")),
 	/**  Looks for a newer version. What comes of it is told as a change. */
 	checkForUpdate: () => typedError<null, ErrorReport>(__TAURI_INVOKE("check_for_update")),
 	/**  Downloads the version that was found, and installs it once nothing is being written. */
@@ -651,6 +684,10 @@ local_api: LocalApi } |
 { type: "updates"; 
 /**  As it is now. */
 updates: UpdateState } | 
+/**  A tool, a server of tools or a permission has changed. */
+{ type: "tools"; 
+/**  As they are now. */
+tools: ToolsState } | 
 /**  Guesses are marked in all replies from now on, or no longer. */
 { type: "reveal_drafts"; 
 /**  Whether they are. */
@@ -874,6 +911,78 @@ export type BranchMessage = {
 	versions: number[],
 };
 
+/**  What a person says to a question about a call. */
+export type CallAnswer = 
+/**  It may run. */
+{ answer: "allow"; 
+/**  For how long that holds. */
+scope: CallScope; 
+/**  The arguments that the tool gets, an object in JSON, where the person has changed them. */
+arguments: string | null } | 
+/**  It may not. */
+{ answer: "deny"; 
+/**  What the model is told beside that; empty for nothing. */
+note: string };
+
+/**  Why a call may run, or may not. */
+export type CallDecision = 
+/**  The person has allowed this call alone. */
+"allowed_once" | 
+/**  The person has allowed the tool in this chat. */
+"allowed_in_chat" | 
+/**  The person has allowed the tool everywhere. */
+"allowed_always" | 
+/**  It is a tool of the app's own that nobody is asked about. */
+"built_in" | 
+/**  The person has said no. */
+"denied";
+
+/**  Names a call of a tool: its place in its reply. */
+export type CallId = {
+	/**  The reply. */
+	message: number,
+	/**  The step of it that the model wrote the call in, from 0. */
+	step: number,
+	/**  Its place among the calls of the step, from 0. */
+	ordinal: number,
+};
+
+/**  What a permission is for. */
+export type CallScope = 
+/**  This call alone. */
+"once" | 
+/**  The tool, in this chat. */
+"chat" | 
+/**  The tool, everywhere. */
+"always" | 
+/**  Every tool of the server in this chat, except those that may destroy something. */
+"server_in_chat";
+
+/**  How far a call is. It runs at most once, and only where a decision is stored. */
+export type CallState = 
+/**  The model has written it. */
+{ state: "checking" } | 
+/**  It was not run: the tool is unknown, its arguments do not fit, or a limit is reached. The model is told. */
+{ state: "refused"; 
+/**  Why, in a sentence. */
+reason: string } | 
+/**  The person is asked. */
+{ state: "asking" } | 
+/**  The person has said no. */
+{ state: "denied" } | 
+/**  It runs. */
+{ state: "running" } | 
+/**  It has given its result. */
+{ state: "done" } | 
+/**  It has failed. */
+{ state: "failed" } | 
+/**  The person has stopped it, or it before it ran. */
+{ state: "stopped" } | 
+/**  It took too long. */
+{ state: "timed_out" } | 
+/**  The app ended while it ran: it may or may not have happened. */
+{ state: "unknown" };
+
 /**  The place of a chat in the list: pinned ones first, then the one that was written in last. */
 export type ChatCursor = {
 	/**  See [`ChatSummary::pinned`]. */
@@ -914,6 +1023,8 @@ export type ChatSettings = {
 	generation: GenerationSettings | null,
 	/**  The preset that the settings were taken from. */
 	preset: number | null,
+	/**  The tools that may be used: names of the app's own, and servers by their slugs. */
+	tools: string[],
 };
 
 /**  A chat in a list. */
@@ -1975,6 +2086,8 @@ export type Message = {
 	model: string | null,
 	/**  When it was begun, milliseconds since 1970. */
 	created_at: number,
+	/**  The rounds of a reply that has called tools, without the results of its calls. */
+	steps: ReplyStep[],
 };
 
 /**  A picture that goes with a message. */
@@ -2008,7 +2121,11 @@ export type MessageStatus =
 /**  Why it ended. */
 reason: FinishReason } | 
 /**  The app or the engine ended in the middle; what was written stands. */
-{ state: "interrupted" };
+{ state: "interrupted" } | 
+/**  It rests until the person has answered what is asked about its calls. */
+{ state: "asking" } | 
+/**  It has used tools for so many rounds that the person is to say whether it goes on. */
+{ state: "paused" };
 
 /**  A model the picker offers. */
 export type ModelEntry = {
@@ -2100,6 +2217,14 @@ declared: boolean } |
 { state: "stripped" } | 
 /**  There is a head, but it cannot be used; a note of the model says why. */
 { state: "unusable" };
+
+/**  The value of an environment variable or of a header. */
+export type NamedValue = {
+	/**  The variable or the header. */
+	name: string,
+	/**  Its value; `None` leaves the one that is kept. */
+	value: string | null,
+};
 
 /**  Something that others have made and the app carries. */
 export type Notice = {
@@ -2198,6 +2323,25 @@ export type PastedFile = {
 	/**  What is in it, in base64. */
 	content: string,
 };
+
+/**  A tool as it was when the person allowed it. */
+export type PermittedTool = {
+	/**  The tool. */
+	tool: string,
+	/**  The hash of its definition. */
+	fingerprint: string,
+};
+
+/**  Which tools of a server a permission is for. */
+export type PermittedTools = 
+/**  One of them. */
+{ kind: "one"; 
+/**  It. */
+tool: PermittedTool } | 
+/**  Every one that there was. One that is new, or has changed since, is not among them. */
+{ kind: "every"; 
+/**  They. */
+tools: PermittedTool[] };
 
 /**  In which detail a model sees a picture: the largest area that it is resized to. */
 export type PictureDetail = 
@@ -2515,6 +2659,43 @@ export type RemoteModel = {
 	installed: string | null,
 };
 
+/**  A call of a tool in a reply. */
+export type ReplyCall = {
+	/**  Names it. */
+	id: CallId,
+	/**  The server that the tool is of; `None` of the app's own tools, and of a name that nothing has. */
+	server: string | null,
+	/**  The tool. */
+	tool: string,
+	/**  The arguments as the model wrote them. */
+	arguments_written: string,
+	/**  The arguments that the tool gets, which the person may have changed; `None` before a decision. */
+	arguments_sent: string | null,
+	/**  Why it may run, or may not. */
+	decision: CallDecision | null,
+	/**  The permission that the decision follows from, which may be gone. */
+	grant: number | null,
+	/**  When the person was asked, milliseconds since 1970. */
+	asked_at: number | null,
+	/**  When it began to run. */
+	started_at: number | null,
+	/**  When it ended, in whichever way. */
+	ended_at: number | null,
+	/**  How far it is. */
+	state: CallState,
+	/**
+	 *  Whether the person is asked although they have allowed it: the chat has read what is private and what strangers
+	 *  wrote, and the call sends something out.
+	 */
+	may_leak: boolean,
+	/**  All of its result, as JSON. */
+	result: string | null,
+	/**  What the model got. */
+	result_for_model: string | null,
+	/**  Characters of the result that the model did not get. */
+	left_out: number | null,
+};
+
 /**  A reply as it is written, on the channel given with the question: at most one a frame. */
 export type ReplyEvent = 
 /**  Another model than was expected writes it. */
@@ -2547,7 +2728,20 @@ provenance: Provenance } |
 { type: "live"; 
 /**  Since the first token. */
 stats: LiveStats } | 
-/**  The reply has ended. The message is as the store keeps it. */
+/**  The model writes a call. A call that has no name yet is not told. */
+{ type: "calling"; 
+/**  What it calls. */
+tool: string; 
+/**  More of the arguments, as the model writes them. */
+written: string } | 
+/**
+ *  A round has begun or has ended, or one of its calls is elsewhere: it stands in the place of the one of its
+ *  number. Text that follows is of the last one.
+ */
+{ type: "step"; 
+/**  The round, without the results of its calls. */
+step: ReplyStep } | 
+/**  The reply has ended, or rests. The message is as the store keeps it. */
 { type: "ended"; 
 /**  The whole message. */
 message: Message };
@@ -2627,6 +2821,22 @@ export type ReplyStats = {
 	version: string,
 	/**  What the same reply could have been compared with when it ended. The engine does not know it; the shell does. */
 	plain: PlainSpeed | null,
+};
+
+/**  One round of the model in a reply. A reply without tools has none. */
+export type ReplyStep = {
+	/**  Its place in the reply, from 0. */
+	ordinal: number,
+	/**  What the model thought. */
+	thinking: string,
+	/**  What it wrote for the person. */
+	text: string,
+	/**  Its numbers. */
+	stats: ReplyStats | null,
+	/**  How it ended, if it has. */
+	status: MessageStatus,
+	/**  The calls that the model wrote, in their order. */
+	calls: ReplyCall[],
 };
 
 /**  Who wrote a message. */
@@ -2738,6 +2948,92 @@ export type Sent = {
 	messages: BranchMessage[],
 };
 
+/**  A server as a person writes it down. */
+export type ServerForm = {
+	/**  The one that is changed; `None` adds one. */
+	slug: string | null,
+	/**  What people call it. */
+	name: string,
+	/**  How it is reached; the names of variables and headers are those of `values`. */
+	transport: ServerTransport,
+	/**  Variables or headers. */
+	values: NamedValue[],
+};
+
+/**  A server of tools, for people. */
+export type ServerInfo = {
+	/**  Names it in chats and in the names of its tools. */
+	slug: string,
+	/**  What people call it. */
+	name: string,
+	/**  How it is reached. */
+	transport: ServerTransport,
+	/**  Where the program is that the command means; `None` where there is none, and of an address. */
+	program: string | null,
+	/**  Whether the person has agreed to what it runs or reaches. It is not started before. */
+	enabled: boolean,
+	/**  How it is now. */
+	status: ServerStatus,
+	/**  Its tools as they were seen last. */
+	tools: ToolInfo[],
+};
+
+/**  A server of another program's list that was not taken over. */
+export type ServerLeftOut = {
+	/**  What it is called there. */
+	name: string,
+	/**  Why. */
+	error: ErrorReport,
+};
+
+/**  How a server is now. */
+export type ServerStatus = 
+/**  It does not run; it is started when a chat uses it. */
+{ state: "stopped" } | 
+/**  It is being started. */
+{ state: "starting" } | 
+/**  It answers. */
+{ state: "running" } | 
+/**  It could not be started, or has ended by itself. */
+{ state: "failed"; 
+/**  Why. */
+error: ErrorReport };
+
+/**  How a server is reached. Values of variables and headers are elsewhere. */
+export type ServerTransport = 
+/**  A program on this machine. */
+{ kind: "program"; 
+/**  Its name or its path. */
+command: string; 
+/**  Its arguments, one by one; no shell reads them. */
+arguments: string[]; 
+/**  Names of the environment variables that it gets beside the usual ones. */
+environment: string[]; 
+/**  The folder that it starts in; without one it gets a folder of its own. */
+folder: string | null } | 
+/**  An address that is reached by HTTP. */
+{ kind: "http"; 
+/**  The address. */
+address: string; 
+/**  Names of the headers that are sent with each request. */
+headers: string[] };
+
+/**  A file in which another program keeps its servers. */
+export type ServersFile = {
+	/**  The program. */
+	program: string,
+	/**  The file. */
+	path: string,
+};
+
+/**  What was taken over from another program's list of servers. */
+export type ServersImported = {
+	/**  The slugs of those that were added, all switched off. */
+	added: string[],
+	/**  Those that were not. */
+	left_out: ServerLeftOut[],
+};
+
 /**  A page of the settings. */
 export type SettingsPage = 
 /**  Notifications and what closing the window does. */
@@ -2750,6 +3046,8 @@ export type SettingsPage =
 "prompts" | 
 /**  What models need. */
 "models" | 
+/**  What models may use beside writing. */
+"tools" | 
 /**  How other programs use the model. */
 "local_api" | 
 /**  Where everything is kept. */
@@ -2814,6 +3112,8 @@ export type Snapshot = {
 	local_api: LocalApi,
 	/**  What is known of newer versions. */
 	updates: UpdateState,
+	/**  What models may use beside writing. */
+	tools: ToolsState,
 	/**  Why there are no chats. */
 	trouble: ChatsTrouble | null,
 };
@@ -2961,6 +3261,58 @@ export type TokenPlace =
 "keychain" | 
 /**  In a file that only the person can read, where there is no keychain. */
 "file";
+
+/**  What a server says of a tool; `None` where it says nothing. Nothing of it can be relied on. */
+export type ToolClaims = {
+	/**  It changes nothing. */
+	reads_only: boolean | null,
+	/**  It may delete or replace. */
+	destroys: boolean | null,
+	/**  To call it once more with the same arguments does nothing more. */
+	repeatable: boolean | null,
+	/**  It reaches beyond this machine. */
+	reaches_out: boolean | null,
+};
+
+/**  A tool, for people. */
+export type ToolInfo = {
+	/**  Its name within its server. */
+	name: string,
+	/**  A name for people. */
+	title: string | null,
+	/**  What the model reads of it, with characters that nobody would see made visible. */
+	description: string,
+	/**  What its server says of it. */
+	claims: ToolClaims,
+};
+
+/**  What the person has allowed. */
+export type ToolPermission = {
+	/**  Names it. */
+	id: number,
+	/**  The server. */
+	server: string,
+	/**  The hash of how the server is reached. */
+	server_fingerprint: string,
+	/**  Its tools. */
+	tools: PermittedTools,
+	/**  The chat that it holds in; `None` is everywhere. */
+	chat: number | null,
+	/**  What that chat is called. */
+	chat_title: string | null,
+	/**  When it was given, milliseconds since 1970. */
+	given_at: number,
+};
+
+/**  What models may use beside writing. */
+export type ToolsState = {
+	/**  The app's own tools. */
+	built_in: ToolInfo[],
+	/**  Servers, by their names. */
+	servers: ServerInfo[],
+	/**  What the person has allowed for longer than a call, oldest first. */
+	permissions: ToolPermission[],
+};
 
 /**  How fast a model answered on this machine, by number of drafts. */
 export type Tuning = {

@@ -6,6 +6,8 @@ import {
   type Attachment,
   type BenchmarkFormat,
   type BenchmarkPlan,
+  type CallAnswer,
+  type CallId,
   type ChatCursor,
   type ChatSettings,
   type ComparisonProgress,
@@ -36,6 +38,7 @@ import {
   type ReplyEvent,
   type SearchScope,
   type Sent,
+  type ServerForm,
   type SettingsPage,
   type Snapshot,
   type UnsentEdit,
@@ -175,6 +178,15 @@ export const shell = {
       listener,
     ),
 
+  /** Answers a question about a call; once its round has no other, the reply goes on. */
+  decideCall: (call: CallId, answer: CallAnswer, listener: ReplyListener<Message>) =>
+    listen(
+      (events) => commands.decideCall(call, answer, events),
+      (reply) => reply.id,
+      listener,
+    ),
+  callDetails: (call: CallId) => answered(commands.callDetails(call)),
+
   provenance: (message: number) => answered(commands.provenance(message)),
   setRevealDrafts: (reveal: boolean) => answered(commands.setRevealDrafts(reveal)),
   stop: (message: number) => answered(commands.stopReply(message)),
@@ -299,6 +311,17 @@ export const shell = {
   compare: (source: ComparisonSource, onProgress: (progress: ComparisonProgress) => void) =>
     answered(commands.compare(source, new Channel(onProgress))),
   cancelComparison: () => answered(commands.cancelComparison()),
+
+  putToolServer: (form: ServerForm) => answered(commands.putToolServer(form)),
+  removeToolServer: (slug: string) => answered(commands.removeToolServer(slug)),
+  enableToolServer: (slug: string, enabled: boolean) => answered(commands.enableToolServer(slug, enabled)),
+  startToolServer: (slug: string) => answered(commands.startToolServer(slug)),
+  toolServerErrors: (slug: string) => answered(commands.toolServerErrors(slug)),
+  importToolServers: (text: string) => answered(commands.importToolServers(text)),
+  toolServerFiles: () => answered(commands.toolServerFiles()),
+  importToolServerFile: (path: string) => answered(commands.importToolServerFile(path)),
+  revokePermission: (permission: number) => answered(commands.revokePermission(permission)),
+  stopAllTools: () => answered(commands.stopAllTools()),
 
   stored: () => answered(commands.stored()),
   removeStored: (models: boolean) => answered(commands.removeStored(models)),

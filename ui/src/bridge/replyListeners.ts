@@ -1,5 +1,6 @@
+import { isResting } from "../state/steps";
 import { dispatch, useStore } from "../state/store";
-import type { Message, OpenedChat, Sent } from "./bindings";
+import type { CallAnswer, CallId, Message, OpenedChat, Sent } from "./bindings";
 import { type ReplyListener, shell } from "./bridge";
 
 const state = () => useStore.getState();
@@ -8,6 +9,9 @@ const state = () => useStore.getState();
 const current = new Map<number, object>();
 /** Replies that the shell is being asked for. */
 const asked = new Set<number>();
+
+/** The chats of replies that rest: they are not among those being written, and end nevertheless. */
+const resting = new Map<number, number>();
 
 /** Those who hear of the ends of replies, with their chats. */
 const hearers = new Set<(chat: number, reply: Message) => void>();
@@ -25,9 +29,14 @@ function replyListener<T>(begun: (answer: T) => number | undefined): ReplyListen
     },
     event: (message, event) => {
       if (current.get(message) !== token) return;
-      const chat = state().live[message]?.chat;
+      const chat = state().live[message]?.chat ?? resting.get(message);
       dispatch({ kind: "reply", message, event, at: performance.now() });
-      if (event.type === "ended" && chat !== undefined) for (const hear of hearers) hear(chat, event.message);
+      if (event.type !== "ended" || chat === undefined) return;
+      if (isResting(event.message)) resting.set(message, chat);
+      else {
+        resting.delete(message);
+        for (const hear of hearers) hear(chat, event.message);
+      }
     },
   };
 }
@@ -50,6 +59,18 @@ export const readReply = (chat: number, id: number): Promise<Message> =>
     });
     shell.attach(id, read).catch(reject);
   });
+
+/** Answers a question about a call of a reply, and follows the reply where it goes on. */
+export const decideCall = (chat: number, call: CallId, answer: CallAnswer): Promise<void> =>
+  shell.decideCall(
+    call,
+    answer,
+    replyListener((message: Message) => {
+      dispatch({ kind: "attached", chat, message });
+      if (isResting(message)) resting.set(message.id, chat);
+      return message.id;
+    }),
+  );
 
 /**
  * Follows replies of an opened chat that were begun before this page was there to see it. `anew`: also those that it

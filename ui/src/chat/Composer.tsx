@@ -12,8 +12,9 @@ import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
 import { MenuButton, type MenuEntry } from "../primitives/MenuButton";
 import { usePromptList } from "../prompts/usePromptList";
-import { modelBefore, shownProject, streamingReply } from "../state/server";
+import { modelBefore, restingReply, shownProject, streamingReply } from "../state/server";
 import {
+  restingReason,
   setView,
   summaryReason,
   useModel,
@@ -22,7 +23,7 @@ import {
   useStore,
   useWritingReason,
 } from "../state/store";
-import { send, stop } from "./actions";
+import { endResting, send, stop } from "./actions";
 import { attachPasted, chooseAttachments, choosePictures, detach, hide, setDetail } from "./attaching";
 import { contextLabel, roomLabel } from "./context";
 import { setDraft } from "./drafts";
@@ -37,6 +38,7 @@ import { enqueue, goesFirst, takeBack } from "./queue";
 import { RepliesControl } from "./RepliesControl";
 import { SummariseButton, SummaryNote } from "./Summarise";
 import { askTwoModels } from "./sideBySide";
+import { ToolsControl } from "./ToolsControl";
 import { useContextUse } from "./useContextUse";
 import { useFileTokens } from "./useTokens";
 import { awaitedFiles, canBeSummarised, draftKey, isTemporary } from "./view";
@@ -71,7 +73,9 @@ export function Composer() {
           ? t("chat-cannot-send.empty")
           : null;
   const summarising = useStore(summaryReason);
-  const reason = cannotAsk ?? summarising ?? cannotSend;
+  const resting = useStore(restingReply);
+  const rests = useStore(restingReason);
+  const reason = cannotAsk ?? rests ?? summarising ?? cannotSend;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: opening a chat or asking is a reason to write on
   useEffect(() => {
@@ -121,6 +125,11 @@ export function Composer() {
       <TemporaryNote />
       <ModelNote />
       <SecondNote />
+      {rests !== null && /\S/.test(text) && (
+        <p className="context-note" role="status" data-testid="resting-note">
+          {rests}
+        </p>
+      )}
       <SummaryNote />
       <ContextNote />
       <PicturesNote attached={pictures} />
@@ -162,20 +171,10 @@ export function Composer() {
           <AttachButton />
           <MtpControl />
           <RepliesControl />
+          <ToolsControl />
           <span className="spring" />
           {!streaming && reason === null && <AskTwoButton />}
-          {streaming ? (
-            <button
-              type="button"
-              className="stop"
-              data-testid="stop"
-              aria-label={t("chat-stop")}
-              title={t("chat-stop.title")}
-              onClick={stop}
-            >
-              <span className="stop-square" />
-            </button>
-          ) : (
+          {!streaming && (
             <ActionButton
               type="submit"
               className="send"
@@ -186,6 +185,18 @@ export function Composer() {
             >
               <Icon name="up" />
             </ActionButton>
+          )}
+          {(streaming || resting) && (
+            <button
+              type="button"
+              className="stop"
+              data-testid="stop"
+              aria-label={t("chat-stop")}
+              title={t("chat-stop.title")}
+              onClick={resting && !streaming ? () => endResting(resting.id) : stop}
+            >
+              <span className="stop-square" />
+            </button>
           )}
         </div>
       </form>

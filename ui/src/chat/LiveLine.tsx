@@ -3,6 +3,7 @@ import type { LiveStats } from "../bridge/bindings";
 import { t } from "../language/text";
 import { count, rate, seconds, speedParts } from "../primitives/format";
 import type { LiveReply, Reading } from "../state/server";
+import { callsOf } from "../state/steps";
 import { useModel, useStore } from "../state/store";
 import { Further } from "./Further";
 import { Pulse } from "./Pulse";
@@ -76,6 +77,7 @@ function Numbers({ stats }: { stats: LiveStats }) {
 }
 
 function waitingLabel(live: LiveReply | undefined): string {
+  if (live && callsOf(live.steps).some(({ state }) => state.state === "running")) return t("call-works");
   if (live && live.ahead !== null) return t("chat-waiting.turn", { ahead: live.ahead });
   return t(live?.answer || live?.thinking ? "chat-waiting.writing" : "chat-waiting");
 }

@@ -5,8 +5,8 @@ import { t } from "../language/text";
 import { formatted } from "../paper/copying";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
-import { RevealedText } from "../reveal/RevealedText";
-import { answerRuns, useProvenance } from "../reveal/useProvenance";
+import { useProvenance } from "../reveal/useProvenance";
+import { isResting } from "../state/steps";
 import { setView, useAnswerReason, useGeneration, useModel, useStore } from "../state/store";
 import { continueReply, retry } from "./actions";
 import { contextUse } from "./context";
@@ -14,21 +14,20 @@ import { FinishedLine } from "./FinishedLine";
 import { LiveLine } from "./LiveLine";
 import { MessageMenu } from "./MessageMenu";
 import { ReplyForm } from "./ReplyForm";
+import { Resting } from "./Resting";
+import { Rounds } from "./Rounds";
 import { Sources } from "./Sources";
 import { SummariseButton } from "./Summarise";
-import { Thinking } from "./Thinking";
 import { Versions } from "./Versions";
-import { canBeSummarised, isChanged, isMeasured } from "./view";
+import { canBeSummarised, comparable, isChanged, isMeasured } from "./view";
 
 /** A reply, as it is written and when it is done. */
 export const Reply = memo(function Reply({ message, last }: { message: Message; last: boolean }) {
   const live = useStore((state) => state.live[message.id]);
   const provenance = useProvenance(message, live);
-  const wake = useStore((state) => state.preferences.wake);
   const editing = useStore((state) => state.editing === message.id);
   const streaming = message.status.state === "streaming";
-  const thinking = live?.thinking ?? message.thinking;
-  const answer = live?.answer ?? message.text;
+  const resting = isResting(message);
   return (
     <article
       className="reply"
@@ -37,39 +36,18 @@ export const Reply = memo(function Reply({ message, last }: { message: Message; 
       aria-label={t("reply-name")}
       aria-busy={streaming}
     >
-      {thinking.trim() !== "" && (
-        <Thinking
-          message={message.id}
-          text={thinking}
-          runs={provenance?.thinking ?? null}
-          running={streaming && answer === ""}
-          unfinished={!streaming && answer === ""}
-          since={live?.thinkingSince ?? null}
-          seconds={live?.thoughtSeconds ?? message.stats?.thinking.seconds ?? null}
-          cut={message.stats?.thinking.cut ?? false}
-        />
-      )}
-      {editing ? (
-        <ReplyForm message={message} />
-      ) : (
-        <div className="answer" data-testid="answer">
-          <RevealedText
-            text={answer}
-            complete={!streaming}
-            runs={provenance?.answer ?? null}
-            wake={live ? (wake ? answerRuns(live) : []) : null}
-          />
-        </div>
-      )}
+      <Rounds message={message} live={live} provenance={provenance} textless={editing} />
+      {editing && <ReplyForm message={message} />}
       {streaming && <LiveLine live={live} question={message.parent} />}
-      {!streaming && !editing && <ReplyFoot message={message} last={last} />}
+      {resting && !editing && <Resting message={message} last={last} />}
+      {!streaming && !resting && !editing && <ReplyFoot message={message} last={last} />}
     </article>
   );
 });
 
 function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
-  const { stats, text, thinking } = message;
-  const kept = text !== "" || thinking !== "";
+  const { stats, text, thinking, steps } = message;
+  const kept = text !== "" || thinking !== "" || steps.length > 0;
   const broken = problem(message);
   const hasOthers = useStore(({ versions }) => (versions[message.id]?.length ?? 0) > 1);
   const ending = endingLabel(message);
@@ -85,7 +63,9 @@ function ReplyFoot({ message, last }: { message: Message; last: boolean }) {
       )}
       <Sources question={message.parent} />
       <div className="reply-foot">
-        {stats && isMeasured(message) && <FinishedLine message={message.id} stats={stats} />}
+        {stats && isMeasured(message) && (
+          <FinishedLine message={message.id} stats={comparable(message, stats)} />
+        )}
         <div className="foot-end">
           {hasOthers && message.model && <span className="ending version-model">{message.model}</span>}
           {message.edited && <span className="ending">{t("reply-edited")}</span>}

@@ -1,6 +1,6 @@
 import { compareMessage } from "../benchmarks/actions";
 import { useCompareReason } from "../benchmarks/SideBySide";
-import type { Exactness, Message, ReplyStats } from "../bridge/bindings";
+import type { Exactness, Message, ReplyStats, ReplyStep } from "../bridge/bindings";
 import { Fold } from "../frame/Fold";
 import { t } from "../language/text";
 import { keysLabel } from "../palette/table";
@@ -24,6 +24,7 @@ import { toggleRevealDrafts } from "../reveal/actions";
 import { useModel, useModelName, useStore } from "../state/store";
 import { PassPicture } from "./PassPicture";
 import { seenLabel, unseenLabel } from "./pictures";
+import { RoundsFold } from "./RoundsFold";
 import { drawsAlike } from "./repliesLabel";
 import {
   DepthLine,
@@ -36,19 +37,22 @@ import {
 } from "./StatsCharts";
 import { changeSettings } from "./settings";
 import { speedStory } from "./story";
+import { comparable } from "./view";
 
 /** How a reply was made: what guessing did for it, the picture of its average pass, and the rest folded. */
 export function ReplyPage({ message, question }: { message: Message; question: Message | null }) {
-  const { stats, model } = message;
-  if (!stats) return null;
+  const { model, steps } = message;
+  if (!message.stats) return null;
+  const stats = comparable(message, message.stats);
+  const inRounds = steps.length > 0;
   return (
     <>
-      <Story stats={stats} question={question} />
+      <Story stats={stats} question={question} inRounds={inRounds} />
       <PassPicture stats={stats} />
       <RevealSwitch />
-      <Folds stats={stats} model={model} />
+      <Folds stats={stats} model={model} steps={steps} />
       <div className="panel-foot">
-        {question && (
+        {question && !inRounds && (
           <Compare question={question} className="quiet-button" testId="compare-reply">
             {t("reply-page-compare")}
           </Compare>
@@ -59,8 +63,19 @@ export function ReplyPage({ message, question }: { message: Message; question: M
   );
 }
 
-function Story({ stats, question }: { stats: ReplyStats; question: Message | null }) {
-  const { sentence, why, remedy } = speedStory(stats);
+interface StoryProps {
+  stats: ReplyStats;
+  question: Message | null;
+  inRounds: boolean;
+}
+
+function Story({ stats, question, inRounds }: StoryProps) {
+  const story = speedStory(stats);
+  const { sentence } = story;
+  // Once more without guesses, the model may call something else: nothing would be compared.
+  const apart = inRounds && story.remedy === "compare";
+  const why = apart ? t("call-rounds.why") : story.why;
+  const remedy = apart ? null : story.remedy;
   return (
     <div className="story">
       <p className="story-sentence" data-testid="story">
@@ -90,8 +105,15 @@ const pace = (tokensPerSecond: number): string => `${rate(tokensPerSecond)} tok/
 
 const tokens = (count: number): string => t("reply-page-prompt.tokens", { tokens: count });
 
+interface FoldsProps {
+  stats: ReplyStats;
+  model: string | null;
+  /** The rounds of a reply that uses tools. */
+  steps?: ReplyStep[];
+}
+
 /** Everything else that is known of a reply, a line each. */
-export function Folds({ stats, model }: { stats: ReplyStats; model: string | null }) {
+export function Folds({ stats, model, steps = [] }: FoldsProps) {
   const fresh = stats.prompt_tokens - stats.cached_tokens;
   const guesses = guessed(stats);
   const parts = thinkingAndAnswer(stats);
@@ -101,6 +123,7 @@ export function Folds({ stats, model }: { stats: ReplyStats; model: string | nul
   const unseen = unseenLabel(stats);
   return (
     <div className="folds">
+      {steps.length > 0 && <RoundsFold steps={steps} />}
       <Fold name={t("reply-page-speed")} value={pace(stats.tokens_per_second)} testId="fold-speed">
         <dl className="facts numbers">
           <Fact name={t("reply-page-speed.tokens")}>{count(stats.emitted)}</Fact>

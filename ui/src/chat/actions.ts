@@ -1,7 +1,7 @@
-import type { Attachment, Destination, MessagePicture, Sent } from "../bridge/bindings";
+import type { Attachment, CallAnswer, CallId, Destination, MessagePicture, Sent } from "../bridge/bindings";
 import { type ReplyListener, reportOf, shell } from "../bridge/bridge";
-import { sentListener } from "../bridge/replyListeners";
-import { chatQueue, settingsQueue } from "../bridge/serialQueue";
+import { decideCall, sentListener } from "../bridge/replyListeners";
+import { chatQueue, SerialQueue, settingsQueue } from "../bridge/serialQueue";
 import { showError } from "../frame/errors";
 import { why } from "../language/told";
 import { openModel } from "../models/choose";
@@ -12,7 +12,7 @@ import { withFiles } from "./attachments";
 import { dropDraft, dropEdit, moveDraft, setFiles, setPictures } from "./drafts";
 import { focusComposer } from "./focus";
 import { contextRoom, inPart, type LongFiles, longFiles, NO_LONG_FILES } from "./longFiles";
-import { readAgain, showChat } from "./navigation";
+import { followChat, readAgain, showChat } from "./navigation";
 import { changeChatSettings } from "./settings";
 import { type ChatView, inspected, isMeasured, type QueuedMessage } from "./view";
 
@@ -214,6 +214,36 @@ export const quietIn = (chat: number): Promise<void> =>
   });
 
 export const continueReply = (message: number) => begin((replies) => shell.continue(message, replies));
+
+/** Answers to questions about calls: what the shell says of one must not come behind what it says of a later one. */
+const decisions = new SerialQueue();
+
+/** Answers a question about a call of the open chat. Returns whether the shell has the answer. */
+export async function decide(call: CallId, answer: CallAnswer): Promise<boolean> {
+  const { chat } = state();
+  if (chat === null) return false;
+  setView({ actionError: null });
+  try {
+    // It goes by what was changed before.
+    await Promise.all([chatQueue.settled(), settingsQueue.settled()]);
+    await decisions.run(() => decideCall(chat, call, answer));
+    return true;
+  } catch (error) {
+    showError(error, chat);
+    return false;
+  }
+}
+
+/** Ends a reply of the open chat that rests. Nobody may be listening to it, so it is read once more then. */
+export async function endResting(message: number): Promise<void> {
+  const { chat } = state();
+  try {
+    await shell.stop(message);
+    if (chat !== null) await followChat(chat);
+  } catch (error) {
+    showError(error, chat);
+  }
+}
 
 /** Replies whose thinking is being ended. */
 const answering = new Set<number>();

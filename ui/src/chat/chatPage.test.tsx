@@ -21,6 +21,7 @@ const message = (id: number, role: Message["role"], more: Partial<Message> = {})
   text: "Why?",
   pictures: [],
   thinking: "",
+  steps: [],
   edited: false,
   model: role === "assistant" ? "owl" : null,
   status: { state: "finished", reason: "stop" },

@@ -294,6 +294,7 @@ describe("pictures of an edited message", () => {
     text: "What is it?",
     pictures: [picture("owl.png")],
     thinking: "",
+    steps: [],
     edited: false,
     status: { state: "finished", reason: "stop" },
     stats: null,

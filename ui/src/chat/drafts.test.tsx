@@ -114,6 +114,7 @@ describe("an edit that is not sent", () => {
     text: "Who?",
     pictures: [],
     thinking: "",
+    steps: [],
     edited: false,
     status: { state: "finished", reason: "stop" },
     stats: null,

@@ -17,6 +17,7 @@ const message = (id: number, more: Partial<Message> = {}): Message => ({
   text: "Who hoots?",
   pictures: [],
   thinking: "",
+  steps: [],
   edited: false,
   status: { state: "finished", reason: "stop" },
   stats: null,

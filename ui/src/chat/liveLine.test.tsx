@@ -12,6 +12,8 @@ const written = (passes: number[]): LiveReply => ({
   ahead: null,
   reading: null,
   stats: { tokens_per_second: 50, tokens_per_pass: 1.8, acceptance: 0.8, passes },
+  steps: [],
+  calling: null,
   thinkingSince: null,
   thoughtSeconds: null,
   before: { thinking: 0, answer: 0 },

@@ -50,6 +50,7 @@ function sending() {
     text: "",
     pictures: [],
     thinking: "",
+    steps: [],
     edited: false,
     status: { state: "streaming" as const },
     stats: null,

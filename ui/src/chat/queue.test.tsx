@@ -21,6 +21,7 @@ const message = (id: number, more: Partial<Message>): Message => ({
   text: "",
   pictures: [],
   thinking: "",
+  steps: [],
   edited: false,
   status: { state: "streaming" },
   stats: null,

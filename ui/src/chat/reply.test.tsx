@@ -16,6 +16,7 @@ const reply: Message = {
   text: "An owl",
   pictures: [],
   thinking: "",
+  steps: [],
   edited: false,
   model: "owl",
   status: { state: "finished", reason: "length" },

@@ -19,6 +19,7 @@ const message = (id: number, role: Message["role"], stats: ReplyStats | null = n
   text: "Why?",
   pictures: [],
   thinking: "",
+  steps: [],
   edited: false,
   model: "owl",
   status: { state: "finished", reason: "stop" },

@@ -1,4 +1,15 @@
-import type { BranchMessage, ChatSummary, MessagePicture, OpenedChat, ReplyStats } from "../bridge/bindings";
+import type {
+  BranchMessage,
+  CallId,
+  ChatSummary,
+  MessagePicture,
+  OpenedChat,
+  ReplyCall,
+  ReplyStats,
+  ReplyStep,
+  ServerInfo,
+  ToolsState,
+} from "../bridge/bindings";
 import { useStore } from "../state/store";
 
 /** A chat in the list, for tests. */
@@ -25,6 +36,7 @@ export const openedChat = (id: number, messages: BranchMessage[] = []): OpenedCh
     without_project: false,
     generation: null,
     preset: null,
+    tools: [],
   },
   draft: { text: "", files: [], pictures: [] },
   edits: [],
@@ -85,5 +97,72 @@ export const replyStats = (more: Partial<ReplyStats> = {}): ReplyStats => ({
   drafting_note: null,
   version: "0.1.0",
   plain: null,
+  ...more,
+});
+
+/** A call of a tool that is done, for tests. */
+export const replyCall = (id: CallId, more: Partial<ReplyCall> = {}): ReplyCall => ({
+  id,
+  server: null,
+  tool: "calculator",
+  arguments_written: "{}",
+  arguments_sent: null,
+  decision: null,
+  grant: null,
+  asked_at: null,
+  started_at: null,
+  ended_at: null,
+  state: { state: "done" },
+  may_leak: false,
+  result: null,
+  result_for_model: null,
+  left_out: null,
+  ...more,
+});
+
+/** A round of a reply that uses tools, for tests. */
+export const replyStep = (ordinal: number, more: Partial<ReplyStep> = {}): ReplyStep => ({
+  ordinal,
+  thinking: "",
+  text: "",
+  stats: null,
+  status: { state: "finished", reason: "stop" },
+  calls: [],
+  ...more,
+});
+
+const SAYS_NOTHING = { reads_only: null, destroys: null, repeatable: null, reaches_out: null };
+
+/** A server of tools that runs, for tests. */
+export const toolServer = (more: Partial<ServerInfo> = {}): ServerInfo => ({
+  slug: "files",
+  name: "My files",
+  transport: {
+    kind: "program",
+    command: "files",
+    arguments: ["--in", "my notes"],
+    environment: [],
+    folder: null,
+  },
+  program: "/bin/files",
+  enabled: true,
+  status: { state: "running" },
+  tools: [
+    { name: "read_file", title: null, description: "", claims: { ...SAYS_NOTHING, reads_only: true } },
+    { name: "write_file", title: null, description: "", claims: { ...SAYS_NOTHING, destroys: true } },
+  ],
+  ...more,
+});
+
+/** What models may use, for tests. */
+export const toolsState = (more: Partial<ToolsState> = {}): ToolsState => ({
+  built_in: ["calculator", "current_date"].map((name) => ({
+    name,
+    title: null,
+    description: "",
+    claims: SAYS_NOTHING,
+  })),
+  servers: [toolServer()],
+  permissions: [],
   ...more,
 });

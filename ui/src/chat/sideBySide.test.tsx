@@ -20,6 +20,7 @@ const message = (id: number, more: Partial<Message> = {}): Message => ({
   text: `Version ${id}`,
   pictures: [],
   thinking: "",
+  steps: [],
   edited: false,
   status: { state: "finished", reason: "stop" },
   stats: replyStats(),

@@ -22,6 +22,7 @@ const message = (id: number, more: Partial<Message>): Message => ({
   text: `Text ${id}`,
   pictures: [],
   thinking: "",
+  steps: [],
   edited: false,
   status: { state: "finished", reason: "stop" },
   stats: null,

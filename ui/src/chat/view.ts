@@ -4,6 +4,7 @@ import {
   FIRST_TEMPORARY,
   type Message,
   type MessagePicture,
+  type ReplyStats,
   type UnsentEdit,
 } from "../bridge/bindings";
 import { t } from "../language/text";
@@ -149,3 +150,7 @@ export const summaryName = (): string => t("reply-summary");
 
 /** Whether a message is a reply that has numbers. */
 export const isMeasured = ({ stats }: Message): boolean => stats !== null && stats.emitted > 0;
+
+/** The numbers of a reply as far as they can be compared: what plain decoding of rounds would take is not known. */
+export const comparable = ({ steps }: Pick<Message, "steps">, stats: ReplyStats): ReplyStats =>
+  steps.length > 0 ? { ...stats, plain: null } : stats;

@@ -325,6 +325,7 @@ describe("a message", () => {
     text: "Hello",
     pictures: [],
     thinking: "",
+    steps: [],
     edited: false,
     status: { state: "finished", reason: "stop" },
     stats: null,

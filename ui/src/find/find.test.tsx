@@ -29,6 +29,7 @@ const message = (id: number, role: Message["role"], text: string, more: Partial<
   text,
   pictures: [],
   thinking: "",
+  steps: [],
   edited: false,
   status: { state: "finished", reason: "stop" },
   stats: null,

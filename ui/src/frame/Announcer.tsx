@@ -1,5 +1,6 @@
 import { useState } from "react";
 import type { Message, ReplyStats } from "../bridge/bindings";
+import { comparable } from "../chat/view";
 import { t } from "../language/text";
 import { perPass, rate, speedUp } from "../primitives/format";
 import { useStore } from "../state/store";
@@ -24,9 +25,12 @@ export function watch(watched: number | null, last: Message | undefined): number
 }
 
 /** The words that are heard, once each: the gain where the line below the reply tells of one. */
-export function announcement({ status, stats }: Message): string {
+export function announcement(message: Message): string {
+  const { status, stats } = message;
   if (status.state === "streaming") return t("frame-reply-begun");
   if (status.state === "interrupted") return t("frame-reply-interrupted");
+  if (status.state === "asking") return t("call-announce");
+  if (status.state === "paused") return t("call-announce.paused");
   switch (status.reason) {
     case "cancelled":
       return t("frame-reply-stopped");
@@ -35,7 +39,9 @@ export function announcement({ status, stats }: Message): string {
     case "error":
       return t("frame-reply-failed");
     case "stop":
-      return stats === null || stats.emitted === 0 ? t("frame-reply-finished") : finished(stats);
+      return stats === null || stats.emitted === 0
+        ? t("frame-reply-finished")
+        : finished(comparable(message, stats));
   }
 }
 

@@ -10,8 +10,9 @@ const isLine = (element: Element): boolean =>
 
 /** A reply that is drawn, as it is copied: its Markdown for editors, its looks for programs that know some. */
 export function formatted(message: number, markdown: string): Formatted {
-  const drawn = document.querySelector(`[data-message="${message}"] .answer`);
-  return { text: markdown, html: drawn ? html(portable(drawn)) : "" };
+  // One that uses tools has a text for each round that has written some.
+  const drawn = [...document.querySelectorAll(`[data-message="${message}"] .answer`)];
+  return { text: markdown, html: drawn.map((part) => html(portable(part))).join("") };
 }
 
 /** Lets what is selected of replies be copied as they read, and not as the page draws them. */

@@ -24,6 +24,18 @@ export function fitRuns(runs: DraftRun[], length: number): DraftRun[] {
   return left === 0 ? fitted : joinRuns(fitted, [[left, 0]]);
 }
 
+/** The stretches of `length` characters from one on. */
+export function sliceRuns(runs: DraftRun[], from: number, length: number): DraftRun[] {
+  const slice: DraftRun[] = [];
+  let at = 0;
+  for (const [count, position] of runs) {
+    const part = Math.min(at + count, from + length) - Math.max(at, from);
+    if (part > 0) slice.push([part, position]);
+    at += count;
+  }
+  return slice;
+}
+
 /** The characters of a text as the shell counts them: a pair of surrogates is one. */
 export function characters(text: string): number {
   let pairs = 0;

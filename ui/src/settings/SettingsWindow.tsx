@@ -18,6 +18,7 @@ import { ModelsPage } from "./ModelsPage";
 import { NoticesPage } from "./NoticesPage";
 import { PAGES, pageName } from "./pages";
 import { RepliesPage } from "./RepliesPage";
+import { ToolsPage } from "./ToolsPage";
 import { useSettingsKeys } from "./useSettingsKeys";
 
 const CONTENT: Record<SettingsPage, ComponentType> = {
@@ -26,6 +27,7 @@ const CONTENT: Record<SettingsPage, ComponentType> = {
   replies: RepliesPage,
   prompts: PromptsPage,
   models: ModelsPage,
+  tools: ToolsPage,
   local_api: LocalApiPage,
   data: DataPage,
   keyboard: KeyboardPage,

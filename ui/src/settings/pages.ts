@@ -9,6 +9,7 @@ export const PAGES: readonly { id: SettingsPage; icon: IconName }[] = [
   { id: "replies", icon: "bubble" },
   { id: "prompts", icon: "write" },
   { id: "models", icon: "memory" },
+  { id: "tools", icon: "wrench" },
   { id: "local_api", icon: "plug" },
   { id: "data", icon: "lock" },
   { id: "keyboard", icon: "keyboard" },
@@ -29,6 +30,8 @@ export function pageName(id: SettingsPage): string {
       return t("prompts-page");
     case "models":
       return t("settings-page.models");
+    case "tools":
+      return t("settings-tools");
     case "local_api":
       return t("settings-page.local-api");
     case "data":

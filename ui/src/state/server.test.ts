@@ -18,6 +18,7 @@ import {
   generation,
   INITIAL_LOCAL_API,
   modelBefore,
+  NO_TOOLS,
   reduce,
   type ServerState,
   streamingReply,
@@ -36,6 +37,7 @@ const message = (
   text: "",
   pictures: [],
   thinking: "",
+  steps: [],
   edited: false,
   status: { state: "finished", reason: "stop" },
   stats: null,
@@ -255,6 +257,7 @@ describe("the window", () => {
       surroundings: { accent: "#62ba46", full_screen: true },
       local_api: INITIAL_LOCAL_API,
       updates: { state: "idle", checked: null },
+      tools: NO_TOOLS,
       trouble: null,
     };
     const shown = replay({ kind: "snapshot", snapshot });

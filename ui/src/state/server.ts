@@ -28,17 +28,20 @@ import {
   type Prompt,
   type Provenance,
   type ReplyEvent,
+  type ReplyStep,
   type Sent,
   type Snapshot,
   type SummaryProgress,
   type Surroundings,
   type Tag,
+  type ToolsState,
   type UpdateState,
 } from "../bridge/bindings";
 import { joinPage, withChat, withoutChat } from "../chatList/list";
 import { type Choice, choices } from "../models/models";
 import { withProjectChat, withProjectSettings } from "../projects/list";
 import { characters, joinRuns } from "../reveal/runs";
+import { isResting, withStep, withText } from "./steps";
 
 /** A reply that is being written, whether its chat is open or not. Its text is all of it, not only what came last. */
 export interface LiveReply {
@@ -50,6 +53,10 @@ export interface LiveReply {
   /** How far the prompt is read; null before and after. */
   reading: Reading | null;
   stats: LiveStats | null;
+  /** Its rounds, where it may use tools; the text that comes is of the last one. */
+  steps: ReplyStep[];
+  /** The call that the model writes now; null while it writes none. */
+  calling: Calling | null;
   /** When the first thinking came, in milliseconds; null if this page did not see it. */
   thinkingSince: number | null;
   /** How many seconds it thought; null until it answers, and where this page did not see it all. */
@@ -58,6 +65,13 @@ export interface LiveReply {
   before: { thinking: number; answer: number };
   /** Where what was written since came from. */
   provenance: Provenance;
+}
+
+/** A call as far as the model has written it. */
+export interface Calling {
+  tool: string;
+  /** Its arguments, as the model writes them. */
+  written: string;
 }
 
 /** How far a prompt is read, in tokens. */
@@ -128,6 +142,8 @@ export interface ServerState {
   local_api: LocalApi;
   /** What is known of newer versions. */
   updates: UpdateState;
+  /** What models may use beside writing. */
+  tools: ToolsState;
   /** How replies are written in the open chat. */
   chatSettings: ChatSettings;
   /** Settings to choose by name, in the order of their names. */
@@ -163,6 +179,7 @@ export const DEFAULT_CHAT_SETTINGS: ChatSettings = {
   without_project: false,
   generation: null,
   preset: null,
+  tools: [],
 };
 
 /** The local API of an app that has never had it on. */
@@ -175,6 +192,9 @@ export const INITIAL_LOCAL_API: LocalApi = {
   network_name: null,
   requests: { live: [], ended: [], tokens_per_second: 0 },
 };
+
+/** The tools of an app that has none. */
+export const NO_TOOLS: ToolsState = { built_in: [], servers: [], permissions: [] };
 
 /** Before the first snapshot has come. */
 export const INITIAL_SERVER_STATE: ServerState = {
@@ -199,6 +219,7 @@ export const INITIAL_SERVER_STATE: ServerState = {
   surroundings: { accent: null, full_screen: false },
   local_api: INITIAL_LOCAL_API,
   updates: { state: "off" },
+  tools: NO_TOOLS,
   chatSettings: DEFAULT_CHAT_SETTINGS,
   presets: [],
   prompts: [],
@@ -313,7 +334,7 @@ export function reduce(state: ServerState, change: Change): ServerState {
     case "sent":
       return onSent(state, change.from, change.sent);
     case "attached":
-      return withReply(state, change.chat, change.message);
+      return withReply(withMessage(state, change.message), change.chat, change.message);
     case "reply":
       return onReplyEvent(state, change.message, change.event, change.at);
     case "settings":
@@ -388,6 +409,8 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
       return { ...state, local_api: event.local_api };
     case "updates":
       return { ...state, updates: event.updates };
+    case "tools":
+      return { ...state, tools: event.tools };
     case "reveal_drafts":
       return { ...state, revealDrafts: event.reveal };
     case "action":
@@ -515,6 +538,8 @@ function withReply(state: ServerState, chat: number, reply: Message): ServerStat
     ahead: null,
     reading: null,
     stats: null,
+    steps: reply.steps,
+    calling: null,
     thinkingSince: null,
     thoughtSeconds: null,
     before: { thinking: characters(reply.thinking), answer: characters(reply.text) },
@@ -544,15 +569,41 @@ function onReplyEvent(state: ServerState, id: number, event: ReplyEvent, at: num
     }
     case "live":
       return withLive(state, id, { ...live, reading: null, stats: event.stats });
+    case "calling": {
+      const { tool, written } = event;
+      const before = live.calling?.tool === tool ? live.calling.written : "";
+      return withLive(state, id, {
+        ...live,
+        reading: null,
+        calling: { tool, written: before + written },
+        thoughtSeconds: live.thoughtSeconds ?? secondsSince(live.thinkingSince, at),
+      });
+    }
+    case "step": {
+      const { step } = event;
+      // Each round thinks by itself, and what is known of the one before is in it.
+      const begins = live.steps.every(({ ordinal }) => ordinal < step.ordinal);
+      return withLive(state, id, {
+        ...live,
+        reading: null,
+        stats: null,
+        steps: withStep(live.steps, step),
+        calling: null,
+        thinkingSince: begins ? null : live.thinkingSince,
+        thoughtSeconds: begins ? null : live.thoughtSeconds,
+      });
+    }
     case "text": {
-      const begins = event.thinking !== "" && live.thinking === "";
-      const answers = event.answer !== "" && live.answer === "";
+      const written = live.steps.at(-1) ?? { thinking: live.thinking, text: live.answer };
+      const begins = event.thinking !== "" && written.thinking === "";
+      const answers = event.answer !== "" && written.text === "";
       const thinkingSince = begins ? at : live.thinkingSince;
       return withLive(state, id, {
         ...live,
         reading: null,
         thinking: live.thinking + event.thinking,
         answer: live.answer + event.answer,
+        steps: withText(live.steps, event),
         thinkingSince,
         thoughtSeconds: answers ? secondsSince(thinkingSince, at) : live.thoughtSeconds,
         provenance: {
@@ -562,6 +613,13 @@ function onReplyEvent(state: ServerState, id: number, event: ReplyEvent, at: num
       });
     }
   }
+}
+
+/** A reply that rested is being written again, or rests again. */
+function withMessage(state: ServerState, message: Message): ServerState {
+  const known = state.messages.find(({ id }) => id === message.id);
+  if (!known || known.status.state === message.status.state) return state;
+  return { ...state, messages: state.messages.map((one) => (one === known ? message : one)) };
 }
 
 /** Who writes a message is another than was expected. */
@@ -591,6 +649,12 @@ export function streamingReply({ live, chat, messages }: ServerState): number | 
   if (writing) return Number(writing[0]);
   const last = messages.at(-1);
   return last?.status.state === "streaming" ? last.id : null;
+}
+
+/** The reply of the open chat that rests until the person has said something; null if none does. */
+export function restingReply({ messages }: Pick<ServerState, "messages">): Message | null {
+  const last = messages.at(-1);
+  return last && isResting(last) ? last : null;
 }
 
 /** A chat of the list or of a project, as far as it was asked for, or the open one. */

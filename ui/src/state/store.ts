@@ -19,6 +19,7 @@ import {
   INITIAL_SERVER_STATE,
   modelName,
   reduce,
+  restingReply,
   type ServerState,
   streamingReply,
 } from "./server";
@@ -90,7 +91,16 @@ export const useGeneration = (): GenerationSettings => useStore(generation);
 
 /** Why nothing can be taken away from the open chat now; null if it can. */
 export const useWritingReason = (): string | null =>
-  useStore((state) => (streamingReply(state) !== null ? t("state-writing") : summaryReason(state)));
+  useStore((state) =>
+    streamingReply(state) !== null ? t("state-writing") : (restingReason(state) ?? summaryReason(state)),
+  );
+
+/** Why nothing can be said in the open chat while its reply rests; null if none does. */
+export function restingReason(state: Pick<State, "messages">): string | null {
+  const resting = restingReply(state);
+  if (resting === null) return null;
+  return t(resting.status.state === "asking" ? "call-rests" : "call-rests.paused");
+}
 
 /** Why nothing can be said in the open chat while a summary of it is being written; null if none is. */
 export const summaryReason = ({ chat, summaries }: Pick<State, "chat" | "summaries">): string | null =>

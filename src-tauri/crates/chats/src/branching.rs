@@ -111,10 +111,10 @@ impl Store {
 fn begin_branch(db: &Connection, last: MessageId) -> Result<ChatId, Fault> {
     let TreePosition { chat, .. } = TreePosition::of(db, last)?;
     let copy = "INSERT INTO chat (title, named, created_at, updated_at, system_prompt, without_standing,
-                                  without_project, generation, preset, project, tools_frozen, origin_chat,
-                                  origin_message)
+                                  without_project, generation, preset, project, tools, tools_frozen,
+                                  origin_chat, origin_message)
                 SELECT title, named, :now, :now, system_prompt, without_standing, without_project, generation,
-                       preset, project, tools_frozen, id, :last
+                       preset, project, tools, tools_frozen, id, :last
                 FROM chat WHERE id = :chat RETURNING id";
     let values = named_params! {":now": now(), ":last": last, ":chat": chat};
     let new: ChatId = db.query_row(copy, values, |row| row.get(0))?;
@@ -162,7 +162,7 @@ fn copy_message(
         whole!("text"),
         ", ",
         whole!("thinking"),
-        ", edited, iif(status = 'streaming', 'interrupted', status), stats, error, model, settings, created_at, ?4
+        ", edited, iif(status IN ('streaming', 'asking'), 'interrupted', status), stats, error, model, settings, created_at, ?4
          FROM message WHERE id = ?1 RETURNING id"
     );
     let copied = db.prepare_cached(copy)?.query_row((id, chat, parent, known), |row| row.get(0))?;

@@ -41,9 +41,12 @@ pub struct CallEnd<'a> {
     pub result: Option<&'a str>,
     /// What the model gets.
     pub for_model: Option<&'a str>,
-    /// Tokens of the result that the model does not get.
+    /// Characters of the result that the model does not get.
     pub left_out: Option<u32>,
 }
+
+/// Why the person is asked about a call that they have allowed.
+const MAY_LEAK: &str = "may_leak";
 
 /// The columns that [`call`] reads.
 const CALL: &str = "call.message, call.step, call.ordinal, call.server, call.tool, call.arguments_written,
@@ -110,10 +113,12 @@ impl Store {
         })
     }
 
-    /// Asks the person about a call that was checked.
-    pub fn ask_call(&mut self, id: CallId) -> Result<ReplyCall, ChatsError> {
+    /// Asks the person about a call that was checked; `may_leak` where it is asked although it is allowed.
+    pub fn ask_call(&mut self, id: CallId, may_leak: bool) -> Result<ReplyCall, ChatsError> {
         self.write(|db| {
             change(db, id, &CallState::Asking)?;
+            let why = "UPDATE call SET reason = ?4 WHERE message = ?1 AND step = ?2 AND ordinal = ?3";
+            db.execute(why, (id.message, id.step, id.ordinal, may_leak.then_some(MAY_LEAK)))?;
             find(db, id)
         })
     }
@@ -211,6 +216,13 @@ pub(crate) fn take_over(db: &Connection) -> rusqlite::Result<()> {
 /// The calls of a message, in order.
 pub(crate) fn of_message(db: &Connection, message: MessageId) -> rusqlite::Result<Vec<ReplyCall>> {
     let sql = format!("SELECT {CALL} FROM call WHERE message = ?1 ORDER BY step, ordinal");
+    all(db, &sql, [message], call)
+}
+
+/// The same without their results.
+pub(crate) fn brief(db: &Connection, message: MessageId) -> rusqlite::Result<Vec<ReplyCall>> {
+    let columns = CALL.replace("call.result", "NULL AS result");
+    let sql = format!("SELECT {columns} FROM call WHERE message = ?1 ORDER BY step, ordinal");
     all(db, &sql, [message], call)
 }
 
@@ -332,6 +344,7 @@ fn wrong(from: &CallState, to: &CallState) -> Fault {
 
 fn call(row: &Row<'_>) -> rusqlite::Result<ReplyCall> {
     let (state, decision): (String, Option<String>) = (row.get("state")?, row.get("decision")?);
+    let reason: Option<String> = row.get("reason")?;
     Ok(ReplyCall {
         id: CallId { message: row.get("message")?, step: row.get("step")?, ordinal: row.get("ordinal")? },
         server: row.get("server")?,
@@ -343,7 +356,8 @@ fn call(row: &Row<'_>) -> rusqlite::Result<ReplyCall> {
         asked_at: row.get("asked_at")?,
         started_at: row.get("started_at")?,
         ended_at: row.get("ended_at")?,
-        state: state_from(&state, row.get("reason")?).ok_or_else(|| damaged(&state))?,
+        may_leak: state == state_name(&CallState::Asking) && reason.as_deref() == Some(MAY_LEAK),
+        state: state_from(&state, reason).ok_or_else(|| damaged(&state))?,
         result: row.get("result")?,
         result_for_model: row.get("result_for_model")?,
         left_out: row.get("left_out")?,

@@ -217,7 +217,8 @@ fn pin(row: &Row<'_>) -> rusqlite::Result<ToolPin> {
 }
 
 fn permissions(db: &Connection) -> Result<Vec<ToolPermission>, Fault> {
-    let sql = "SELECT permission.id, server, server_fingerprint, every_tool, permission.chat, given_at
+    let sql =
+        "SELECT permission.id, server, server_fingerprint, every_tool, permission.chat, given_at, chat.title
                FROM permission LEFT JOIN chat ON chat.id = permission.chat
                WHERE chat.deletion IS NULL ORDER BY permission.id";
     let read = |row: &Row<'_>| {
@@ -227,6 +228,7 @@ fn permissions(db: &Connection) -> Result<Vec<ToolPermission>, Fault> {
             server_fingerprint: row.get(2)?,
             tools: PermittedTools::Every { tools: Vec::new() },
             chat: row.get(4)?,
+            chat_title: row.get(6)?,
             given_at: row.get(5)?,
         };
         Ok((permission, row.get::<_, bool>(3)?))

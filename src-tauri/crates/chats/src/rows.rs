@@ -77,6 +77,7 @@ pub(crate) fn message(row: &Row<'_>) -> rusqlite::Result<Message> {
         error: json(row, "error")?,
         model: row.get("model")?,
         created_at: row.get("created_at")?,
+        steps: Vec::new(),
     })
 }
 
@@ -126,6 +127,8 @@ pub(crate) fn status_name(status: MessageStatus) -> &'static str {
     match status {
         MessageStatus::Streaming => "streaming",
         MessageStatus::Interrupted => "interrupted",
+        MessageStatus::Asking => "asking",
+        MessageStatus::Paused => "paused",
         MessageStatus::Finished { reason: FinishReason::Stop } => "stop",
         MessageStatus::Finished { reason: FinishReason::Length } => "length",
         MessageStatus::Finished { reason: FinishReason::Cancelled } => "cancelled",
@@ -138,6 +141,8 @@ fn status_from(name: &str) -> Option<MessageStatus> {
     [
         MessageStatus::Streaming,
         MessageStatus::Interrupted,
+        MessageStatus::Asking,
+        MessageStatus::Paused,
         finished(FinishReason::Stop),
         finished(FinishReason::Length),
         finished(FinishReason::Cancelled),

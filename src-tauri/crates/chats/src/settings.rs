@@ -135,7 +135,7 @@ impl Store {
 }
 
 pub(crate) fn chat_settings(db: &Connection, id: ChatId) -> Result<ChatSettings, Fault> {
-    let sql = "SELECT system_prompt, without_standing, without_project, generation, preset FROM chat
+    let sql = "SELECT system_prompt, without_standing, without_project, generation, preset, tools FROM chat
                WHERE id = ?1 AND deletion IS NULL";
     let read = |row: &Row<'_>| {
         Ok(ChatSettings {
@@ -144,6 +144,7 @@ pub(crate) fn chat_settings(db: &Connection, id: ChatId) -> Result<ChatSettings,
             without_project: row.get("without_project")?,
             generation: sql::json(row, "generation")?,
             preset: row.get("preset")?,
+            tools: sql::json(row, "tools")?.unwrap_or_default(),
         })
     };
     Ok(first(db, sql, [id], read)?.ok_or(ChatsError::UnknownChat { id })?)
@@ -154,11 +155,14 @@ pub(crate) fn set_chat_settings(
     id: ChatId,
     settings: &ChatSettings,
 ) -> rusqlite::Result<()> {
-    let ChatSettings { system_prompt, without_standing, without_project, generation, preset } = settings;
+    let ChatSettings { system_prompt, without_standing, without_project, generation, preset, tools } =
+        settings;
+    let tools = (!tools.is_empty()).then(|| sql::to_json(tools)).transpose()?;
     db.execute(
-        "UPDATE chat SET system_prompt = ?2, generation = ?3, preset = ?4, without_standing = ?5, without_project = ?6
+        "UPDATE chat SET system_prompt = ?2, generation = ?3, preset = ?4, without_standing = ?5, without_project = ?6,
+             tools = ?7
          WHERE id = ?1",
-        (id, system_prompt, to_json(generation.as_ref())?, preset, without_standing, without_project),
+        (id, system_prompt, to_json(generation.as_ref())?, preset, without_standing, without_project, tools),
     )
     .map(drop)
 }

@@ -5,7 +5,8 @@
 use std::collections::HashMap;
 
 use foretoken_protocol::{
-    ChatId, DraftRun, FinishReason, MessageId, MessageStatus, Provenance, ReplyStats, ReplyStep, StepIds,
+    ChatId, DraftRun, FinishReason, Message, MessageId, MessageStatus, Provenance, ReplyCall, ReplyStats,
+    ReplyStep, Role, StepIds,
 };
 use rusqlite::{Connection, Row, named_params};
 
@@ -14,8 +15,8 @@ use crate::pieces::whole;
 use crate::sql::{self, all, first, now};
 use crate::{ChatsError, Reader, Store, calls, rows};
 
-/// What stands between the texts of two steps.
-const BETWEEN: &str = "\n\n";
+/// What stands between the texts of two steps in the text of their message.
+pub const BETWEEN_STEPS: &str = "\n\n";
 
 /// The columns that [`step`] reads.
 const STEP: &str = "ordinal, thinking, text, ids, tokenizer, stats, status";
@@ -100,18 +101,44 @@ impl Store {
 
 /// The steps of a message, in order.
 pub(crate) fn of_message(db: &Connection, message: MessageId) -> Result<Vec<ReplyStep>, Fault> {
+    let mut steps = without_calls(db, message)?;
+    calls::of_message(db, message)?.into_iter().for_each(|call| give(&mut steps, call));
+    Ok(steps)
+}
+
+fn without_calls(db: &Connection, message: MessageId) -> Result<Vec<ReplyStep>, Fault> {
     let sql = format!("SELECT {STEP} FROM step WHERE message = ?1 ORDER BY ordinal");
     let mut steps = all(db, &sql, [message], step)?;
     let written = steps.iter().position(|step| step.status == MessageStatus::Streaming);
     if let Some((before, [open, ..])) = written.and_then(|at| steps.split_at_mut_checked(at)) {
         (open.text, open.thinking) = rest(db, message, before)?;
     }
-    for call in calls::of_message(db, message)? {
-        if let Some(step) = steps.iter_mut().find(|step| step.ordinal == call.id.step) {
-            step.calls.push(call);
-        }
+    Ok(steps)
+}
+
+/// The steps of a message as the page has them: results of calls are asked for when somebody looks at them.
+pub(crate) fn brief(db: &Connection, message: MessageId) -> Result<Vec<ReplyStep>, Fault> {
+    let mut steps = without_calls(db, message)?;
+    if !steps.is_empty() {
+        calls::brief(db, message)?.into_iter().for_each(|call| give(&mut steps, call));
     }
     Ok(steps)
+}
+
+/// Messages with their steps, as the page has them.
+pub(crate) fn with_steps(db: &Connection, messages: Vec<Message>) -> Result<Vec<Message>, Fault> {
+    let with = |message: Message| match message.role {
+        Role::Assistant => Ok(Message { steps: brief(db, message.id)?, ..message }),
+        Role::User | Role::System => Ok(message),
+    };
+    messages.into_iter().map(with).collect()
+}
+
+/// Puts a call into its step.
+fn give(steps: &mut [ReplyStep], call: ReplyCall) {
+    if let Some(step) = steps.iter_mut().find(|step| step.ordinal == call.id.step) {
+        step.calls.push(call);
+    }
 }
 
 fn step(row: &Row<'_>) -> rusqlite::Result<ReplyStep> {
@@ -190,9 +217,9 @@ pub(crate) fn more(
         }
         // The model has not drafted the blank line.
         let mut all = Vec::new();
-        let blank = DraftRun(BETWEEN.len() as u32, 0);
+        let blank = DraftRun(BETWEEN_STEPS.len() as u32, 0);
         [blank].into_iter().chain(runs.iter().copied()).for_each(|run| run.add_to(&mut all));
-        (format!("{BETWEEN}{text}"), all)
+        (format!("{BETWEEN_STEPS}{text}"), all)
     };
     let (text, answer) = behind(begins_text && before.0, text, &known.answer);
     let (thinking, thoughts) = behind(begins_thinking && before.1, thinking, &known.thinking);
@@ -283,7 +310,7 @@ fn rest(db: &Connection, message: MessageId, before: &[ReplyStep]) -> Result<(St
     let (text, thinking) = texts(db, message)?;
     let beyond = |all: &str, joined: String| {
         let rest = all.strip_prefix(&joined).unwrap_or(all);
-        let rest = if joined.is_empty() { rest } else { rest.strip_prefix(BETWEEN).unwrap_or(rest) };
+        let rest = if joined.is_empty() { rest } else { rest.strip_prefix(BETWEEN_STEPS).unwrap_or(rest) };
         rest.to_owned()
     };
     Ok((
@@ -294,7 +321,7 @@ fn rest(db: &Connection, message: MessageId, before: &[ReplyStep]) -> Result<(St
 
 /// The texts of steps as the message has them.
 fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> String {
-    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(BETWEEN)
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(BETWEEN_STEPS)
 }
 
 /// Divides a text among steps that had these, so that it is theirs joined: those that it begins with keep theirs, and
@@ -308,7 +335,7 @@ fn fitted(before: &[String], text: &str) -> Vec<String> {
         } else if goes_on && !old.is_empty() {
             let behind = rest.strip_prefix(old.as_str()).and_then(|behind| match behind {
                 "" => Some(""),
-                _ => behind.strip_prefix(BETWEEN).filter(|behind| !behind.is_empty()),
+                _ => behind.strip_prefix(BETWEEN_STEPS).filter(|behind| !behind.is_empty()),
             });
             match behind {
                 Some(behind) => {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
 use crate::sql::{all, first};
-use crate::{ChatsError, Store, rows};
+use crate::{ChatsError, Store, rows, steps};
 
 impl Store {
     /// The branch of `chat` that is shown, oldest first: the one that was written in last, or that was chosen since.
@@ -18,7 +18,7 @@ impl Store {
             if messages.is_empty() {
                 must_exist(db, chat)?;
             }
-            Ok(messages)
+            steps::with_steps(db, messages)
         })
     }
 
@@ -31,7 +31,10 @@ impl Store {
     pub fn path_to(&self, id: MessageId) -> Result<Vec<Message>, ChatsError> {
         self.read(|db| {
             let path = all(db, &path(rows::MESSAGE), [id], rows::message)?;
-            if path.is_empty() { Err(ChatsError::UnknownMessage { id }.into()) } else { Ok(path) }
+            if path.is_empty() {
+                return Err(ChatsError::UnknownMessage { id }.into());
+            }
+            steps::with_steps(db, path)
         })
     }
 
@@ -97,11 +100,12 @@ impl TreePosition {
 
 pub(crate) fn message(db: &Connection, id: MessageId) -> Result<Message, Fault> {
     let sql = format!("SELECT {} FROM message WHERE id = ?1", rows::MESSAGE);
-    Ok(first(db, &sql, [id], rows::message)?.ok_or(ChatsError::UnknownMessage { id })?)
+    let message = first(db, &sql, [id], rows::message)?.ok_or(ChatsError::UnknownMessage { id })?;
+    Ok(Message { steps: steps::brief(db, id)?, ..message })
 }
 
 pub(crate) fn branch(db: &Connection, chat: ChatId) -> Result<Vec<BranchMessage>, Fault> {
-    let messages = all(db, &shown_branch(rows::MESSAGE), [chat], rows::message)?;
+    let messages = steps::with_steps(db, all(db, &shown_branch(rows::MESSAGE), [chat], rows::message)?)?;
     if messages.is_empty() {
         must_exist(db, chat)?;
     }

@@ -62,7 +62,7 @@ fn ids(byte: u8) -> StepIds {
 
 fn asking(store: &mut Store, reply: MessageId, step: u32) -> CallId {
     let call = store.add_calls(reply, step, &[READ]).unwrap()[0];
-    store.ask_call(call).unwrap();
+    store.ask_call(call, false).unwrap();
     call
 }
 
@@ -477,7 +477,7 @@ fn acts() -> Vec<Act> {
 fn act(store: &mut Store, call: CallId, act: Act) -> Result<(), ChatsError> {
     match act {
         Act::Refuse => store.refuse_call(call, "no", "no"),
-        Act::Ask => store.ask_call(call),
+        Act::Ask => store.ask_call(call, false),
         Act::Decide(consent) => store.decide_call(call, consent),
         Act::Start(consent) => store.start_call(call, consent),
         Act::Deny => store.deny_call(call, "no"),
@@ -558,7 +558,7 @@ fn every_change_of_a_call_is_allowed_or_changes_nothing() {
         }
     }
     let nowhere = CallId { message: reply, step: 9, ordinal: 0 };
-    assert_eq!(code(store.ask_call(nowhere)), "unknown_call");
+    assert_eq!(code(store.ask_call(nowhere, false)), "unknown_call");
     assert_eq!(code(store.add_calls(reply, 9, &[READ])), "no_step");
 }
 

@@ -53,7 +53,7 @@ fn write_until_killed(path: &Path) -> ! {
             store.refuse_call(calls[0], "no", "no").unwrap();
             say(reply, step, 0, "refused");
             for &call in &calls[1..] {
-                store.ask_call(call).unwrap();
+                store.ask_call(call, false).unwrap();
                 say(reply, step, call.ordinal, "asking");
             }
             store.decide_call(calls[1], CONSENT).unwrap();

@@ -175,6 +175,7 @@ fn make(store: &mut Store, steps: &[Step]) {
                     system_prompt: prompt.clone(),
                     generation: Some(settings(*temperature, Some(u64::MAX))),
                     preset: preset.map(|index| presets[index.index(presets.len())].id),
+                    tools: Vec::new(),
                 };
                 store.set_chat_settings(chat, &chosen).unwrap();
             }

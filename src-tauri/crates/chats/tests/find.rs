@@ -188,6 +188,7 @@ fn settings_drafts_and_presets_come_back() {
         system_prompt: long.system_prompt.clone(),
         generation: long.generation.clone(),
         preset: Some(long.id),
+        tools: vec!["calculator".into()],
     };
     store.set_chat_settings(chat, &chosen).unwrap();
     let listed = store.chat(chat).unwrap();
@@ -242,6 +243,7 @@ fn deleted_presets_come_back_with_their_chats_until_the_store_is_closed() {
         system_prompt: "Its own words.".into(),
         generation: None,
         preset: Some(preset.id),
+        tools: Vec::new(),
     };
     store.set_chat_settings(one, &set_by(&owl)).unwrap();
     store.set_chat_settings(two, &set_by(&owl)).unwrap();

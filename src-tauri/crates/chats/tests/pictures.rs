@@ -387,7 +387,7 @@ fn the_copy_from_before_a_change_of_the_layout_has_its_pictures() {
     let asked = store.add_user_message_with_pictures(chat, None, "Who?", from_ref(&owl)).unwrap().id;
     drop(store);
     let older = "DROP TABLE call; DROP TABLE step; DROP TABLE permission_tool; DROP TABLE permission; DROP TABLE pin;
-                 DROP TABLE server; ALTER TABLE chat DROP COLUMN tools_frozen;
+                 DROP TABLE server; ALTER TABLE chat DROP COLUMN tools_frozen; ALTER TABLE chat DROP COLUMN tools;
                  ALTER TABLE edit DROP COLUMN pictures; ALTER TABLE message DROP COLUMN edited;
                  ALTER TABLE chat DROP COLUMN without_standing; DROP TABLE prompt;
                  DROP INDEX chat_list; DROP INDEX chat_by_project; DROP INDEX chat_by_left_project;

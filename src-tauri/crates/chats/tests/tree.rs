@@ -293,6 +293,7 @@ fn a_branch_becomes_a_chat_with_the_same_settings() {
         system_prompt: "Be short.".into(),
         generation: Some(settings()),
         preset: Some(preset),
+        tools: vec!["calculator".into(), "files".into()],
     };
     store.set_chat_settings(chat, &chat_settings).unwrap();
     store.set_tags(chat, &["b".into(), "a".into()]).unwrap();

@@ -7,7 +7,7 @@ use crate::{
     ActionId, Attachment, BranchMessage, ChatPage, ChatSummary, ChatsBackup, DeletedProject, Deletion,
     DeletionId, Draft, ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi,
     Looked, MessagePicture, ModelInfo, OpenedChat, Preferences, Preset, Project, Prompt, Provenance,
-    ReplyStats, Role, RunningSummary, SummaryProgress, Tag, UpdateState,
+    ReplyStats, ReplyStep, Role, RunningSummary, SummaryProgress, Tag, ToolsState, UpdateState,
 };
 
 /// Names a chat in the store.
@@ -39,6 +39,10 @@ pub enum MessageStatus {
     },
     /// The app or the engine ended in the middle; what was written stands.
     Interrupted,
+    /// It rests until the person has answered what is asked about its calls.
+    Asking,
+    /// It has used tools for so many rounds that the person is to say whether it goes on.
+    Paused,
 }
 
 /// One message of a chat.
@@ -70,6 +74,9 @@ pub struct Message {
     pub model: Option<String>,
     /// When it was begun, milliseconds since 1970.
     pub created_at: u64,
+    /// The rounds of a reply that has called tools, without the results of its calls.
+    #[serde(default)]
+    pub steps: Vec<ReplyStep>,
 }
 
 impl Message {
@@ -178,6 +185,8 @@ pub struct Snapshot {
     pub local_api: LocalApi,
     /// What is known of newer versions.
     pub updates: UpdateState,
+    /// What models may use beside writing.
+    pub tools: ToolsState,
     /// Why there are no chats.
     pub trouble: Option<ChatsTrouble>,
 }
@@ -319,6 +328,11 @@ pub enum AppEvent {
         /// As it is now.
         updates: UpdateState,
     },
+    /// A tool, a server of tools or a permission has changed.
+    Tools {
+        /// As they are now.
+        tools: ToolsState,
+    },
     /// Guesses are marked in all replies from now on, or no longer.
     RevealDrafts {
         /// Whether they are.
@@ -428,7 +442,20 @@ pub enum ReplyEvent {
         /// Since the first token.
         stats: LiveStats,
     },
-    /// The reply has ended. The message is as the store keeps it.
+    /// The model writes a call. A call that has no name yet is not told.
+    Calling {
+        /// What it calls.
+        tool: String,
+        /// More of the arguments, as the model writes them.
+        written: String,
+    },
+    /// A round has begun or has ended, or one of its calls is elsewhere: it stands in the place of the one of its
+    /// number. Text that follows is of the last one.
+    Step {
+        /// The round, without the results of its calls.
+        step: Box<ReplyStep>,
+    },
+    /// The reply has ended, or rests. The message is as the store keeps it.
     Ended {
         /// The whole message.
         message: Box<Message>,

@@ -100,6 +100,9 @@ pub struct ChatSettings {
     pub generation: Option<GenerationSettings>,
     /// The preset that the settings were taken from.
     pub preset: Option<PresetId>,
+    /// The tools that may be used: names of the app's own, and servers by their slugs.
+    #[serde(default)]
+    pub tools: Vec<String>,
 }
 
 /// Where a question goes.

@@ -91,7 +91,9 @@ pub use stats::{
     PositionStats, RECENT_PASSES, ReplyStats, UnseenPictures,
 };
 pub use tools::{
-    CallDecision, CallId, CallState, PermissionId, PermittedTool, PermittedTools, PinChange, ReplyCall,
-    ReplyStep, StepIds, ToolGrant, ToolPermission, ToolPin, ToolServer,
+    CallAnswer, CallDecision, CallId, CallScope, CallState, NamedValue, PermissionId, PermittedTool,
+    PermittedTools, PinChange, ReplyCall, ReplyStep, ServerForm, ServerInfo, ServerLeftOut, ServerStatus,
+    ServerTransport, ServersFile, ServersImported, StepIds, ToolClaims, ToolGrant, ToolInfo, ToolPermission,
+    ToolPin, ToolServer, ToolsState,
 };
 pub use updates::{Release, UpdateCheck, UpdateState};

@@ -77,6 +77,8 @@ pub enum SettingsPage {
     Prompts,
     /// What models need.
     Models,
+    /// What models may use beside writing.
+    Tools,
     /// How other programs use the model.
     LocalApi,
     /// Where everything is kept.

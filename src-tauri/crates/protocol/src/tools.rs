@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{ChatId, MessageId, MessageStatus, ReplyStats};
+use crate::{ChatId, ErrorReport, MessageId, MessageStatus, ReplyStats};
 
 /// Names a permission in the store.
 pub type PermissionId = u32;
@@ -89,11 +89,14 @@ pub struct ReplyCall {
     pub ended_at: Option<u64>,
     /// How far it is.
     pub state: CallState,
+    /// Whether the person is asked although they have allowed it: the chat has read what is private and what strangers
+    /// wrote, and the call sends something out.
+    pub may_leak: bool,
     /// All of its result, as JSON.
     pub result: Option<String>,
     /// What the model got.
     pub result_for_model: Option<String>,
-    /// Tokens of the result that the model did not get.
+    /// Characters of the result that the model did not get.
     pub left_out: Option<u32>,
 }
 
@@ -209,6 +212,8 @@ pub struct ToolPermission {
     pub tools: PermittedTools,
     /// The chat that it holds in; `None` is everywhere.
     pub chat: Option<ChatId>,
+    /// What that chat is called.
+    pub chat_title: Option<String>,
     /// When it was given, milliseconds since 1970.
     pub given_at: u64,
 }
@@ -220,4 +225,188 @@ pub struct ToolGrant {
     pub permission: PermissionId,
     /// [`CallDecision::AllowedInChat`] or [`CallDecision::AllowedAlways`].
     pub decision: CallDecision,
+}
+
+/// What a person says to a question about a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum CallAnswer {
+    /// It may run.
+    Allow {
+        /// For how long that holds.
+        scope: CallScope,
+        /// The arguments that the tool gets, an object in JSON, where the person has changed them.
+        arguments: Option<String>,
+    },
+    /// It may not.
+    Deny {
+        /// What the model is told beside that; empty for nothing.
+        note: String,
+    },
+}
+
+/// What a permission is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum CallScope {
+    /// This call alone.
+    Once,
+    /// The tool, in this chat.
+    Chat,
+    /// The tool, everywhere.
+    Always,
+    /// Every tool of the server in this chat, except those that may destroy something.
+    ServerInChat,
+}
+
+/// What a server says of a tool; `None` where it says nothing. Nothing of it can be relied on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ToolClaims {
+    /// It changes nothing.
+    pub reads_only: Option<bool>,
+    /// It may delete or replace.
+    pub destroys: Option<bool>,
+    /// To call it once more with the same arguments does nothing more.
+    pub repeatable: Option<bool>,
+    /// It reaches beyond this machine.
+    pub reaches_out: Option<bool>,
+}
+
+/// A tool, for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ToolInfo {
+    /// Its name within its server.
+    pub name: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// What the model reads of it, with characters that nobody would see made visible.
+    pub description: String,
+    /// What its server says of it.
+    pub claims: ToolClaims,
+}
+
+/// How a server is reached. Values of variables and headers are elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ServerTransport {
+    /// A program on this machine.
+    Program {
+        /// Its name or its path.
+        command: String,
+        /// Its arguments, one by one; no shell reads them.
+        arguments: Vec<String>,
+        /// Names of the environment variables that it gets beside the usual ones.
+        environment: Vec<String>,
+        /// The folder that it starts in; without one it gets a folder of its own.
+        folder: Option<String>,
+    },
+    /// An address that is reached by HTTP.
+    Http {
+        /// The address.
+        address: String,
+        /// Names of the headers that are sent with each request.
+        headers: Vec<String>,
+    },
+}
+
+/// How a server is now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum ServerStatus {
+    /// It does not run; it is started when a chat uses it.
+    Stopped,
+    /// It is being started.
+    Starting,
+    /// It answers.
+    Running,
+    /// It could not be started, or has ended by itself.
+    Failed {
+        /// Why.
+        error: ErrorReport,
+    },
+}
+
+/// A server of tools, for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ServerInfo {
+    /// Names it in chats and in the names of its tools.
+    pub slug: String,
+    /// What people call it.
+    pub name: String,
+    /// How it is reached.
+    pub transport: ServerTransport,
+    /// Where the program is that the command means; `None` where there is none, and of an address.
+    pub program: Option<String>,
+    /// Whether the person has agreed to what it runs or reaches. It is not started before.
+    pub enabled: bool,
+    /// How it is now.
+    pub status: ServerStatus,
+    /// Its tools as they were seen last.
+    pub tools: Vec<ToolInfo>,
+}
+
+/// What models may use beside writing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ToolsState {
+    /// The app's own tools.
+    pub built_in: Vec<ToolInfo>,
+    /// Servers, by their names.
+    pub servers: Vec<ServerInfo>,
+    /// What the person has allowed for longer than a call, oldest first.
+    pub permissions: Vec<ToolPermission>,
+}
+
+/// The value of an environment variable or of a header.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct NamedValue {
+    /// The variable or the header.
+    pub name: String,
+    /// Its value; `None` leaves the one that is kept.
+    pub value: Option<String>,
+}
+
+impl std::fmt::Debug for NamedValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NamedValue").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A server as a person writes it down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ServerForm {
+    /// The one that is changed; `None` adds one.
+    pub slug: Option<String>,
+    /// What people call it.
+    pub name: String,
+    /// How it is reached; the names of variables and headers are those of `values`.
+    pub transport: ServerTransport,
+    /// Variables or headers.
+    pub values: Vec<NamedValue>,
+}
+
+/// A server of another program's list that was not taken over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ServerLeftOut {
+    /// What it is called there.
+    pub name: String,
+    /// Why.
+    pub error: ErrorReport,
+}
+
+/// What was taken over from another program's list of servers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ServersImported {
+    /// The slugs of those that were added, all switched off.
+    pub added: Vec<String>,
+    /// Those that were not.
+    pub left_out: Vec<ServerLeftOut>,
+}
+
+/// A file in which another program keeps its servers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ServersFile {
+    /// The program.
+    pub program: String,
+    /// The file.
+    pub path: String,
 }

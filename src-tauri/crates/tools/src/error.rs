@@ -2,12 +2,13 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use foretoken_protocol::ErrorReport;
 
-/// Why a server cannot be used, or a call to it came to nothing.
-#[derive(Debug, thiserror::Error)]
+/// Why a server cannot be used, or a call to it came to nothing. Several who wait for one start get the same one.
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum ServerError {
     /// The program could not be started.
     #[error("{} could not be started: {source}.", program.display())]
@@ -15,7 +16,7 @@ pub enum ServerError {
         /// What was to be run.
         program: PathBuf,
         /// Why not.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// Nothing that is an MCP server answered at first.
     #[error("The server did not answer within {} s.", within.as_secs())]
@@ -69,6 +70,25 @@ pub enum ServerError {
         /// Of what.
         of: &'static str,
     },
+    /// It ended by itself, or did not start, again and again.
+    #[error(
+        "The server was started {restarts} times again within {} min, and is not any more. The last time: {last}",
+        within.as_secs() / 60
+    )]
+    StartedTooOften {
+        /// How often, after the first time.
+        restarts: usize,
+        /// In how long.
+        within: Duration,
+        /// What was wrong the last time, as a sentence.
+        last: String,
+    },
+    /// Nobody has told how it is reached.
+    #[error("There is no server called \"{slug}\".")]
+    NotConfigured {
+        /// What was asked for.
+        slug: String,
+    },
     /// No request can be sent to anybody.
     #[error("Nothing can be sent: {detail}.")]
     NoClient {
@@ -100,6 +120,8 @@ impl ServerError {
             Self::Stopped => "tool_stopped",
             Self::AsksOn { .. } => "server_asks_on",
             Self::TooMany { .. } => "server_too_much",
+            Self::StartedTooOften { .. } => "server_started_too_often",
+            Self::NotConfigured { .. } => "server_not_configured",
             Self::NoClient { .. } => "server_no_client",
             Self::Header { .. } => "server_header",
         }
@@ -122,6 +144,10 @@ impl ServerError {
             Self::TooMany { .. } => {
                 "Use a server with fewer, or ask its maker for a setting that leaves some out."
             }
+            Self::StartedTooOften { .. } => {
+                "Look at the last lines that it wrote, mend what is wrong, and start it in the settings."
+            }
+            Self::NotConfigured { .. } => "Add it in the settings, or use the chat without it.",
             Self::NoClient { .. } => "Check the proxy in the settings.",
             Self::Header { .. } => {
                 "Type the header again; a key that was pasted may have brought a line break."

@@ -8,8 +8,10 @@ mod definition;
 pub mod environment;
 mod error;
 pub mod http;
+mod offer;
 mod process;
 mod result_text;
+mod servers;
 mod tool;
 mod verdict;
 
@@ -17,7 +19,9 @@ pub use connection::{
     Answer, Asked, Connection, Limits, Progress, PromptEntry, PromptText, Question, Reach, ResourceEntry,
 };
 pub use error::ServerError;
+pub use offer::{LeftOut, MOST_TOOLS, Offer, OfferedTool};
 pub use process::{Errors, Launch};
 pub use result_text::{Hidden, ModelText, for_model, stripped, visible};
+pub use servers::{Configured, Keep, ServerState, Servers};
 pub use tool::{Claims, Definition, Effects, Outcome, ResultPart};
 pub use verdict::{Allowed, CALLS_A_ROUND, Known, ROUNDS, Read, Refusal, SAME_CALLS, Verdict, verdict};

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,8 +23,8 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How often it is looked whether a program has ended.
 const LOOKING: Duration = Duration::from_millis(10);
 
-/// How a program is started. Nothing of it goes through a shell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How a program is started. Nothing of it goes through a shell. `Debug` shows no value of its environment.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Launch {
     /// Its absolute path.
     pub program: PathBuf,
@@ -33,6 +34,17 @@ pub struct Launch {
     pub environment: BTreeMap<OsString, OsString>,
     /// Where it works.
     pub folder: PathBuf,
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Launch")
+            .field("program", &self.program)
+            .field("arguments", &self.arguments)
+            .field("environment", &self.environment.keys())
+            .field("folder", &self.folder)
+            .finish()
+    }
 }
 
 /// A program that runs.
@@ -49,7 +61,10 @@ impl Process {
         launch: &Launch,
         errors: Errors,
     ) -> Result<(Self, ChildStdout, ChildStdin), ServerError> {
-        let not_started = |source| ServerError::NotStarted { program: launch.program.clone(), source };
+        let not_started = |source: std::io::Error| ServerError::NotStarted {
+            program: launch.program.clone(),
+            source: source.into(),
+        };
         let mut child = Command::new(&launch.program)
             .args(&launch.arguments)
             .env_clear()
@@ -77,9 +92,17 @@ impl Process {
     pub(crate) async fn end(self) {
         if timeout(GRACE, self.exited()).await.is_err() {
             self.signal(Signal::TERM);
-            // What is killed when this is dropped needs no answer here.
-            let _ = timeout(GRACE, self.exited()).await;
+            if timeout(GRACE, self.exited()).await.is_err() {
+                self.killed().await;
+            }
         }
+    }
+
+    /// Kills all processes of its group, and waits until the program has ended.
+    pub(crate) async fn killed(&self) {
+        self.signal(Signal::KILL);
+        // Only one that waits for a broken disk takes longer, and nothing ends that.
+        let _ = timeout(GRACE, self.exited()).await;
     }
 
     /// Waits until the program has ended, and does not reap it: its group keeps its number until it is killed.

@@ -144,7 +144,7 @@ async fn what_is_deleted_while_it_is_asked_is_not_written_on() {
     };
     let (first, mut events) = ask(app.conversations.open_chat().into()).await;
     let question = first.messages[0].message.id;
-    app.conversations.stop(first.messages[1].message.id);
+    app.conversations.stop(first.messages[1].message.id).await.unwrap();
     rest(&mut events).await;
 
     let mut asked = Box::pin(ask(app.conversations.open_chat().into()));
@@ -155,7 +155,7 @@ async fn what_is_deleted_while_it_is_asked_is_not_written_on() {
     app.conversations.store.call(|_| Ok(())).await.unwrap();
     let (refused, (second, mut events)) = tokio::join!(deleted, asked);
     assert_eq!(refused.unwrap_err().code, "still_writing");
-    app.conversations.stop(second.messages[1].message.id);
+    app.conversations.stop(second.messages[1].message.id).await.unwrap();
     rest(&mut events).await;
 
     let mut asked = Box::pin(ask(app.conversations.open_chat().into()));
@@ -316,7 +316,7 @@ async fn a_reply_that_ends_while_its_chat_is_not_open_is_marked_until_it_is() {
         (sent.chat, sent.messages[1].message.id, events)
     };
     let (chat, reply, mut events) = ask(None).await;
-    app.conversations.stop(reply);
+    app.conversations.stop(reply).await.unwrap();
     rest(&mut events).await;
     told(&mut changes).await;
     assert_eq!(told(&mut changes).await.unseen, None, "it was open");
@@ -324,7 +324,7 @@ async fn a_reply_that_ends_while_its_chat_is_not_open_is_marked_until_it_is() {
     let (_, reply, mut events) = ask(Some(chat)).await;
     told(&mut changes).await;
     app.conversations.begin_chat(1);
-    app.conversations.stop(reply);
+    app.conversations.stop(reply).await.unwrap();
     rest(&mut events).await;
     assert_eq!(told(&mut changes).await.unseen, Some(UnseenReply::Written));
     assert_eq!(app.conversations.show_chat(2, chat).await.unwrap().chat.unseen, None);

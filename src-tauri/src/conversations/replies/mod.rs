@@ -1,8 +1,10 @@
 //! Replies in the making, several at a time: each is written by a task of its own.
 
+mod call_reader;
 mod outbox;
 mod pages;
 mod provenance;
+pub(crate) mod rounds;
 mod writer;
 
 use std::collections::HashMap;
@@ -12,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use foretoken_host::{Generation, Model};
 use foretoken_protocol::{
-    ChatId, Message, MessageId, ModelInfo, PartStats, PlainSpeed, ReplyEvent, ReplyStats, RequestId,
+    ChatId, Message, MessageId, MessageStatus, ModelInfo, PartStats, PlainSpeed, ReplyEvent, ReplyStats, RequestId,
     UnseenPictures,
 };
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
@@ -20,7 +22,8 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use crate::conversations::store::ChatStore;
 pub(crate) use pages::Page;
 use pages::Pages;
-use writer::{Attach, Writer};
+use rounds::Rounds;
+use writer::{Attach, Control, Writer};
 
 /// How many ends may wait to be told.
 const ENDS: usize = 16;
@@ -46,6 +49,8 @@ pub(crate) struct EndedReply {
     /// How long it took, with the time it waited.
     pub(crate) took: Duration,
     pub(crate) failed: bool,
+    /// Whether it rests until the person has answered.
+    pub(crate) asks: bool,
 }
 
 impl Default for Replies {
@@ -91,8 +96,19 @@ impl Drop for CountedSummary {
 #[derive(Debug)]
 struct Running {
     chat: ChatId,
-    request: RequestId,
+    /// The request that writes it; `None` while its calls run.
+    request: Option<RequestId>,
+    /// Whether it is to stop.
+    stop: watch::Sender<bool>,
     pages: mpsc::UnboundedSender<Attach>,
+}
+
+impl Running {
+    /// Stops it between its rounds, and returns the request to be cancelled.
+    fn stop(&self) -> Option<RequestId> {
+        self.stop.send_replace(true);
+        self.request
+    }
 }
 
 /// What a model is called.
@@ -121,19 +137,21 @@ pub(crate) struct Dependencies {
     pub(crate) thought: PartStats,
     /// The pictures that it is written without.
     pub(crate) unseen: watch::Receiver<UnseenPictures>,
+    /// Its rounds, where it may use tools.
+    pub(crate) rounds: Option<Arc<dyn Rounds>>,
 }
 
 impl Replies {
     /// Lists a reply as being written and returns the future that writes it, to be spawned. Once the reply is stored,
     /// the future runs `ended`, which is told whether the reply failed. Only after that the reply is off the list and
     /// the page hears of its end, so whoever waits for the end waits for `ended` too. The future returns the message as
-    /// stored.
+    /// stored. Without a `generation` it begins with the calls of its last round.
     pub(crate) fn begin<Ended, Done>(
         self: &Arc<Self>,
         chat: ChatId,
         message: Message,
         page: Page,
-        generation: Generation,
+        generation: Option<Generation>,
         dependencies: Dependencies,
         ended: Ended,
     ) -> impl Future<Output = Written> + Send + 'static + use<Ended, Done>
@@ -143,13 +161,17 @@ impl Replies {
     {
         let id = message.id;
         let (pages, attachments) = mpsc::unbounded_channel();
-        self.lock().insert(id, Running { chat, request: generation.id, pages });
+        let (stop, stopped) = watch::channel(false);
+        let (request, progress) = generation.map(|of| (of.id, of.progress)).unzip();
+        self.lock().insert(id, Running { chat, request, stop, pages });
         self.publish_count();
-        let replies = Arc::clone(self);
+        let (replies, of_rounds) = (Arc::clone(self), Arc::clone(self));
+        let goes_on = Box::new(move |request| of_rounds.goes_on(id, request));
         async move {
             let begun = Instant::now();
-            let writer = Writer { message, pages: Pages::new(page), dependencies };
-            let (mut pages, written) = writer.run(generation.progress, attachments).await;
+            let writer = Writer::new(message, Pages::new(page), dependencies);
+            let control = Control { stop: stopped, goes_on };
+            let (mut pages, written) = writer.run(progress, attachments, control).await;
             let message = &written.message;
             ended(message.error.is_some()).await;
             replies.lock().remove(&id);
@@ -158,6 +180,7 @@ impl Replies {
                 chat,
                 took: begun.elapsed(),
                 failed: message.error.is_some(),
+                asks: matches!(message.status, MessageStatus::Asking | MessageStatus::Paused),
             });
             pages.tell(&ReplyEvent::Ended { message: Box::new(message.clone()) });
             replies.publish_count();
@@ -165,14 +188,28 @@ impl Replies {
         }
     }
 
-    /// The request that writes a reply; `None` if it has ended.
-    pub(crate) fn request(&self, message: MessageId) -> Option<RequestId> {
-        self.lock().get(&message).map(|running| running.request)
+    /// Notes which request writes the next round of a reply; `None` while none does. Returns whether the reply is to
+    /// stop.
+    pub(crate) fn goes_on(&self, message: MessageId, request: Option<RequestId>) -> bool {
+        let mut running = self.lock();
+        let Some(running) = running.get_mut(&message) else { return true };
+        running.request = request;
+        *running.stop.borrow()
     }
 
-    /// The replies that are being written, and the requests that write them.
-    pub(crate) fn running(&self) -> Vec<(MessageId, RequestId)> {
-        self.lock().iter().map(|(&message, running)| (message, running.request)).collect()
+    /// Whether a reply is being written.
+    pub(crate) fn is_written(&self, message: MessageId) -> bool {
+        self.lock().contains_key(&message)
+    }
+
+    /// Stops a reply, and returns the request that is to be cancelled for that.
+    pub(crate) fn stop(&self, message: MessageId) -> Option<RequestId> {
+        self.lock().get(&message).and_then(Running::stop)
+    }
+
+    /// Stops all replies, and returns them with the requests that are to be cancelled for that.
+    pub(crate) fn stop_all(&self) -> Vec<(MessageId, Option<RequestId>)> {
+        self.lock().iter().map(|(&message, running)| (message, running.stop())).collect()
     }
 
     /// The chats in which replies are being written.
@@ -180,9 +217,9 @@ impl Replies {
         self.lock().values().map(|running| running.chat).collect()
     }
 
-    /// The requests that write replies in a chat.
-    pub(crate) fn requests_in(&self, chat: ChatId) -> Vec<RequestId> {
-        self.lock().values().filter(|running| running.chat == chat).map(|running| running.request).collect()
+    /// Stops the replies in a chat, and returns the requests that are to be cancelled for that.
+    pub(crate) fn stop_in(&self, chat: ChatId) -> Vec<RequestId> {
+        self.lock().values().filter(|running| running.chat == chat).filter_map(Running::stop).collect()
     }
 
     /// Whether any reply or summary is being written.
@@ -241,9 +278,9 @@ impl Replies {
     /// Waits until a reply is no longer being written.
     pub(crate) async fn ended(&self, message: MessageId) {
         let mut count = self.watch();
-        // Not in `wait_for`: it asks while it holds what `publish_count` waits for, which holds what `request` waits
+        // Not in `wait_for`: it asks while it holds what `publish_count` waits for, which holds what `is_written` waits
         // for.
-        while self.request(message).is_some() && count.changed().await.is_ok() {}
+        while self.is_written(message) && count.changed().await.is_ok() {}
     }
 
     /// Follows how many replies are being written, an [`EngineLease`], each summary and each request of another program

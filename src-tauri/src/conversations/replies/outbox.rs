@@ -1,11 +1,13 @@
 //! What a page has still to be told about a reply, joined so that one message a frame is enough.
 
-use foretoken_protocol::{LiveStats, Looked, Part, Provenance, ReplyEvent, TokenText};
+use foretoken_protocol::{LiveStats, Looked, Part, Provenance, ReplyEvent};
 
 use super::provenance::Traced;
 
 /// Text in one message with where it came from, in bytes of JSON. Messages above 8 kB take a slower way to the page.
 const TEXT_BUDGET: usize = 7 * 1024;
+/// Bytes of a call's arguments in one message, each of which JSON writes in six at most.
+const CALL_BYTES: usize = 1024;
 
 /// Collects what happens between two frames.
 #[derive(Debug, Default)]
@@ -14,6 +16,10 @@ pub(super) struct Outbox {
     reading: Option<Reading>,
     thinking: Traced,
     answer: Traced,
+    /// The call that is being written, and what is new of it.
+    call: Option<(String, String)>,
+    /// Whether something is new of it.
+    calling: bool,
     live: Option<LiveStats>,
 }
 
@@ -41,13 +47,27 @@ impl Outbox {
         self.reading = Some(reading);
     }
 
-    /// Text was written.
-    pub(super) fn token(&mut self, token: &TokenText) {
-        let part = match token.part {
+    /// Text was written, out of a draft where there is a position.
+    pub(super) fn text(&mut self, part: Part, text: &str, position: Option<u8>) {
+        let traced = match part {
             Part::Thinking => &mut self.thinking,
             Part::Answer => &mut self.answer,
         };
-        part.push(&token.text, token.draft_position);
+        traced.push(text, position);
+    }
+
+    /// A call of a tool has begun. What was before it is told already.
+    pub(super) fn call(&mut self, tool: String) {
+        self.call = Some((tool, String::new()));
+        self.calling = true;
+    }
+
+    /// More of its arguments was written.
+    pub(super) fn arguments(&mut self, text: &str) {
+        if let Some((_, written)) = &mut self.call {
+            written.push_str(text);
+            self.calling = true;
+        }
     }
 
     /// The numbers have changed.
@@ -58,7 +78,7 @@ impl Outbox {
     /// Whether there is nothing to tell.
     pub(super) fn is_empty(&self) -> bool {
         let texts = [&self.thinking, &self.answer];
-        let told = self.waiting.is_none() && self.reading.is_none() && self.live.is_none();
+        let told = self.waiting.is_none() && self.reading.is_none() && self.live.is_none() && !self.calling;
         told && texts.iter().all(|traced| traced.text.is_empty())
     }
 
@@ -77,17 +97,25 @@ impl Outbox {
         let [thinking, answer] = [&mut self.thinking, &mut self.answer].map(|part| part.take(&mut budget));
         let provenance = Provenance { thinking: thinking.runs, answer: answer.runs };
         let (thinking, answer) = (thinking.text, answer.text);
-        (!thinking.is_empty() || !answer.is_empty()).then_some(ReplyEvent::Text {
-            thinking,
-            answer,
-            provenance,
-        })
+        if !thinking.is_empty() || !answer.is_empty() {
+            return Some(ReplyEvent::Text { thinking, answer, provenance });
+        }
+        self.calling().map(|(tool, written)| ReplyEvent::Calling { tool, written })
+    }
+
+    /// What is new of the call that is being written, as much as fits into a message.
+    fn calling(&mut self) -> Option<(String, String)> {
+        let (tool, unsent) = self.call.as_mut().filter(|_| self.calling)?;
+        let end = unsent.floor_char_boundary(CALL_BYTES);
+        let written = unsent.drain(..end).collect();
+        self.calling = !unsent.is_empty();
+        Some((tool.clone(), written))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use foretoken_protocol::DraftRun;
+    use foretoken_protocol::{DraftRun, TokenText};
 
     use super::*;
 
@@ -97,6 +125,12 @@ mod tests {
         acceptance: Some(0.81),
         passes: Vec::new(),
     };
+
+    impl Outbox {
+        fn token(&mut self, TokenText { text, part, draft_position }: &TokenText) {
+            self.text(*part, text, *draft_position);
+        }
+    }
 
     fn reading(done: u32) -> Reading {
         Reading { done, total: 9, cached: 1, looked: None }

@@ -2,18 +2,21 @@
 
 use std::time::Duration;
 
-use foretoken_chats::{ChatsError, Store};
+use foretoken_calls::{Call, Tools};
+use foretoken_chats::{BETWEEN_STEPS, ChatsError, Store};
 use foretoken_host::{Begun, Model, ProgressReceiver, ReplyProgress, closed};
 use foretoken_protocol::{
-    ErrorReport, Event, FinishReason, Message, MessageId, MessageStatus, Part, Provenance, ReplyEvent,
-    ReplyStats,
+    ErrorReport, Event, FinishReason, Message, MessageId, MessageStatus, Part, PartStats, Provenance,
+    ReplyEvent, ReplyStats, ReplyStep, RequestId, TokenText,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::call_reader::{CallReader, Piece};
 use super::outbox::{Outbox, Reading};
 use super::pages::{Page, Pages};
 use super::provenance::Traced;
+use super::rounds::{Next, Settled};
 use super::{Dependencies, Written};
 
 /// The page is told at most once in this time.
@@ -31,9 +34,24 @@ pub(super) struct Attach {
 
 /// A reply that is being written.
 pub(super) struct Writer {
-    pub(super) message: Message,
-    pub(super) pages: Pages,
-    pub(super) dependencies: Dependencies,
+    message: Message,
+    pages: Pages,
+    dependencies: Dependencies,
+    /// What the pages have still to be told.
+    outbox: Outbox,
+    /// What is not stored yet.
+    unsaved: Unsaved,
+    /// Who writes it.
+    model: Option<Model>,
+    /// Whether the next text or thinking is the first of its round, behind that of another one.
+    divided: Divided,
+}
+
+/// What begins with a blank line that the model does not write.
+#[derive(Debug, Clone, Copy, Default)]
+struct Divided {
+    thinking: bool,
+    answer: bool,
 }
 
 /// What was written and is not stored yet.
@@ -65,71 +83,122 @@ struct Ending {
     error: Option<ErrorReport>,
 }
 
+impl Ending {
+    /// It rests, or was stopped between two rounds.
+    fn between(status: MessageStatus) -> Self {
+        Self { status, stats: None, error: None }
+    }
+
+    fn failed(error: ErrorReport) -> Self {
+        let status = MessageStatus::Finished { reason: FinishReason::Error };
+        Self { status, stats: None, error: Some(error) }
+    }
+}
+
+/// What a round has come to.
+enum AfterRound {
+    /// The reply has ended.
+    Ended(Ending),
+    /// Its calls are to be settled.
+    Called,
+}
+
+/// What stops a reply between its rounds, and learns which request writes it.
+pub(super) struct Control {
+    /// Whether it is to stop.
+    pub(super) stop: watch::Receiver<bool>,
+    /// Notes which request writes the reply; `None` while its calls run. Returns whether it is to stop.
+    pub(super) goes_on: Box<dyn Fn(Option<RequestId>) -> bool + Send + Sync>,
+}
+
 impl Writer {
-    /// Writes until the reply ends, and returns the pages that follow it then.
+    pub(super) fn new(message: Message, pages: Pages, dependencies: Dependencies) -> Self {
+        let divided = Divided::of(&message.steps);
+        let (outbox, unsaved) = (Outbox::default(), Unsaved::default());
+        Self { message, pages, dependencies, outbox, unsaved, model: None, divided }
+    }
+
+    /// Writes until the reply ends or rests, and returns the pages that follow it then. Without a `progress` it begins
+    /// with the calls of its last round.
     pub(super) async fn run(
         mut self,
-        mut progress: ProgressReceiver,
+        progress: Option<ProgressReceiver>,
         mut joining: mpsc::UnboundedReceiver<Attach>,
+        control: Control,
     ) -> (Pages, Written) {
-        let mut outbox = Outbox::default();
+        let mut progress = progress;
+        let ending = loop {
+            if let Some(progress) = progress.take()
+                && let AfterRound::Ended(ending) = self.round(progress, &mut joining).await
+            {
+                break ending;
+            }
+            match self.between(&mut joining, &control).await {
+                Ok(next) => progress = Some(next),
+                Err(ending) => break ending,
+            }
+        };
+        // The last words come as all others did: the page shows where they came from.
+        self.tell_all();
+        let message = self.end(ending).await;
+        (self.pages, Written { message, model: self.model })
+    }
+
+    /// Writes one round.
+    async fn round(
+        &mut self,
+        mut progress: ProgressReceiver,
+        joining: &mut mpsc::UnboundedReceiver<Attach>,
+    ) -> AfterRound {
         let mut frame = interval(FRAME);
         frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut save = interval(SAVE_EVERY);
         save.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut unsaved = Unsaved::default();
-        let mut model: Option<Model> = None;
         // Told again to a page that comes later: the number may not change for long.
         let mut waiting = None;
         // How far the prompt is that is being read.
         let mut reading: Option<Reading> = None;
+        let mut reader: Option<CallReader> = None;
         let ending = loop {
             tokio::select! {
                 step = progress.recv() => match step.unwrap_or_else(|| ReplyProgress::Interrupted(closed())) {
                     ReplyProgress::Begun(begun) => {
-                        model = Some(Model::from(&begun.model));
+                        self.model = Some(Model::from(&begun.model));
                         self.begin(*begun).await;
                     }
                     ReplyProgress::Event(Event::Waiting { ahead, .. }) => {
                         (waiting, reading) = (Some(ahead), None);
-                        outbox.waiting(ahead);
+                        self.outbox.waiting(ahead);
                     }
                     ReplyProgress::Event(Event::Reading { done, total, .. }) => {
                         waiting = None;
                         let cached = reading.map_or(done, |before| before.cached);
-                        outbox.reading(*reading.insert(Reading { done, total, cached, looked: None }));
+                        self.outbox.reading(*reading.insert(Reading { done, total, cached, looked: None }));
                     }
                     ReplyProgress::Event(Event::Looking { looked, .. }) => {
                         if let Some(reading) = reading {
-                            outbox.reading(Reading { looked: Some(looked), ..reading });
+                            self.outbox.reading(Reading { looked: Some(looked), ..reading });
                         }
                     }
-                    ReplyProgress::Event(Event::Live { stats, .. }) => outbox.live(stats),
+                    ReplyProgress::Event(Event::Live { stats, .. }) => self.outbox.live(stats),
                     ReplyProgress::Event(Event::Tokens { tokens, .. }) => {
                         reading = None;
-                        for token in &tokens {
-                            outbox.token(token);
-                            let (text, new) = match token.part {
-                                Part::Thinking => (&mut self.message.thinking, &mut unsaved.thinking),
-                                Part::Answer => (&mut self.message.text, &mut unsaved.answer),
-                            };
-                            text.push_str(&token.text);
-                            new.push(&token.text, token.draft_position);
+                        if reader.is_none() {
+                            reader = self.tools().map(|tools| CallReader::new(&tools));
                         }
+                        tokens.iter().for_each(|token| self.token(token, reader.as_mut()));
                     }
                     ReplyProgress::Event(Event::Finished { reason, stats, .. }) => {
-                        let plain = model.as_ref().and_then(|model| (self.dependencies.compare)(model, &stats));
-                        let unseen = *self.dependencies.unseen.borrow();
-                        let mut stats = ReplyStats { plain, unseen, ..*stats };
-                        stats.thinking.seconds += self.dependencies.thought.seconds;
-                        stats.thinking.cut |= self.dependencies.thought.cut;
-                        let status = MessageStatus::Finished { reason };
-                        break Ending { status, stats: Some(stats), error: None };
+                        let stats = self.stats(*stats);
+                        let (rest, calls) = reader.take().map(CallReader::finish).unwrap_or_default();
+                        rest.into_iter().for_each(|piece| self.piece(piece, None));
+                        if calls.is_empty() {
+                            let status = MessageStatus::Finished { reason };
+                            break Ending { status, stats: Some(stats), error: None };
+                        }
+                        return self.called(reason, stats, calls).await;
                     }
-                    ReplyProgress::Event(Event::Failed { error, .. }) => {
-                        let status = MessageStatus::Finished { reason: FinishReason::Error };
-                        break Ending { status, stats: None, error: Some(error) };
-                    }
+                    ReplyProgress::Event(Event::Failed { error, .. }) => break Ending::failed(error),
                     ReplyProgress::Interrupted(error) => {
                         let status = MessageStatus::Interrupted;
                         break Ending { status, stats: None, error: Some(error) };
@@ -137,31 +206,191 @@ impl Writer {
                     // Nothing else is said of a reply.
                     ReplyProgress::Event(_) => {}
                 },
-                Some(Attach { page, answer }) = joining.recv() => {
-                    // The message holds what the outbox does: the pages before are told first.
-                    while let Some(event) = outbox.next() {
-                        self.pages.tell(&event);
-                    }
-                    if let Some(ahead) = waiting {
-                        outbox.waiting(ahead);
-                    }
-                    self.pages.join(page);
-                    let _ = answer.send(self.message.clone());
-                }
-                _ = frame.tick(), if !outbox.is_empty() => {
-                    if let Some(event) = outbox.next() {
+                Some(attach) = joining.recv() => self.attach(attach, waiting),
+                _ = frame.tick(), if !self.outbox.is_empty() => {
+                    if let Some(event) = self.outbox.next() {
                         self.pages.tell(&event);
                     }
                 }
-                _ = save.tick(), if !unsaved.is_empty() => unsaved = self.save(unsaved).await,
+                _ = save.tick(), if !self.unsaved.is_empty() => {
+                    if let Err(error) = self.save().await {
+                        tracing::error!("a reply could not be saved: {error}");
+                    }
+                }
             }
         };
-        // The last words come as all others did: the page shows where they came from.
-        while let Some(event) = outbox.next() {
+        let (rest, _) = reader.map(CallReader::finish).unwrap_or_default();
+        rest.into_iter().for_each(|piece| self.piece(piece, None));
+        AfterRound::Ended(ending)
+    }
+
+    /// The tools that the reply may call, as its prompt has them.
+    fn tools(&self) -> Option<Tools> {
+        self.dependencies.rounds.as_ref().and_then(|rounds| rounds.tools())
+    }
+
+    /// Takes down the calls of a round that has ended. They are looked at further only where the model came to its end.
+    async fn called(&mut self, reason: FinishReason, stats: ReplyStats, calls: Vec<Call>) -> AfterRound {
+        self.tell_all();
+        if let Err(error) = self.save().await {
+            return AfterRound::Ended(Ending::failed(error));
+        }
+        let Some(rounds) = self.dependencies.rounds.clone() else {
+            return AfterRound::Ended(Ending::between(MessageStatus::Finished { reason }));
+        };
+        match rounds.take(reason, stats.clone(), calls).await {
+            Ok(step) => self.step(step),
+            Err(error) => return AfterRound::Ended(Ending::failed(error)),
+        }
+        match reason {
+            FinishReason::Stop => AfterRound::Called,
+            _ => {
+                let status = MessageStatus::Finished { reason };
+                AfterRound::Ended(Ending { status, stats: Some(stats), error: None })
+            }
+        }
+    }
+
+    /// Settles the calls of the last round, and begins the next one unless the reply ends or rests.
+    async fn between(
+        &mut self,
+        joining: &mut mpsc::UnboundedReceiver<Attach>,
+        control: &Control,
+    ) -> Result<ProgressReceiver, Ending> {
+        let Some(rounds) = self.dependencies.rounds.clone() else {
+            return Err(Ending::between(MessageStatus::Interrupted));
+        };
+        (control.goes_on)(None);
+        let (changes, mut changed) = mpsc::unbounded_channel();
+        let mut settling = rounds.settle(control.stop.clone(), changes);
+        let settled = loop {
+            tokio::select! {
+                biased;
+                Some(step) = changed.recv() => self.step(step),
+                Some(attach) = joining.recv() => self.attach(attach, None),
+                settled = &mut settling => break settled,
+            }
+        };
+        drop(settling);
+        while let Ok(step) = changed.try_recv() {
+            self.step(step);
+        }
+        match settled.map_err(Ending::failed)? {
+            Settled::Ask => Err(Ending::between(MessageStatus::Asking)),
+            Settled::Pause => Err(Ending::between(MessageStatus::Paused)),
+            Settled::Stopped => {
+                Err(Ending::between(MessageStatus::Finished { reason: FinishReason::Cancelled }))
+            }
+            Settled::GoOn => {
+                let Next { step, generation, unseen } = rounds.next().await.map_err(Ending::failed)?;
+                self.step(step);
+                self.divided = Divided::of(&self.message.steps);
+                // The time of what was thought before is told with the round in which it was.
+                self.dependencies.thought = PartStats::default();
+                self.dependencies.unseen = unseen;
+                // Whoever stopped it meanwhile did not know of this request.
+                if (control.goes_on)(Some(generation.id)) {
+                    rounds.cancel(generation.id);
+                }
+                Ok(generation.progress)
+            }
+        }
+    }
+
+    /// Puts a round in its place, here and on the pages.
+    fn step(&mut self, step: ReplyStep) {
+        self.tell_all();
+        self.pages.tell(&ReplyEvent::Step { step: Box::new(step.clone()) });
+        match self.message.steps.iter_mut().find(|other| other.ordinal == step.ordinal) {
+            Some(other) => *other = step,
+            None => self.message.steps.push(step),
+        }
+    }
+
+    /// Lets one more page follow, which finds the message as it stands.
+    fn attach(&mut self, Attach { page, answer }: Attach, waiting: Option<u32>) {
+        // The message holds what the outbox does: the pages before are told first.
+        self.tell_all();
+        if let Some(ahead) = waiting {
+            self.outbox.waiting(ahead);
+        }
+        self.pages.join(page);
+        let _ = answer.send(self.message.clone());
+    }
+
+    fn tell_all(&mut self) {
+        while let Some(event) = self.outbox.next() {
             self.pages.tell(&event);
         }
-        let message = self.end(ending, unsaved).await;
-        (self.pages, Written { message, model })
+    }
+
+    fn token(&mut self, token: &TokenText, reader: Option<&mut CallReader>) {
+        match (token.part, reader) {
+            (Part::Answer, Some(reader)) => {
+                reader.push(&token.text).into_iter().for_each(|piece| self.piece(piece, token.draft_position));
+            }
+            (part, _) => self.text(part, &token.text, token.draft_position),
+        }
+    }
+
+    fn piece(&mut self, piece: Piece, position: Option<u8>) {
+        match piece {
+            Piece::Text(text) => self.text(Part::Answer, &text, position),
+            Piece::Call(tool) => {
+                self.tell_all();
+                self.outbox.call(tool);
+            }
+            Piece::Arguments(text) => self.outbox.arguments(&text),
+        }
+    }
+
+    /// Adds text, in front of which stands a blank line where it is the first of its round.
+    fn text(&mut self, part: Part, text: &str, position: Option<u8>) {
+        if text.is_empty() {
+            return;
+        }
+        let divided = match part {
+            Part::Thinking => &mut self.divided.thinking,
+            Part::Answer => &mut self.divided.answer,
+        };
+        if std::mem::take(divided) {
+            self.add(part, BETWEEN_STEPS, None);
+        }
+        self.add(part, text, position);
+        let new = match part {
+            Part::Thinking => &mut self.unsaved.thinking,
+            Part::Answer => &mut self.unsaved.answer,
+        };
+        new.push(text, position);
+        if let Some(step) = self.message.steps.last_mut() {
+            let of_step = match part {
+                Part::Thinking => &mut step.thinking,
+                Part::Answer => &mut step.text,
+            };
+            of_step.push_str(text);
+        }
+    }
+
+    fn add(&mut self, part: Part, text: &str, position: Option<u8>) {
+        self.outbox.text(part, text, position);
+        let whole = match part {
+            Part::Thinking => &mut self.message.thinking,
+            Part::Answer => &mut self.message.text,
+        };
+        whole.push_str(text);
+    }
+
+    /// The numbers of a round, with what only the shell knows.
+    fn stats(&self, stats: ReplyStats) -> ReplyStats {
+        // How many times as fast as plain decoding a reply of several rounds was written, nobody has defined.
+        let is_plain = self.message.steps.is_empty();
+        let plain = self.model.as_ref().filter(|_| is_plain);
+        let plain = plain.and_then(|model| (self.dependencies.compare)(model, &stats));
+        let unseen = *self.dependencies.unseen.borrow();
+        let mut stats = ReplyStats { plain, unseen, ..stats };
+        stats.thinking.seconds += self.dependencies.thought.seconds;
+        stats.thinking.cut |= self.dependencies.thought.cut;
+        stats
     }
 
     /// Notes who writes it, and how: a model that was being loaded when it was asked for may have taken the place of
@@ -184,28 +413,43 @@ impl Writer {
         }
     }
 
-    /// Stores what is new, and returns what is not stored: nothing, or all of it where that failed.
-    async fn save(&self, unsaved: Unsaved) -> Unsaved {
-        let (id, new) = (self.message.id, unsaved.clone());
-        match self.dependencies.chats.call_for(id, move |store| new.append(store, id)).await {
-            Ok(()) => Unsaved::default(),
-            Err(error) => {
-                tracing::error!("a reply could not be saved: {error}");
-                unsaved
-            }
-        }
+    /// Stores what is new. What could not be stored is tried again with what comes.
+    async fn save(&mut self) -> Result<(), ErrorReport> {
+        let (id, new) = (self.message.id, self.unsaved.clone());
+        self.dependencies.chats.call_for(id, move |store| new.append(store, id)).await?;
+        self.unsaved = Unsaved::default();
+        Ok(())
     }
 
     /// Stores the end of the reply. One that cannot be stored says so itself, for as long as the app runs.
-    async fn end(&self, ending: Ending, unsaved: Unsaved) -> Message {
+    async fn end(&mut self, ending: Ending) -> Message {
         let Ending { status, stats, error } = ending;
+        let of_last = || self.message.steps.iter().rev().find_map(|step| step.stats.clone());
+        // The last round ends with the reply, unless it has ended in its calls.
+        let last = self.message.steps.last();
+        let is_round = last.is_some_and(|step| step.status == MessageStatus::Streaming);
+        let stats = stats.or_else(of_last);
         let written = Message { status, stats: stats.clone(), error: error.clone(), ..self.message.clone() };
-        let id = written.id;
+        let (id, unsaved) = (written.id, std::mem::take(&mut self.unsaved));
         let stored = self.dependencies.chats.call_for(id, move |store| {
             unsaved.append(store, id)?;
+            if let (true, MessageStatus::Finished { reason }) = (is_round, status) {
+                store.end_step(id, reason, None, stats.as_ref())?;
+            }
             store.finish_reply(id, status, stats.as_ref(), error.as_ref())
         });
         stored.await.unwrap_or_else(|error| Message { error: Some(error), ..written })
+    }
+}
+
+impl Divided {
+    /// Of a reply whose last round is being written.
+    fn of(steps: &[ReplyStep]) -> Self {
+        let Some((last, before)) = steps.split_last() else { return Self::default() };
+        Self {
+            thinking: last.thinking.is_empty() && before.iter().any(|step| !step.thinking.is_empty()),
+            answer: last.text.is_empty() && before.iter().any(|step| !step.text.is_empty()),
+        }
     }
 }
 
@@ -215,9 +459,8 @@ mod tests {
     use std::time::Instant;
 
     use foretoken_host::progress;
-    use foretoken_protocol::{Looked, PartStats, TokenText, UnseenPictures};
+    use foretoken_protocol::{Looked, UnseenPictures};
     use tempfile::tempdir;
-    use tokio::sync::watch;
     use tokio::time::sleep;
 
     use super::*;
@@ -242,8 +485,13 @@ mod tests {
             compare: Box::new(|_, _| None),
             thought: PartStats::default(),
             unseen: watch::channel(unseen).1,
+            rounds: None,
         };
         (message, dependencies)
+    }
+
+    fn control() -> Control {
+        Control { stop: watch::channel(false).1, goes_on: Box::new(|_| false) }
     }
 
     /// Tokens come faster than the page draws: what comes within a frame is one message.
@@ -256,7 +504,7 @@ mod tests {
         let (_pages, attachments) = mpsc::unbounded_channel();
         let begun = Instant::now();
         let pages = Pages::new(page.into());
-        let writing = tokio::spawn(Writer { message, pages, dependencies }.run(progress, attachments));
+        let writing = tokio::spawn(Writer::new(message, pages, dependencies).run(Some(progress), attachments, control()));
 
         let mut written = String::new();
         for number in 0..300 {
@@ -294,7 +542,7 @@ mod tests {
         let (engine, progress) = progress::channel();
         let (_pages, attachments) = mpsc::unbounded_channel();
         let pages = Pages::new(page.into());
-        let writing = tokio::spawn(Writer { message, pages, dependencies }.run(progress, attachments));
+        let writing = tokio::spawn(Writer::new(message, pages, dependencies).run(Some(progress), attachments, control()));
         let looked = Looked { done: 3, total: 12 };
         engine.send(ReplyProgress::Event(Event::Reading { id: 1, done: 4, total: 90 }));
         engine.send(ReplyProgress::Event(Event::Looking { id: 1, looked }));

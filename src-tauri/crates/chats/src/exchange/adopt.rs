@@ -1,6 +1,6 @@
 //! Keeping a chat of another store, as one that was temporary.
 
-use foretoken_protocol::{ChatId, ChatSummary};
+use foretoken_protocol::{ChatId, ChatSettings, ChatSummary};
 
 use super::record::{ChatRecord, MessageRecord};
 use super::staging::{Staged, Step};
@@ -17,6 +17,7 @@ impl Store {
         if let Some(title) = record.messages.first().map(MessageRecord::title) {
             record.title = title;
         }
+        let chosen = record.settings.tools.clone();
         let (files, messages) = (self.picture_files(), std::mem::take(&mut record.messages));
         let shown = messages.iter().flat_map(|message| &message.pictures).chain(&draft.pictures);
         let hashes = shown.map(|picture| picture.hash.clone()).collect();
@@ -33,6 +34,8 @@ impl Store {
             draft.pictures.iter().try_for_each(|picture| pictures::add(db, picture))?;
             settings::set_draft(db, Some(kept), &draft)?;
             permissions::set_frozen(db, kept, tools.as_deref())?;
+            let settings = settings::chat_settings(db, kept)?;
+            settings::set_chat_settings(db, kept, &ChatSettings { tools: chosen, ..settings })?;
             list::summary(db, kept)
         })
     }

@@ -256,8 +256,8 @@ impl MessageRecord {
     /// All of a message that the page knows.
     fn of(message: Message, numbers: &HashMap<MessageId, u32>) -> Self {
         let status = match message.status {
-            // In a file nobody writes on.
-            MessageStatus::Streaming => MessageStatus::Interrupted,
+            // In a file nobody writes on, and nobody is asked.
+            MessageStatus::Streaming | MessageStatus::Asking => MessageStatus::Interrupted,
             ended => ended,
         };
         Self {
@@ -287,7 +287,7 @@ impl MessageRecord {
         parent: Option<MessageId>,
     ) -> Result<MessageId, Fault> {
         let status = match self.status {
-            MessageStatus::Streaming => MessageStatus::Interrupted,
+            MessageStatus::Streaming | MessageStatus::Asking => MessageStatus::Interrupted,
             ended => ended,
         };
         let values = named_params! {

@@ -64,7 +64,7 @@ pub(super) struct ReadProject {
 
 impl From<ProjectRecord> for ReadProject {
     fn from(ProjectRecord { name, instructions, settings, files }: ProjectRecord) -> Self {
-        let settings = ChatSettings { preset: None, ..settings };
+        let settings = ChatSettings { preset: None, tools: Vec::new(), ..settings };
         let files = files.into_iter().map(|file| (file.clone(), IndexedText::new(file))).collect();
         Self { name, instructions, settings, files }
     }
@@ -122,7 +122,8 @@ impl Staged {
             db.execute("UPDATE chat SET deletion = ?2 WHERE id = ?1", (chat, hidden_by))?;
             self.hidden_by = Some(hidden_by);
         }
-        let settings = ChatSettings { preset: None, ..record.settings.clone() };
+        // Nothing that comes out of a file may use a tool.
+        let settings = ChatSettings { preset: None, tools: Vec::new(), ..record.settings.clone() };
         settings::set_chat_settings(db, chat, &settings)?;
         self.presets.extend(record.settings.preset.map(|preset| (chat, preset)));
         self.projects.extend(record.project.map(|project| (chat, project)));

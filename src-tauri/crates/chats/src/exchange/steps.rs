@@ -91,6 +91,7 @@ impl StepRecord {
             started_at: call.started_at,
             ended_at: call.ended_at,
             state: call.state.clone(),
+            may_leak: false,
             result: call.result.clone(),
             result_for_model: call.result_for_model.clone(),
             left_out: call.left_out,

@@ -6,7 +6,8 @@ mod outcome;
 mod parts;
 
 use std::collections::HashMap;
-use std::future::Future;
+use std::fmt;
+use std::future::{Future, pending};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -38,8 +39,8 @@ use crate::tool::{Definition, Outcome};
 /// How long a notice that a call is cancelled may take.
 const CANCELLING: Duration = Duration::from_secs(1);
 
-/// Where a server is.
-#[derive(Debug, Clone)]
+/// Where a server is. `Debug` shows no value of a variable or of a header.
+#[derive(Clone)]
 pub enum Reach {
     /// A program of this machine, which is started and spoken to by its input and output.
     Program(Launch),
@@ -52,6 +53,21 @@ pub enum Reach {
         /// What sends the requests. It follows no redirect to another origin.
         client: reqwest::Client,
     },
+}
+
+impl fmt::Debug for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Program(launch) => f.debug_tuple("Program").field(launch).finish(),
+            Self::Http { address, headers, client: _ } => {
+                let names: Vec<_> = headers.iter().map(|(name, _)| name).collect();
+                f.debug_struct("Http")
+                    .field("address", address)
+                    .field("headers", &names)
+                    .finish_non_exhaustive()
+            }
+        }
+    }
 }
 
 /// What a server may take.
@@ -116,10 +132,25 @@ impl Connection {
         questions: mpsc::Sender<Asked>,
         errors: Errors,
     ) -> Result<Self, ServerError> {
+        Self::open_until(reach, limits, questions, errors, pending()).await
+    }
+
+    /// The same, unless `stop` ends before it has answered: [`ServerError::Stopped`].
+    pub(crate) async fn open_until(
+        reach: Reach,
+        limits: Limits,
+        questions: mpsc::Sender<Asked>,
+        errors: Errors,
+        stop: impl Future<Output = ()>,
+    ) -> Result<Self, ServerError> {
         let handler = Handler::new(questions);
         let lifecycle = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: None,
+        };
+        let over = async {
+            let silent = ServerError::Silent { within: limits.start };
+            timeout(limits.start, stop).await.map_or(silent, |()| ServerError::Stopped)
         };
         let (process, opened) = match reach {
             Reach::Program(launch) => {
@@ -127,7 +158,7 @@ impl Connection {
                 let transport =
                     AsyncRwTransport::new_client(output, input).with_max_line_length(limits.message);
                 let opening = serve_client_with_lifecycle(handler, transport, lifecycle);
-                (Some(process), timeout(limits.start, opening).await)
+                (Some(process), unless(over, opening).await)
             }
             Reach::Http { address, headers, client } => {
                 let config = StreamableHttpClientTransportConfig::with_uri(address)
@@ -136,12 +167,17 @@ impl Connection {
                     .max_json_response_size(limits.message);
                 let transport = StreamableHttpClientTransport::with_client(client, config);
                 let opening = serve_client_with_lifecycle(handler, transport, lifecycle);
-                (None, timeout(limits.start, opening).await)
+                (None, unless(over, opening).await)
             }
         };
-        let service =
-            opened.map_err(|_| ServerError::Silent { within: limits.start })?.map_err(not_opened)?;
-        Ok(Self { service, process, limits })
+        match (opened, process) {
+            (Ok(service), process) => Ok(Self { service, process, limits }),
+            (Err(error), Some(process)) => {
+                process.killed().await;
+                Err(error)
+            }
+            (Err(error), None) => Err(error),
+        }
     }
 
     /// What the server is called and in which version of the protocol it speaks, in its own words.
@@ -155,6 +191,13 @@ impl Connection {
         self.service.is_closed() || self.service.is_transport_closed()
     }
 
+    /// Kills what runs of the server's program, while others still hold the connection.
+    pub(crate) async fn killed(&self) {
+        if let Some(process) = &self.process {
+            process.killed().await;
+        }
+    }
+
     /// Counts up with each notice that the server has other tools than before.
     pub fn tools_changed(&self) -> tokio::sync::watch::Receiver<u64> {
         self.service.service().tools_changed()
@@ -166,7 +209,7 @@ impl Connection {
     ///
     /// [`ServerError`], also where there are more than the limit.
     pub async fn tools(&self) -> Result<Vec<Definition>, ServerError> {
-        let list = async |cursor| {
+        let list = |cursor| async move {
             let page = self.peer().list_tools(cursor).await?;
             Ok((page.tools, page.next_cursor))
         };
@@ -275,13 +318,15 @@ impl Connection {
     }
 
     /// All entries of a list that comes in pages.
-    async fn all<T>(
+    async fn all<T, Page>(
         &self,
         of: &'static str,
-        page: impl AsyncFn(
-            Option<rmcp::model::PaginatedRequestParams>,
-        ) -> Result<(Vec<T>, Option<String>), ServiceError>,
-    ) -> Result<Vec<T>, ServerError> {
+        // No `AsyncFn`: of what it gives the compiler cannot tell that it may go from thread to thread.
+        page: impl Fn(Option<rmcp::model::PaginatedRequestParams>) -> Page,
+    ) -> Result<Vec<T>, ServerError>
+    where
+        Page: Future<Output = Result<(Vec<T>, Option<String>), ServiceError>>,
+    {
         let most = self.limits.entries;
         let list = async {
             let (mut all, mut cursor) = (Vec::new(), None);
@@ -383,12 +428,28 @@ fn header_map(
     headers.into_iter().map(header).collect()
 }
 
+/// What comes of the opening, unless it is over before.
+async fn unless<T>(
+    over: impl Future<Output = ServerError>,
+    opening: impl Future<Output = Result<T, ClientInitializeError>>,
+) -> Result<T, ServerError> {
+    tokio::select! {
+        biased;
+        error = over => Err(error),
+        opened = opening => opened.map_err(not_opened),
+    }
+}
+
 fn not_opened(error: ClientInitializeError) -> ServerError {
     if error.is_authorization_required() {
         return ServerError::SignInNeeded;
     }
     match error {
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::Cancelled => ServerError::Gone,
+        // A program's pipe: it ended before it read what it was asked.
+        ClientInitializeError::TransportError { error, .. } if error.error.is::<std::io::Error>() => {
+            ServerError::Gone
+        }
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => not_opened(*fallback),
         other => ServerError::NotUnderstood { detail: short(&other.to_string()) },
     }

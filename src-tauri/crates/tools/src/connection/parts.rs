@@ -58,7 +58,7 @@ impl Connection {
         if !self.offers(|capabilities| capabilities.resources.is_some()) {
             return Ok(Vec::new());
         }
-        let list = async |cursor| {
+        let list = |cursor| async move {
             let page = self.peer().list_resources(cursor).await?;
             Ok((page.resources, page.next_cursor))
         };
@@ -96,7 +96,7 @@ impl Connection {
         if !self.offers(|capabilities| capabilities.prompts.is_some()) {
             return Ok(Vec::new());
         }
-        let list = async |cursor| {
+        let list = |cursor| async move {
             let page = self.peer().list_prompts(cursor).await?;
             Ok((page.prompts, page.next_cursor))
         };

@@ -157,7 +157,7 @@ async fn an_engine_that_stands_still_does_not_keep_people_from_asking_elsewhere(
     assert_eq!(interrupted.error.unwrap().code, "engine_hung");
     answering.await.unwrap().unwrap();
     some_text(&mut answer).await;
-    app.conversations.stop(reply);
+    app.conversations.stop(reply).await.unwrap();
     let (_, whole) = rest(&mut answer).await;
     assert!(whole.text.starts_with(&ended.text) && whole.text.len() > ended.text.len());
 }

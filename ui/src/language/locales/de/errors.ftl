@@ -471,6 +471,29 @@ error-api-alias-twice = Der Name steht doppelt in der Liste.
 error-api-alias-of-model = So heißt schon ein Modell.
     .hint = Modelle behalten ihre Namen, und „default“ ist das geladene. Schreibe einen anderen Namen.
 
+## Servers of tools
+
+error-server-off = Dieser Server ist ausgeschaltet.
+    .hint = Schalte ihn in den Einstellungen ein.
+error-server-other = Dieser Server ist nicht mehr der, dessen Werkzeuge dieser Chat hat.
+    .hint = Übernimm seine Werkzeuge in diesem Chat neu oder beginne einen anderen Chat.
+error-server-not-agreed = Dieser Server ist nicht mehr das, dem zugestimmt wurde.
+    .hint = Sieh nach, was er jetzt ausführt, und schalte ihn in den Einstellungen wieder ein.
+error-server-tool-changed = Das Werkzeug ist nicht mehr, was es war, und wurde deshalb nicht aufgerufen.
+    .hint = Sieh nach, was es jetzt von sich sagt, bevor du es wieder erlaubst.
+error-server-too-long = Was diesen Server startet, ist zu lang, um in einem Dialog gezeigt zu werden.
+    .hint = Schreibe die Argumente in eine Datei, die der Server liest, oder in ein Skript.
+error-server-already-there = Dieser Server steht schon in der Liste.
+    .hint = Verwende den vorhandenen.
+error-server-file-other = In dieser Datei bewahrt kein anderes Programm seine Server auf.
+    .hint = Wähle eine der genannten Dateien oder füge den Inhalt deiner Datei ein.
+error-server-file-unreadable = Die Datei lässt sich nicht lesen.
+    .hint = Prüfe, ob du die Datei lesen darfst, oder füge ihren Inhalt ein.
+error-server-folder-not-made = Der Ordner, in dem der Server arbeiten würde, lässt sich nicht anlegen.
+    .hint = Prüfe, ob das Laufwerk Platz hat, oder nenne einen Ordner für den Server.
+error-server-not-kept = Der Server lässt sich nicht speichern.
+    .hint = Nenne einen Ordner, dessen Name nur übliche Zeichen hat.
+
 ## Updates
 
 error-updates-unreachable = Der Server mit neuen Versionen ist nicht erreichbar.
@@ -514,7 +537,7 @@ error-prompts-not-read = Die Datei mit den Prompts lässt sich nicht lesen.
     .hint = Prüfe, ob sie da ist und du sie lesen darfst.
 error-no-prompts = Die Datei enthält keine Prompts.
     .hint = Wähle eine JSON-Datei, die aus Foretokens Prompts exportiert wurde.
-error-keychain-unavailable = Der Schlüsselbund des Systems lässt sich nicht verwenden, daher wird kein Token gespeichert.
+error-keychain-unavailable = Der Schlüsselbund des Systems lässt sich nicht verwenden.
     .hint = { PLATFORM() ->
         [mac] Entsperre den Schlüsselbund „Anmeldung“ in der Schlüsselbundverwaltung und versuche es erneut.
        *[other] Starte einen Secret Service, zum Beispiel GNOME Keyring oder KWallet, und versuche es erneut.

@@ -46,6 +46,7 @@ quit-not = Nicht beenden
 
 told-reply-ended = Die Antwort ist fertig.
 told-reply-stopped = Die Antwort wurde abgebrochen.
+told-reply-asks = Die Antwort wartet auf dich.
 told-benchmark = { $name } ist gemessen
     .message = Unter „Benchmarks“ steht, wie schnell es ist.
 told-probe = { $name } ist gemessen
@@ -81,6 +82,16 @@ dialog-project-files = Dateien zum Projekt hinzufügen
 dialog-project-folder = Ordner für das Projekt wählen
 dialog-save-picture = Bild sichern
 dialog-measure-text = Text für die Messung wählen
+
+tool-server = „{ $name }“ einschalten?
+    .program = Dieses Programm läuft mit allen deinen Rechten auf diesem Rechner, sobald ein Chat es verwendet:
+    .arguments = Argumente:
+    .variables = Umgebungsvariablen:
+    .folder = Ordner:
+    .address = Was Modelle für seine Werkzeuge schreiben, geht an diese Adresse:
+    .headers = Header:
+    .agree = Einschalten
+    .disagree = Ausgeschaltet lassen
 
 chat-temporary = Temporärer Chat
 chat-file = Chat

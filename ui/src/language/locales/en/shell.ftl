@@ -46,6 +46,7 @@ quit-not = Go on
 
 told-reply-ended = The reply is finished.
 told-reply-stopped = The reply has stopped.
+told-reply-asks = The reply waits for your answer.
 told-benchmark = { $name } is measured
     .message = The Benchmarks screen shows how fast it is.
 told-probe = { $name } is measured
@@ -81,6 +82,16 @@ dialog-project-files = Add files to the project
 dialog-project-folder = Choose a folder for the project
 dialog-save-picture = Save picture
 dialog-measure-text = Choose a text to measure on
+
+tool-server = Switch on “{ $name }”?
+    .program = This program will run with all that you may do on this machine, whenever a chat uses it:
+    .arguments = Arguments:
+    .variables = Environment variables:
+    .folder = Folder:
+    .address = What models write for its tools will be sent to this address:
+    .headers = Headers:
+    .agree = Switch on
+    .disagree = Leave off
 
 chat-temporary = Temporary chat
 chat-file = Chat

@@ -471,6 +471,29 @@ error-api-alias-twice = 同じ名前がすでに一覧にあります。
 error-api-alias-of-model = この名前のモデルがすでにあります。
     .hint = モデルの名前は変わらず、「default」は読み込まれているモデルを表します。別の名前を書いてください。
 
+## Servers of tools
+
+error-server-off = このサーバーはオフになっています。
+    .hint = 設定でオンにしてください。
+error-server-other = このサーバーは、このチャットのツールを提供したものと同じではなくなりました。
+    .hint = このチャットでツールを取り込み直すか、別のチャットを始めてください。
+error-server-not-agreed = このサーバーは、同意したときの内容と異なっています。
+    .hint = 現在実行される内容を確認し、設定でもう一度オンにしてください。
+error-server-tool-changed = ツールが以前と異なるため、呼び出されませんでした。
+    .hint = もう一度許可する前に、現在の説明を確認してください。
+error-server-too-long = このサーバーを起動する内容が長すぎて、ダイアログに表示できません。
+    .hint = 引数を、サーバーが読むファイルかスクリプトに書いてください。
+error-server-already-there = このサーバーはすでに一覧にあります。
+    .hint = すでにあるものを使ってください。
+error-server-file-other = このファイルは、ほかのプログラムがサーバーを保存するファイルではありません。
+    .hint = 示されたファイルから選ぶか、ファイルの内容を貼り付けてください。
+error-server-file-unreadable = ファイルを読めません。
+    .hint = ファイルを読む権限があるか確かめるか、内容を貼り付けてください。
+error-server-folder-not-made = サーバーが作業するフォルダーを作れません。
+    .hint = ディスクに空きがあるか確かめるか、サーバーのフォルダーを指定してください。
+error-server-not-kept = サーバーを保存できません。
+    .hint = 名前に一般的な文字だけを使ったフォルダーを指定してください。
+
 ## Updates
 
 error-updates-unreachable = 新しいバージョンのサーバに接続できません。
@@ -514,7 +537,7 @@ error-prompts-not-read = プロンプトのファイルを読み込めません�
     .hint = ファイルがあり、読み込む権限があることを確認してください。
 error-no-prompts = ファイルにプロンプトがありません。
     .hint = Foretoken のプロンプトから書き出した JSON ファイルを選んでください。
-error-keychain-unavailable = システムのキーチェーンを使えないため、トークンは保存されません。
+error-keychain-unavailable = システムのキーチェーンを使えません。
     .hint = { PLATFORM() ->
         [mac] 「キーチェーンアクセス」で「ログイン」キーチェーンのロックを解除し、もう一度試してください。
        *[other] GNOME Keyring や KWallet などの Secret Service を起動し、もう一度試してください。

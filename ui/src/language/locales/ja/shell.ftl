@@ -46,6 +46,7 @@ quit-not = 終了しない
 
 told-reply-ended = 応答が完了しました。
 told-reply-stopped = 応答が停止しました。
+told-reply-asks = 応答があなたの返事を待っています。
 told-benchmark = { $name } を測定しました
     .message = 速さは「ベンチマーク」で確認できます。
 told-probe = { $name } を測定しました
@@ -81,6 +82,16 @@ dialog-project-files = プロジェクトにファイルを追加
 dialog-project-folder = プロジェクトのフォルダを選択
 dialog-save-picture = 画像を保存
 dialog-measure-text = 測定に使うテキストを選択
+
+tool-server = 「{ $name }」をオンにしますか？
+    .program = チャットが使うたびに、このプログラムはこのコンピューターであなたに許されたすべての権限で動作します。
+    .arguments = 引数:
+    .variables = 環境変数:
+    .folder = フォルダー:
+    .address = モデルがツールのために書いた内容は、このアドレスに送られます。
+    .headers = ヘッダー:
+    .agree = オンにする
+    .disagree = オフのまま
 
 chat-temporary = 一時チャット
 chat-file = チャット

@@ -471,6 +471,29 @@ error-api-alias-twice = 该名称在列表中重复。
 error-api-alias-of-model = 已有模型使用此名称。
     .hint = 模型的名称不会改变，“default”代表已加载的模型。请填写其他名称。
 
+## Servers of tools
+
+error-server-off = 此服务器已关闭。
+    .hint = 请在设置中启用它。
+error-server-other = 此服务器已不是此对话所用工具的那个服务器。
+    .hint = 请在此对话中重新获取其工具，或开始另一个对话。
+error-server-not-agreed = 此服务器已与您同意时不同。
+    .hint = 请查看它现在运行的内容，并在设置中重新启用。
+error-server-tool-changed = 该工具已与之前不同，因此没有调用。
+    .hint = 再次允许之前，请查看它现在的说明。
+error-server-too-long = 启动此服务器的内容太长，无法在对话框中显示。
+    .hint = 请把参数写入服务器读取的文件或脚本中。
+error-server-already-there = 此服务器已在列表中。
+    .hint = 请使用已有的那个。
+error-server-file-other = 此文件不是其他程序保存服务器的文件。
+    .hint = 请选择列出的文件之一，或粘贴您文件中的内容。
+error-server-file-unreadable = 无法读取该文件。
+    .hint = 请检查您是否有权读取该文件，或粘贴其内容。
+error-server-folder-not-made = 无法创建服务器的工作文件夹。
+    .hint = 请检查磁盘是否有空间，或为服务器指定一个文件夹。
+error-server-not-kept = 无法保存此服务器。
+    .hint = 请指定名称只含常用字符的文件夹。
+
 ## Updates
 
 error-updates-unreachable = 无法连接提供新版本的服务器。
@@ -514,7 +537,7 @@ error-prompts-not-read = 无法读取提示词文件。
     .hint = 请确认文件存在，且你有权读取。
 error-no-prompts = 该文件中没有提示词。
     .hint = 请选择从 Foretoken 的提示词中导出的 JSON 文件。
-error-keychain-unavailable = 无法使用系统的钥匙串，因此不会保存令牌。
+error-keychain-unavailable = 无法使用系统的钥匙串。
     .hint = { PLATFORM() ->
         [mac] 请在“钥匙串访问”中解锁“登录”钥匙串，然后重试。
        *[other] 请启动 Secret Service（例如 GNOME Keyring 或 KWallet），然后重试。

@@ -46,6 +46,7 @@ quit-not = 不退出
 
 told-reply-ended = 回复已完成。
 told-reply-stopped = 回复已停止。
+told-reply-asks = 回复正在等待你的答复。
 told-benchmark = { $name } 已测量
     .message = “基准测试”页面会显示它的速度。
 told-probe = { $name } 已测量
@@ -81,6 +82,16 @@ dialog-project-files = 将文件添加到项目
 dialog-project-folder = 选择项目的文件夹
 dialog-save-picture = 存储图片
 dialog-measure-text = 选择用于测量的文本
+
+tool-server = 启用“{ $name }”？
+    .program = 每当对话使用它时，此程序将以您在这台电脑上的全部权限运行：
+    .arguments = 参数：
+    .variables = 环境变量：
+    .folder = 文件夹：
+    .address = 模型为其工具所写的内容将发送到此地址：
+    .headers = 请求头：
+    .agree = 启用
+    .disagree = 保持关闭
 
 chat-temporary = 临时对话
 chat-file = 对话

@@ -1,0 +1,134 @@
+//! What the person answers about a call, and what follows.
+
+use std::sync::Arc;
+
+use foretoken_chats::{ChatsError, Consent, Store};
+use foretoken_protocol::{
+    CallAnswer, CallDecision, CallId, CallScope, CallState, ErrorReport, Message, MessageStatus, PermissionId,
+    PermittedTool, PermittedTools, ReplyCall,
+};
+use foretoken_tools::{Offer, OfferedTool};
+use serde_json::{Map, Value};
+
+use super::model_name;
+use crate::conversations::Conversations;
+use crate::conversations::replies::Page;
+
+/// What the model reads of a call that the person did not allow.
+const DENIED: &str = "The user did not allow this call.";
+
+impl Conversations {
+    /// Answers what the person was asked about a call. Once all calls of its round are answered, the reply goes on, and
+    /// what follows is sent to `page`. Returns the reply as it stands.
+    pub(crate) async fn decide(
+        self: &Arc<Self>,
+        id: CallId,
+        answer: CallAnswer,
+        page: impl Into<Page>,
+    ) -> Result<Message, ErrorReport> {
+        let _one_at_a_time = self.asking.lock().await;
+        let (chat, question, reply) = self.reply(id.message).await?;
+        self.check_free(Some(chat))?;
+        let call = self.store.call_for(id.message, move |store| store.call(id)).await?;
+        if call.state != CallState::Asking || reply.status != MessageStatus::Asking {
+            return Err(not_asked());
+        }
+        match answer {
+            CallAnswer::Deny { note } => self.deny(&call, &note).await?,
+            CallAnswer::Allow { scope, arguments } => self.allow(chat, &call, scope, arguments).await?,
+        }
+        let asks = |call: &ReplyCall| call.state == CallState::Asking && call.decision.is_none();
+        let reply = self.store.call_for(id.message, move |store| store.message(id.message)).await?;
+        if reply.steps.iter().flat_map(|step| &step.calls).any(asks) {
+            return Ok(reply);
+        }
+        let sent = self.go_on_with(chat, question, id.message, false, page).await?;
+        sent.messages.into_iter().next().map(|sent| sent.message).ok_or_else(not_asked)
+    }
+
+    async fn deny(&self, call: &ReplyCall, note: &str) -> Result<(), ErrorReport> {
+        let note = note.trim();
+        let told = match note {
+            "" => DENIED.to_owned(),
+            note => format!("{DENIED} They say: {note}"),
+        };
+        let id = call.id;
+        self.store.call_for(id.message, move |store| store.deny_call(id, &told).map(drop)).await
+    }
+
+    async fn allow(
+        &self,
+        chat: u32,
+        call: &ReplyCall,
+        scope: CallScope,
+        arguments: Option<String>,
+    ) -> Result<(), ErrorReport> {
+        let arguments = match arguments {
+            Some(changed) => object(&changed)?,
+            None => call.arguments_written.clone(),
+        };
+        let frozen = self.store.call_for(chat, move |store| store.frozen_tools(chat)).await?;
+        let offer = frozen.and_then(|frozen| Offer::from_json(&frozen)).unwrap_or_default();
+        let tool = offer.find(&model_name(call)).cloned();
+        let permit = tool.and_then(|tool| permitted(&offer, &tool, scope).map(|tools| (tool, tools)));
+        let (decision, everywhere) = match scope {
+            CallScope::Once => (CallDecision::AllowedOnce, false),
+            CallScope::Chat | CallScope::ServerInChat => (CallDecision::AllowedInChat, false),
+            CallScope::Always => (CallDecision::AllowedAlways, true),
+        };
+        let give = move |store: &mut Store| -> Result<Option<PermissionId>, ChatsError> {
+            let Some((tool, tools)) = permit else { return Ok(None) };
+            let server = tool.server.unwrap_or_default();
+            let chat = (!everywhere).then_some(chat);
+            store.permit_tools(&server, &tool.server_fingerprint, &tools, chat).map(Some)
+        };
+        let grant = match everywhere {
+            true => self.store.call(give).await?,
+            false => self.store.call_for(chat, give).await?,
+        };
+        let id = call.id;
+        let decide = move |store: &mut Store| {
+            store.decide_call(id, Consent { decision, grant, arguments: &arguments }).map(drop)
+        };
+        self.store.call_for(id.message, decide).await?;
+        if grant.is_some() {
+            self.toolbox.publish().await;
+        }
+        Ok(())
+    }
+}
+
+/// The tools that a permission is for; `None` where nothing is permitted beyond the call.
+fn permitted(offer: &Offer, tool: &OfferedTool, scope: CallScope) -> Option<PermittedTools> {
+    tool.server.as_ref()?;
+    let of = |tool: &OfferedTool| PermittedTool {
+        tool: tool.definition.name.clone(),
+        fingerprint: tool.fingerprint.clone(),
+    };
+    match scope {
+        CallScope::Once => None,
+        CallScope::Chat | CallScope::Always => Some(PermittedTools::One { tool: of(tool) }),
+        CallScope::ServerInChat => {
+            let of_server = offer.tools.iter().filter(|other| other.server == tool.server);
+            Some(PermittedTools::Every { tools: of_server.map(of).collect() })
+        }
+    }
+}
+
+/// Arguments that the person has changed, as they are sent.
+fn object(json: &str) -> Result<String, ErrorReport> {
+    let read: Result<Map<String, Value>, _> = serde_json::from_str(json);
+    read.map(|object| Value::Object(object).to_string()).map_err(|error| ErrorReport {
+        code: "call_arguments".into(),
+        message: format!("The arguments are no JSON object: {error}."),
+        hint: "Write names and values between braces, as they were.".into(),
+    })
+}
+
+fn not_asked() -> ErrorReport {
+    ErrorReport {
+        code: "call_not_asked".into(),
+        message: "Nobody is asked about this call any more.".into(),
+        hint: "Open the chat again.".into(),
+    }
+}

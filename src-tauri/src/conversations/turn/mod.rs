@@ -1,0 +1,394 @@
+//! A reply that may use tools, between its rounds: its calls are looked at, asked about and run, and the next round
+//! reads what they gave. All that is known of it is in the store, so that a turn goes on from there after whatever
+//! ended it.
+
+mod chat_tools;
+mod deciding;
+mod results;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use foretoken_calls::{Argument, Call, Tools, TypedCall, ValueForm};
+use foretoken_chats::{CallEnd, ChatsError, Consent, NewCall, Store};
+use foretoken_host::Prompt;
+use foretoken_protocol::{
+    CallDecision, CallId, CallState, ChatId, ErrorReport, FinishReason, MessageId, MessageStatus, PermissionId,
+    PermittedTools, ReplyCall, ReplyStats, ReplyStep, RequestId, ToolGrant,
+};
+use foretoken_tools::{Allowed, Known, OfferedTool, ROUNDS, Read, Refusal, Verdict, verdict};
+use futures_util::future::{BoxFuture, join_all};
+use serde_json::{Map, Value};
+use tokio::sync::{mpsc, watch};
+
+use crate::conversations::Conversations;
+use crate::conversations::asking::Answering;
+use crate::conversations::pictures::Conversation;
+use crate::conversations::replies::rounds::{Next, Rounds, Settled};
+pub(super) use chat_tools::ChatTools;
+pub(super) use results::{messages, model_name};
+
+/// Calls that only read run side by side, so many at a time.
+const SIDE_BY_SIDE: usize = 4;
+
+/// The rounds of one reply.
+pub(super) struct Turn {
+    pub(super) conversations: Arc<Conversations>,
+    pub(super) chat: ChatId,
+    pub(super) question: MessageId,
+    pub(super) reply: MessageId,
+    pub(super) answering: Answering,
+    pub(super) tools: Arc<ChatTools>,
+    /// How many rounds the reply had when the person let it go on last.
+    pub(super) since: usize,
+}
+
+/// A call that is to run.
+struct Runs {
+    call: ReplyCall,
+    tool: OfferedTool,
+    /// Why it may, where the store does not have that yet.
+    consent: Option<(CallDecision, Option<PermissionId>)>,
+}
+
+impl Runs {
+    /// Whether others may run beside it.
+    fn only_reads(&self) -> bool {
+        !self.tool.effects.changes && !self.tool.effects.sends_out
+    }
+}
+
+impl Rounds for Turn {
+    fn tools(&self) -> Option<Tools> {
+        self.tools.in_prompt().map(|offer| offer.tools())
+    }
+
+    fn take(
+        &self,
+        reason: FinishReason,
+        stats: ReplyStats,
+        calls: Vec<Call>,
+    ) -> BoxFuture<'_, Result<ReplyStep, ErrorReport>> {
+        let offer = self.tools.in_prompt().unwrap_or_default();
+        let tools = offer.tools();
+        let typed: Vec<TypedCall> = calls.iter().map(|call| TypedCall::new(call, &tools)).collect();
+        let reply = self.reply;
+        let taken = move |store: &mut Store| {
+            if store.message(reply)?.steps.iter().all(|step| step.status != MessageStatus::Streaming) {
+                store.begin_step(reply)?;
+            }
+            let step = store.end_step(reply, reason, None, Some(&stats))?.ordinal;
+            for call in &typed {
+                let (server, tool) = match offer.find(&call.name) {
+                    Some(tool) => (tool.server.as_deref(), tool.definition.name.as_str()),
+                    None => (None, call.name.as_str()),
+                };
+                let arguments = Value::Object(call.arguments.clone()).to_string();
+                let added = store.add_calls(reply, step, &[NewCall { server, tool, arguments: &arguments }])?;
+                let refusal = match () {
+                    () if call.cut || reason != FinishReason::Stop => Some(Refusal::Cut),
+                    () if !call.misfits.is_empty() => Some(Refusal::Misfits(call.misfits.clone())),
+                    () => None,
+                };
+                if let (Some(refusal), [id]) = (refusal, &added[..]) {
+                    let told = refusal.to_string();
+                    store.refuse_call(*id, &told, &told)?;
+                }
+            }
+            brief(store, reply, step)
+        };
+        Box::pin(self.conversations.store.call_for(reply, taken))
+    }
+
+    fn settle(
+        &self,
+        stop: watch::Receiver<bool>,
+        changes: mpsc::UnboundedSender<ReplyStep>,
+    ) -> BoxFuture<'_, Result<Settled, ErrorReport>> {
+        Box::pin(async move {
+            let steps = self.steps().await?;
+            let Some(step) = steps.last() else { return Ok(Settled::GoOn) };
+            let mut runs = Vec::new();
+            for (place, call) in step.calls.iter().enumerate() {
+                if let Some(run) = self.judge(&steps, call, (place, step.calls.len())).await? {
+                    runs.push(run);
+                }
+            }
+            self.tell(step.ordinal, &changes).await?;
+            let is_asked =
+                |call: &ReplyCall| call.state == CallState::Asking && call.decision.is_none();
+            let steps = self.steps().await?;
+            if steps.last().is_some_and(|step| step.calls.iter().any(is_asked)) {
+                return Ok(Settled::Ask);
+            }
+            let mut rest = runs.into_iter().peekable();
+            while let Some(first) = rest.next() {
+                let mut together = vec![first];
+                while together.len() < SIDE_BY_SIDE
+                    && together[0].only_reads()
+                    && let Some(next) = rest.next_if(Runs::only_reads)
+                {
+                    together.push(next);
+                }
+                let all = together.into_iter().map(|runs| self.run(runs, stop.clone(), &changes));
+                join_all(all).await.into_iter().collect::<Result<Vec<()>, _>>()?;
+            }
+            if *stop.borrow() {
+                return Ok(Settled::Stopped);
+            }
+            Ok(if steps.len() - self.since >= ROUNDS as usize { Settled::Pause } else { Settled::GoOn })
+        })
+    }
+
+    fn next(&self) -> BoxFuture<'_, Result<Next, ErrorReport>> {
+        Box::pin(async move {
+            let (chat, question, reply) = (self.chat, self.question, self.reply);
+            let answering = self.answering.clone();
+            let begun = self.conversations.store.call_for(reply, move |store| {
+                let steps = store.steps(reply)?;
+                let ordinal = store.begin_step(reply)?;
+                let conversation =
+                    Conversation::of(store, question, &answering.standing)?.and(messages(&steps));
+                let settings = answering.manner(store, chat)?.settings;
+                Ok((conversation, settings, brief(store, reply, ordinal)?))
+            });
+            let (conversation, settings, step) = begun.await?;
+            let tools = Some(Arc::clone(&self.tools));
+            let (input, unseen) = self.conversations.input(conversation, None, tools);
+            let remember = self.conversations.remembered(chat);
+            let generation =
+                self.conversations.engine.generate(Prompt { remember, ..Prompt::new(input, settings) });
+            Ok(Next { step, generation, unseen })
+        })
+    }
+
+    fn cancel(&self, request: RequestId) {
+        self.conversations.engine.cancel(request);
+    }
+}
+
+impl Turn {
+    async fn steps(&self) -> Result<Vec<ReplyStep>, ErrorReport> {
+        let reply = self.reply;
+        self.conversations.store.call_for(reply, move |store| store.steps(reply)).await
+    }
+
+    /// Tells how a step stands.
+    async fn tell(
+        &self,
+        step: u32,
+        changes: &mpsc::UnboundedSender<ReplyStep>,
+    ) -> Result<(), ErrorReport> {
+        let reply = self.reply;
+        let step = self.conversations.store.call_for(reply, move |store| brief(store, reply, step)).await?;
+        // Whoever hears of it may have ended.
+        let _ = changes.send(step);
+        Ok(())
+    }
+
+    /// Decides about a call of the last step, unless that is done: refuses it, asks the person, or returns it to be
+    /// run.
+    async fn judge(
+        &self,
+        steps: &[ReplyStep],
+        call: &ReplyCall,
+        place: (usize, usize),
+    ) -> Result<Option<Runs>, ErrorReport> {
+        let decided = call.state == CallState::Asking && call.decision.is_some();
+        if call.state != CallState::Checking && !decided {
+            return Ok(None);
+        }
+        let offer = self.tools.offer().await;
+        let name = model_name(call);
+        let tool = offer.find(&name).cloned();
+        let id = call.id;
+        if let (true, Some(tool)) = (decided, &tool) {
+            return Ok(Some(Runs { call: call.clone(), tool: tool.clone(), consent: None }));
+        }
+        let grant = match &tool {
+            Some(tool) => self.grant(tool).await?,
+            None => None,
+        };
+        let known = tool.as_ref().map(|tool| Known {
+            effects: tool.effects,
+            claims: tool.definition.claims,
+            allowed: grant.map_or(Allowed::Nothing, |(_, allowed)| allowed),
+        });
+        let typed = typed(call, &name, &offer.tools());
+        let before = made(steps, id);
+        let before = before.iter().map(|(tool, arguments)| (tool.as_str(), arguments));
+        let read = read_before(steps, call, &self.earlier().await?, &offer);
+        match verdict(&typed, place, before, known, read) {
+            Verdict::Refuse(refusal) => {
+                let told = refusal.to_string();
+                let refused = move |store: &mut Store| store.refuse_call(id, &told, &told);
+                self.conversations.store.call_for(id.message, refused).await?;
+                Ok(None)
+            }
+            Verdict::Ask { may_leak } => {
+                let asked = move |store: &mut Store| store.ask_call(id, may_leak);
+                self.conversations.store.call_for(id.message, asked).await?;
+                Ok(None)
+            }
+            Verdict::Run => {
+                let consent = match grant {
+                    Some((ToolGrant { permission, decision }, _)) => (decision, Some(permission)),
+                    None => (CallDecision::BuiltIn, None),
+                };
+                Ok(tool.map(|tool| Runs { call: call.clone(), tool, consent: Some(consent) }))
+            }
+        }
+    }
+
+    /// What the person has allowed of a tool as it is offered, in this chat or everywhere.
+    async fn grant(&self, tool: &OfferedTool) -> Result<Option<(ToolGrant, Allowed)>, ErrorReport> {
+        let Some(server) = tool.server.clone() else { return Ok(None) };
+        // What was allowed of tools that are others now is gone after this.
+        let now = self.conversations.toolbox.server_fingerprint(&server).await;
+        if now.as_ref() != Some(&tool.server_fingerprint) {
+            return Ok(None);
+        }
+        let chat = self.chat;
+        let (tool_name, fingerprint) = (tool.definition.name.clone(), tool.fingerprint.clone());
+        let server_fingerprint = tool.server_fingerprint.clone();
+        let find = move |store: &mut Store| {
+            let grant = store.allowed(chat, &server, &server_fingerprint, &tool_name, &fingerprint)?;
+            let Some(grant) = grant else { return Ok(None) };
+            let every = store.tool_permissions()?.into_iter().any(|permission| {
+                permission.id == grant.permission && matches!(permission.tools, PermittedTools::Every { .. })
+            });
+            Ok(Some((grant, if every { Allowed::Server } else { Allowed::Tool })))
+        };
+        // What holds everywhere is not where a temporary chat is.
+        match self.conversations.store.call_for(chat, find.clone()).await? {
+            Some(grant) => Ok(Some(grant)),
+            None => self.conversations.store.call(find).await,
+        }
+    }
+
+    /// The rounds of earlier replies of the chat.
+    async fn earlier(&self) -> Result<Vec<ReplyStep>, ErrorReport> {
+        let question = self.question;
+        let earlier = move |store: &mut Store| {
+            let path = store.path_to(question)?;
+            Ok(path.into_iter().flat_map(|message| message.steps).collect())
+        };
+        self.conversations.store.call_for(question, earlier).await
+    }
+
+    /// Runs a call, or notes that the person has stopped the reply before. It is in the store that it runs before it
+    /// does, and what came of it before anything else is done.
+    async fn run(
+        &self,
+        Runs { call, tool, consent }: Runs,
+        stop: watch::Receiver<bool>,
+        changes: &mpsc::UnboundedSender<ReplyStep>,
+    ) -> Result<(), ErrorReport> {
+        let id = call.id;
+        if *stop.borrow() {
+            let stopped = move |store: &mut Store| leave(store, &call);
+            self.conversations.store.call_for(id.message, stopped).await?;
+            return self.tell(id.step, changes).await;
+        }
+        let written = call.arguments_written.clone();
+        let started = move |store: &mut Store| {
+            let consent =
+                consent.map(|(decision, grant)| Consent { decision, grant, arguments: &written });
+            store.start_call(id, consent)
+        };
+        let started = self.conversations.store.call_for(id.message, started).await?;
+        self.tell(id.step, changes).await?;
+        let sent = started.arguments_sent.unwrap_or_default();
+        let changed = (sent != started.arguments_written).then(|| sent.clone());
+        let stopping = {
+            let mut stop = stop.clone();
+            async move {
+                if stop.wait_for(|stop| *stop).await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            }
+        };
+        let outcome = self.conversations.toolbox.call(&tool, object(&sent), stopping).await;
+        let end = results::of(outcome, changed.as_deref(), self.room());
+        let ended = move |store: &mut Store| {
+            let results::CallResult { state, result, for_model, left_out } = &end;
+            let end = CallEnd {
+                state,
+                result: result.as_deref(),
+                for_model: Some(for_model),
+                left_out: *left_out,
+            };
+            store.end_call(id, end)
+        };
+        self.conversations.store.call_for(id.message, ended).await?;
+        self.tell(id.step, changes).await
+    }
+
+    /// The tokens that a result may take.
+    fn room(&self) -> usize {
+        results::room(&self.conversations.engine.state())
+    }
+}
+
+/// A step of a reply as the page has it.
+fn brief(store: &Store, reply: MessageId, step: u32) -> Result<ReplyStep, ChatsError> {
+    let found = store.message(reply)?.steps.into_iter().find(|other| other.ordinal == step);
+    found.ok_or(ChatsError::NoStep { message: reply })
+}
+
+/// Ends a call that nothing has run, because the person wants no more of the reply.
+pub(super) fn leave(store: &mut Store, call: &ReplyCall) -> Result<(), ChatsError> {
+    match call.state {
+        CallState::Checking => {
+            store.refuse_call(call.id, results::NOT_BEGUN, results::NOT_BEGUN).map(drop)
+        }
+        CallState::Asking => store.withdraw_call(call.id, Some(results::NOT_BEGUN)).map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// A call as its tool's schema reads it, which it did before if nothing was changed in it.
+fn typed(call: &ReplyCall, name: &str, tools: &Tools) -> TypedCall {
+    let argument = |(name, value): (String, Value)| match value {
+        Value::String(text) => Argument { name, value: text, form: ValueForm::Quoted },
+        other => Argument { name, value: other.to_string(), form: ValueForm::Json },
+    };
+    let arguments = object(&call.arguments_written).into_iter().map(argument).collect();
+    let call = Call { name: name.to_owned(), arguments, ..Call::default() };
+    TypedCall::new(&call, tools)
+}
+
+/// An object out of JSON that the store has.
+fn object(json: &str) -> Map<String, Value> {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// The calls of a reply that stand before one.
+fn made(steps: &[ReplyStep], before: CallId) -> Vec<(String, Map<String, Value>)> {
+    steps
+        .iter()
+        .flat_map(|step| &step.calls)
+        .take_while(|call| call.id != before)
+        .map(|call| (model_name(call), object(&call.arguments_written)))
+        .collect()
+}
+
+/// What the chat has read by calls to others than the server of this one: what a server has told by itself it knows.
+fn read_before(
+    steps: &[ReplyStep],
+    call: &ReplyCall,
+    earlier: &[ReplyStep],
+    offer: &foretoken_tools::Offer,
+) -> Read {
+    let answered = |other: &&ReplyCall| {
+        matches!(other.state, CallState::Done | CallState::Failed) && other.server != call.server
+    };
+    let calls = earlier.iter().chain(steps).flat_map(|step| &step.calls).filter(answered);
+    calls.fold(Read::default(), |read, other| {
+        let known = offer.find(&model_name(other)).map(|tool| tool.effects);
+        // Of a tool that is no longer offered all is assumed, unless it is the app's own.
+        let own = other.server.is_none().then_some(foretoken_tools::Effects::NONE);
+        read.and(known.or(own).unwrap_or(foretoken_tools::Effects::ALL))
+    })
+}

@@ -1,0 +1,217 @@
+//! The tools that models may use: the app's own, and those of servers that the person has configured.
+
+mod consent;
+mod entry;
+mod error;
+mod import;
+mod secrets;
+mod servers;
+mod shown;
+mod surroundings;
+#[cfg(test)]
+mod tests;
+mod using;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use foretoken_chats::{ChatsError, FIRST_TEMPORARY, Store};
+use foretoken_protocol::{ErrorReport, PermissionId, PermittedTools, ToolPermission};
+use foretoken_tools::{Limits, Servers, visible};
+use futures_util::FutureExt;
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, mpsc};
+use tokio::time::{sleep, timeout};
+
+use self::secrets::Secrets;
+use self::surroundings::Surroundings;
+use crate::conversations::store::ChatStore;
+use crate::events::AppEvents;
+use crate::keychain::{SecretStore, TOOL_SERVERS};
+use crate::settings::AppSettings;
+
+pub(crate) use self::error::ToolboxError;
+
+/// The page hears of changes this often at most.
+const TOLD: Duration = Duration::from_millis(250);
+/// How long servers may take to end with the app: one that does not heed the end of its input is told, and killed.
+const CLOSING: Duration = Duration::from_secs(10);
+/// How long they wait before that for who is changing the list, whom a keychain may keep waiting.
+const CHANGING: Duration = Duration::from_millis(200);
+
+/// The fingerprints of a server's tools by name, as they were seen last.
+type Seen = BTreeMap<String, String>;
+
+/// The tools, their servers and what the person has allowed.
+pub(crate) struct Toolbox {
+    store: ChatStore,
+    settings: Arc<AppSettings>,
+    events: Arc<AppEvents>,
+    /// Has a folder for each server that names none.
+    folder: PathBuf,
+    surroundings: Surroundings,
+    secrets: Arc<Secrets>,
+    servers: Servers,
+    /// How often the list of servers has been changed; held while it is, and while a server that was looked up in it
+    /// begins to be used, so that nothing is used that is switched off.
+    changing: AsyncMutex<u64>,
+    /// Whether the app ends, and no server is used any more.
+    closed: AtomicBool,
+    /// Held while a dialog is with the person.
+    asking: AsyncMutex<()>,
+    /// By the slug of their server, since the app was started.
+    seen: Mutex<BTreeMap<String, Seen>>,
+}
+
+impl Toolbox {
+    /// Tools whose servers and permissions are in `store`; servers without a folder of their own get one in `folder`.
+    pub(crate) fn new(
+        store: ChatStore,
+        settings: Arc<AppSettings>,
+        events: Arc<AppEvents>,
+        folder: PathBuf,
+    ) -> Self {
+        let surroundings = Surroundings::of_this_person();
+        Self::within(store, settings, events, folder, surroundings, Box::new(TOOL_SERVERS))
+    }
+
+    /// The same with these surroundings and this keychain.
+    fn within(
+        store: ChatStore,
+        settings: Arc<AppSettings>,
+        events: Arc<AppEvents>,
+        folder: PathBuf,
+        surroundings: Surroundings,
+        keychain: Box<dyn SecretStore>,
+    ) -> Self {
+        // Nobody is there whom a server could ask, so that it is told no.
+        let (questions, _) = mpsc::channel(1);
+        Self {
+            store,
+            settings,
+            events,
+            folder,
+            surroundings,
+            secrets: Arc::new(Secrets::new(keychain)),
+            servers: Servers::new(Limits::default(), questions),
+            changing: AsyncMutex::default(),
+            closed: AtomicBool::new(false),
+            asking: AsyncMutex::default(),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// The end of what a server's program has written to its standard error, with what nobody would see made visible.
+    pub(crate) fn errors(&self, slug: &str) -> String {
+        visible(&self.servers.errors(slug)).0
+    }
+
+    /// Takes back a permission.
+    pub(crate) async fn revoke(&self, permission: PermissionId) -> Result<(), ErrorReport> {
+        let revoked = self.store.call(move |store| store.revoke(permission)).await;
+        self.publish().await;
+        revoked
+    }
+
+    /// Ends all calls that run, stops all servers and takes back all permissions.
+    pub(crate) async fn stop_all(&self) -> Result<(), ErrorReport> {
+        let mut changing = self.changing().await;
+        let stopping = begun(self.servers.stop_all());
+        let revoked = self.store.call(|store| store.revoke_all()).await;
+        self.of_temporary_chats(|store| store.revoke_all()).await;
+        // What was looked up before is looked up again.
+        *changing += 1;
+        drop(changing);
+        stopping.await;
+        self.publish().await;
+        revoked
+    }
+
+    /// Follows how servers are, tells the page, and stops those that nobody uses, for as long as the app runs.
+    pub(crate) async fn follow(&self) {
+        let telling = async {
+            let mut states = self.servers.watch();
+            // Where programs are is known a while after the start only, as far as somebody needs to know.
+            if self.taken().await.is_ok_and(|taken| !taken.is_empty()) {
+                self.surroundings.path().await;
+                self.publish().await;
+            }
+            while states.changed().await.is_ok() {
+                sleep(TOLD).await;
+                states.mark_unchanged();
+                self.publish().await;
+            }
+        };
+        tokio::join!(telling, self.servers.clone().look_after());
+    }
+
+    /// Stops all servers for good, as far as they end in time.
+    pub(crate) async fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        let changing = timeout(CHANGING, self.changing()).await;
+        let stopping = begun(self.servers.stop_all());
+        drop(changing);
+        if timeout(CLOSING, stopping).await.is_err() {
+            tracing::error!("a server of tools has not ended");
+        }
+    }
+
+    /// Does something with what was allowed in temporary chats, if there are any.
+    async fn of_temporary_chats(
+        &self,
+        job: impl FnOnce(&mut Store) -> Result<(), ChatsError> + Send + 'static,
+    ) {
+        if let Err(error) = self.store.call_for(FIRST_TEMPORARY, job).await {
+            // Mostly that there are none.
+            tracing::debug!("{error}");
+        }
+    }
+
+    /// Takes back what was allowed in temporary chats of tools of a server; of all of them without names.
+    async fn revoke_temporary(&self, slug: &str, tools: Option<BTreeSet<String>>) {
+        let slug = slug.to_owned();
+        let is_of = move |permission: &ToolPermission| {
+            let permitted = match &permission.tools {
+                PermittedTools::One { tool } => std::slice::from_ref(tool),
+                PermittedTools::Every { tools } => tools,
+            };
+            let names = tools.as_ref();
+            permission.server == slug
+                && names.is_none_or(|names| permitted.iter().any(|one| names.contains(&one.tool)))
+        };
+        self.of_temporary_chats(move |store| {
+            let given = store.tool_permissions()?;
+            given.iter().filter(|one| is_of(one)).try_for_each(|one| store.revoke(one.id))
+        })
+        .await;
+    }
+
+    async fn changing(&self) -> AsyncMutexGuard<'_, u64> {
+        self.changing.lock().await
+    }
+
+    /// Forgets what tools a server has.
+    fn forget(&self, slug: &str) {
+        self.seen().remove(slug);
+    }
+
+    fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Seen>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Work that has begun when this returns, and goes on when it is waited for. What is only to begin under a lock does
+/// not hold it to its end.
+fn begun<'a, T: Send + 'a>(work: impl Future<Output = T> + Send + 'a) -> Begun<'a, T> {
+    let mut work = Box::pin(work);
+    match work.as_mut().now_or_never() {
+        Some(done) => Box::pin(std::future::ready(done)),
+        None => work,
+    }
+}
+
+type Begun<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

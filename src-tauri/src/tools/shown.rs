@@ -1,0 +1,103 @@
+//! What the page shows of tools, servers and permissions.
+
+use foretoken_protocol::{
+    AppEvent, ErrorReport, ServerInfo, ServerStatus, ToolClaims, ToolInfo, ToolPin, ToolsState,
+};
+use foretoken_tools::built_in::BuiltIn;
+use foretoken_tools::configuration::Transport;
+use foretoken_tools::environment::resolve;
+use foretoken_tools::{Definition, ServerState, visible};
+
+use super::Toolbox;
+use super::entry::{self, Listed};
+use crate::blocking::blocking;
+
+impl Toolbox {
+    /// Tools, servers and permissions as they are now. What cannot be read is left out.
+    pub(crate) async fn state(&self) -> ToolsState {
+        let built_in = BuiltIn::all().iter().map(|tool| info(tool.definition())).collect();
+        match self.stored().await {
+            Ok(state) => ToolsState { built_in, ..state },
+            Err(error) => {
+                tracing::warn!("the servers of tools are not known: {error}");
+                ToolsState { built_in, ..ToolsState::default() }
+            }
+        }
+    }
+
+    /// Tells the page.
+    pub(crate) async fn publish(&self) {
+        self.events.publish(&AppEvent::Tools { tools: self.state().await });
+    }
+
+    async fn stored(&self) -> Result<ToolsState, ErrorReport> {
+        let (listed, permissions) = self
+            .store
+            .call(|store| {
+                let listed = entry::all(store)?.into_iter();
+                let pinned = listed.map(|server| Ok((store.tool_pins(&server.entry.slug)?, server)));
+                Ok((pinned.collect::<Result<Vec<_>, _>>()?, store.tool_permissions()?))
+            })
+            .await?;
+        let path = self.surroundings.known_path();
+        let with_programs = move || {
+            let located = listed.into_iter().map(|(pins, server)| {
+                let program = match &server.entry.transport {
+                    Transport::Program { command, folder, .. } => {
+                        resolve(command, &path, folder.as_deref()).ok()
+                    }
+                    Transport::Http { .. } => None,
+                };
+                (pins, server, program.map(|program| program.to_string_lossy().into_owned()))
+            });
+            located.collect::<Vec<_>>()
+        };
+        let located = blocking(with_programs).await;
+        let servers = located.into_iter().map(|(pins, server, program)| self.server(pins, server, program));
+        let mut servers: Vec<_> = servers.collect();
+        servers.sort_by_cached_key(|server| (server.name.to_lowercase(), server.slug.clone()));
+        Ok(ToolsState { built_in: Vec::new(), servers, permissions })
+    }
+
+    fn server(&self, pins: Vec<ToolPin>, server: Listed, program: Option<String>) -> ServerInfo {
+        let slug = &server.entry.slug;
+        let status = match self.servers.watch().borrow().get(slug) {
+            Some(ServerState::Starting) => ServerStatus::Starting,
+            Some(ServerState::Running { .. }) => ServerStatus::Running,
+            Some(ServerState::Failed { error }) => ServerStatus::Failed { error: error.clone() },
+            Some(ServerState::Stopped) | None => ServerStatus::Stopped,
+        };
+        let seen = self.seen().get(slug).cloned();
+        // Of a server that has not run since the start all is shown that it ever had.
+        let is_there = |pin: &ToolPin| seen.as_ref().is_none_or(|seen| seen.contains_key(&pin.tool));
+        let definitions = pins.into_iter().filter(is_there);
+        let tools =
+            definitions.filter_map(|pin| serde_json::from_str(&pin.definition).ok()).map(info).collect();
+        ServerInfo {
+            slug: slug.clone(),
+            transport: entry::for_page(&server.entry.transport),
+            program: program.map(|program| visible(&program).0),
+            enabled: server.is_on(),
+            status,
+            tools,
+            name: server.entry.name,
+        }
+    }
+}
+
+/// A tool for people, with what nobody would see made visible.
+fn info(definition: Definition) -> ToolInfo {
+    let shown = |text: &str| visible(text).0;
+    let claims = definition.claims;
+    ToolInfo {
+        name: shown(&definition.name),
+        title: definition.title.as_deref().map(shown),
+        description: shown(&definition.description),
+        claims: ToolClaims {
+            reads_only: claims.reads_only,
+            destroys: claims.destroys,
+            repeatable: claims.repeatable,
+            reaches_out: claims.reaches_out,
+        },
+    }
+}

@@ -1,0 +1,119 @@
+import type { ServerInfo, ToolClaims, ToolInfo, ToolsState } from "../../src/bridge/bindings";
+import { ago, DAY } from "../clock";
+
+const SAYS_NOTHING: ToolClaims = { reads_only: null, destroys: null, repeatable: null, reaches_out: null };
+
+const tool = (name: string, description: string, claims: Partial<ToolClaims> = {}): ToolInfo => ({
+  name,
+  title: null,
+  description,
+  claims: { ...SAYS_NOTHING, ...claims },
+});
+
+const NOTES: ServerInfo = {
+  slug: "notes",
+  name: "Notes",
+  transport: {
+    kind: "program",
+    command: "npx",
+    arguments: ["-y", "@modelcontextprotocol/server-filesystem@2026.8.31", "/Users/anna/Notes"],
+    environment: [],
+    folder: null,
+  },
+  program: "/opt/homebrew/bin/npx",
+  enabled: true,
+  status: { state: "running" },
+  tools: [
+    tool("read_text_file", "Reads a file and returns all of its text.", { reads_only: true }),
+    tool("write_file", "Makes a file, or replaces one with new text.", { destroys: true }),
+    tool("create_directory", "Makes a folder, and those above it that are not there.", {
+      reads_only: false,
+      destroys: false,
+    }),
+    tool("search_files", "Looks for files whose names fit a pattern."),
+  ],
+};
+
+const ISSUES: ServerInfo = {
+  slug: "issues",
+  name: "Issues",
+  transport: { kind: "http", address: "https://mcp.example.org/issues", headers: ["Authorization"] },
+  program: null,
+  enabled: true,
+  status: { state: "stopped" },
+  tools: [tool("list_issues", "Lists open issues.", { reads_only: true, reaches_out: true })],
+};
+
+const WEATHER: ServerInfo = {
+  slug: "weather",
+  name: "Weather",
+  transport: {
+    kind: "program",
+    command: "uvx",
+    arguments: ["mcp-weather"],
+    environment: ["WEATHER_KEY"],
+    folder: "/Users/anna/Weather",
+  },
+  program: null,
+  enabled: false,
+  status: { state: "stopped" },
+  tools: [],
+};
+
+/** Servers in the states in which they usually are. */
+export const TOOLS: ToolsState = {
+  built_in: [
+    tool("calculator", "Works out sums.", { reads_only: true }),
+    tool("current_date", "Tells the date.", { reads_only: true }),
+  ],
+  servers: [ISSUES, NOTES, WEATHER],
+  permissions: [
+    {
+      id: 1,
+      server: "notes",
+      server_fingerprint: "c1",
+      tools: { kind: "one", tool: { tool: "read_text_file", fingerprint: "f1" } },
+      chat: null,
+      chat_title: null,
+      given_at: ago(12 * DAY),
+    },
+    {
+      id: 2,
+      server: "issues",
+      server_fingerprint: "c2",
+      tools: { kind: "every", tools: [{ tool: "list_issues", fingerprint: "f2" }] },
+      chat: 3,
+      chat_title: "Why the borrow checker is right",
+      given_at: ago(DAY),
+    },
+  ],
+};
+
+/** One of them does not start. */
+export const TOOLS_FAILED: ToolsState = {
+  ...TOOLS,
+  servers: [
+    ISSUES,
+    NOTES,
+    {
+      ...WEATHER,
+      enabled: true,
+      program: "/Users/anna/.local/bin/uvx",
+      status: {
+        state: "failed",
+        error: {
+          code: "server_gone",
+          message: "The server is gone.",
+          hint: "Look at the last lines that it wrote, and try its command in a terminal.",
+        },
+      },
+    },
+  ],
+};
+
+/** What its program has written. */
+export const LAST_LINES = `Installed 31 packages in 214ms
+Traceback (most recent call last):
+  File "/Users/anna/.cache/uv/mcp-weather/server.py", line 12, in <module>
+    key = os.environ["WEATHER_KEY"]
+KeyError: 'WEATHER_KEY'`;

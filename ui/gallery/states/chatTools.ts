@@ -1,0 +1,53 @@
+import type { ReplyCall } from "../../src/bridge/bindings";
+import { ASKING_CHAT, DONE_CHAT, detailsOf, FAILED_CHAT, PAUSED_CHAT } from "../data/calls";
+import { TOOLS } from "../data/toolServers";
+import { click } from "../page";
+import type { State } from "../state";
+
+const answers = { callDetails: (id: ReplyCall["id"]) => detailsOf(id) };
+
+/** Chats whose replies use tools. */
+export const CHAT_TOOLS: State[] = [
+  {
+    name: "chat-tools-done",
+    snapshot: { open: DONE_CHAT, tools: TOOLS },
+    answers,
+    act: async () => {
+      await click("call-toggle", "read_text_file");
+      await click("reply-footer");
+      await click("rounds-fold");
+    },
+  },
+  {
+    name: "chat-tools-asking",
+    snapshot: { open: ASKING_CHAT, tools: TOOLS },
+    answers,
+  },
+  {
+    name: "chat-tools-asking-edited",
+    snapshot: { open: ASKING_CHAT, tools: TOOLS },
+    answers,
+    act: async () => {
+      await click("edit-arguments");
+      await click("deny-why");
+    },
+  },
+  {
+    name: "chat-tools-popover",
+    snapshot: { open: DONE_CHAT, tools: TOOLS },
+    act: async () => {
+      await click("tools-control");
+      await click("tool-source-calculator");
+    },
+  },
+  {
+    name: "chat-tools-failed",
+    snapshot: { open: FAILED_CHAT, tools: TOOLS },
+    answers,
+  },
+  {
+    name: "chat-tools-paused",
+    snapshot: { open: PAUSED_CHAT, tools: TOOLS },
+    answers,
+  },
+];

@@ -13,9 +13,9 @@ use tauri::async_runtime::spawn;
 use tauri::{AppHandle, Manager};
 
 use crate::benchmarks::History;
+use crate::chat_store::ChatStore;
 use crate::comparison::Comparisons;
 use crate::conversations::replies::Replies;
-use crate::conversations::store::ChatStore;
 use crate::conversations::{Caches, Conversations, TemporaryFiles};
 use crate::events::AppEvents;
 use crate::handed::Handed;

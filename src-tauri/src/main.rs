@@ -9,6 +9,7 @@ mod benchmarks;
 #[cfg(test)]
 mod bindings;
 mod blocking;
+mod chat_store;
 mod chat_windows;
 mod clipboard;
 mod clock;

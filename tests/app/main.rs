@@ -45,5 +45,6 @@ mod stopping;
 mod streaming;
 mod summary;
 mod support;
+mod tools;
 mod updates;
 mod versions;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    Attached, CallAnswer, CallId, ChatId, Destination, ErrorReport, Message, MessageId, MessagePicture, Passage,
-    PastedFile, Provenance, ReplyCall, ReplyEvent, Sent,
+    Attached, CallAnswer, CallId, ChatId, Destination, ErrorReport, Message, MessageId, MessagePicture,
+    Passage, PastedFile, Provenance, ReplyCall, ReplyEvent, Sent,
 };
 use tauri::ipc::Channel;
 use tauri::{Manager, State, WebviewWindow};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use foretoken_protocol::{ErrorReport, PermissionId, ServerForm, ServersFile, ServersImported};
-use tauri::{State, WebviewWindow};
+use tauri::{Manager, State, WebviewWindow};
 
 use crate::app::App;
 
@@ -34,7 +34,7 @@ pub(crate) async fn enable_tool_server(
     slug: String,
     enabled: bool,
 ) -> Result<bool, ErrorReport> {
-    app.toolbox.enable(&window, slug, enabled).await
+    app.toolbox.enable(&window, crate::app::texts(window.app_handle()), slug, enabled).await
 }
 
 /// Starts a server that is switched on, and asks it for its tools.
@@ -95,5 +95,6 @@ pub(crate) async fn revoke_permission(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn stop_all_tools(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
+    app.conversations.replies.stop_calling();
     app.toolbox.stop_all().await
 }

@@ -3,23 +3,25 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use foretoken_chats::{ChatsError, Store, is_temporary};
+use foretoken_chats::{CallEnd, ChatsError, Store, is_temporary};
 use foretoken_host::{Prompt, SettingsFor};
 use foretoken_protocol::{
-    AppEvent, Beginning, BranchMessage, ChatId, Destination, EngineState, ErrorReport, FinishReason,
-    GenerationSettings, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartStats, PartialReply,
+    AppEvent, Beginning, BranchMessage, CallState, ChatId, Destination, EngineState, ErrorReport,
+    FinishReason, Message, MessageId, MessagePicture, MessageStatus, ModelInfo, PartStats, PartialReply,
     Role, Sent, UnseenPictures,
 };
 use tokio::sync::watch;
 
 use crate::conversations::Conversations;
+use crate::conversations::answering::{Answering, Manner};
+use crate::conversations::call_results::messages;
+use crate::conversations::chat_tools::ChatTools;
 use crate::conversations::filing::publish_project_of;
 use crate::conversations::pictures::Conversation;
 use crate::conversations::replies::rounds::Rounds;
 use crate::conversations::replies::{Dependencies, Page, Written};
 use crate::conversations::titles::first_title;
-use crate::conversations::turn::{ChatTools, Turn, leave, messages};
-use crate::models::Models;
+use crate::conversations::turn::{Turn, leave};
 
 #[cfg(test)]
 mod tests;
@@ -50,25 +52,6 @@ impl Question {
             _ => Ok(self),
         }
     }
-}
-
-/// What is known about the next reply before the engine begins it: the name of the selected model, and the app's
-/// settings, which hold where the chat has none of its own.
-#[derive(Clone)]
-pub(super) struct Answering {
-    models: Arc<Models>,
-    model: String,
-    generation: GenerationSettings,
-    /// The instructions that hold for all chats.
-    pub(super) standing: String,
-}
-
-/// How a reply is written.
-pub(super) struct Manner {
-    /// The ones that the reply is stored with before it is known which model begins it.
-    expected: GenerationSettings,
-    /// The ones that the engine is given, which depend on the model that begins the reply.
-    pub(super) settings: SettingsFor,
 }
 
 /// A reply that is stored and not written yet.
@@ -133,9 +116,20 @@ impl Answering {
         reply: MessageId,
         thought_through: bool,
     ) -> Result<Begun, ChatsError> {
-        let thought = store.message(reply)?.stats.map(|stats| stats.thinking);
+        let stats = store.message(reply)?.stats;
         let mut message = store.continue_reply(reply)?;
         let mut steps = store.steps(reply)?;
+        let thought = match steps.last() {
+            Some(step) => step.stats.as_ref(),
+            None => stats.as_ref(),
+        };
+        let thought = thought.map(|stats| stats.thinking);
+        for call in steps.iter().flat_map(|step| &step.calls).filter(|call| call.state == CallState::Running)
+        {
+            // How it ended could not be stored.
+            let state = &CallState::Unknown;
+            store.end_call(call.id, CallEnd { state, result: None, for_model: None, left_out: None })?;
+        }
         let called = MessageStatus::Finished { reason: FinishReason::Stop };
         let start = match steps.last() {
             Some(last) if last.status == called && !last.calls.is_empty() => Start::Calls,
@@ -150,8 +144,7 @@ impl Answering {
                 }
                 let partial = PartialReply { thinking, answer, thought_through };
                 let resume = (partial != PartialReply::default()).then_some(partial);
-                let conversation =
-                    Conversation::of(store, question, &self.standing)?.and(messages(&steps));
+                let conversation = Conversation::of(store, question, &self.standing)?.and(messages(&steps));
                 Start::Round { conversation, resume, settings: self.manner(store, chat)?.settings }
             }
         };
@@ -161,20 +154,6 @@ impl Answering {
         };
         let added = vec![BranchMessage { versions: store.versions(reply)?, message }];
         Ok(Begun { chat, question, added, start, tools, thought: thought.unwrap_or_default() })
-    }
-
-    /// How the next reply in a chat is written. Where the chat follows the app, the sampling is that of the model which
-    /// comes to write it.
-    pub(super) fn manner(&self, store: &Store, chat: ChatId) -> Result<Manner, ChatsError> {
-        if let Some(own) = store.chat_settings(chat)?.generation {
-            return Ok(Manner { expected: own.clone(), settings: own.into() });
-        }
-        let (models, general) = (Arc::clone(&self.models), self.generation.clone());
-        let settings = SettingsFor::model(move |model| GenerationSettings {
-            sampling: models.sampling_of(model),
-            ..general
-        });
-        Ok(Manner { expected: self.generation.clone(), settings })
     }
 }
 
@@ -273,7 +252,7 @@ impl Conversations {
         let (chat, question, reply) = self.reply(message).await?;
         self.check_free(Some(chat))?;
         // Whether a person's words are complete, nobody else knows.
-        if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) && !reply.edited {
+        if is_complete(&reply) && !reply.edited {
             return Err(nothing_to_continue(message));
         }
         self.go_on_with(chat, question, message, false, page).await
@@ -288,6 +267,10 @@ impl Conversations {
         let (chat, question) = {
             let _one_at_a_time = self.asking.lock().await;
             let (chat, question, _) = self.reply(message).await?;
+            if self.replies.is_calling(message) {
+                // It has thought, and its calls are none of that.
+                return Err(still_writing());
+            }
             self.cancel(message);
             (chat, question)
         };
@@ -297,7 +280,7 @@ impl Conversations {
         let _one_at_a_time = self.asking.lock().await;
         self.check_free(Some(chat))?;
         let (_, reply) = self.message(message).await?;
-        if reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) {
+        if is_complete(&reply) {
             return Err(nothing_to_continue(message));
         }
         self.go_on_with(chat, question, message, true, page).await
@@ -313,9 +296,9 @@ impl Conversations {
         page: impl Into<Page>,
     ) -> Result<Sent, ErrorReport> {
         let answering = self.answering();
-        let begun = self.store.call_for(chat, move |store| {
-            answering.go_on(store, (chat, question), message, thought_through)
-        });
+        let begun = self
+            .store
+            .call_for(chat, move |store| answering.go_on(store, (chat, question), message, thought_through));
         Ok(self.write(begun.await?, page).await)
     }
 
@@ -362,7 +345,8 @@ impl Conversations {
             let calls: Vec<_> = store.steps(message)?.into_iter().flat_map(|step| step.calls).collect();
             calls.iter().try_for_each(|call| leave(store, call))?;
             let status = MessageStatus::Finished { reason: FinishReason::Cancelled };
-            store.finish_reply(message, status, None, None).map(Some)
+            let stats = store.message(message)?.stats;
+            store.finish_reply(message, status, stats.as_ref(), None).map(Some)
         });
         stopped.await
     }
@@ -395,14 +379,6 @@ impl Conversations {
     /// Refuses what cannot be done while a reply is written in a chat, or a summary of it.
     pub(crate) fn check_quiet(&self, chat: ChatId) -> Result<(), ErrorReport> {
         if self.replies.is_writing_in(chat) { Err(still_writing()) } else { self.check_not_summarising(chat) }
-    }
-
-    /// The model that is chosen now, and the app's settings.
-    pub(super) fn answering(&self) -> Answering {
-        let settings = self.settings.current();
-        let model = self.models.name(&self.models.selected(&settings));
-        let standing = settings.preferences.standing_instructions;
-        Answering { models: Arc::clone(&self.models), model, generation: settings.generation, standing }
     }
 
     /// The chat of a message, and the message itself.
@@ -488,7 +464,14 @@ impl Conversations {
         self.events.publish_of_chat(&asked_in, chat, &AppEvent::ChatChanged { chat });
         let this = Arc::clone(self);
         tokio::spawn(async move {
-            let Written { message, model } = writing.await;
+            let Written { message, model, stopped } = writing.await;
+            if stopped && matches!(message.status, MessageStatus::Asking | MessageStatus::Paused) {
+                // Whoever stopped it did so when it had already come to rest.
+                if let Err(error) = this.stop(message.id).await {
+                    tracing::error!("a reply that was stopped still asks: {error}");
+                }
+                this.events.publish(&AppEvent::ChatChanged { chat });
+            }
             this.publish_chat(chat).await;
             if !is_temporary(chat) {
                 this.want_title(chat);
@@ -504,6 +487,18 @@ impl Conversations {
         }
         sent
     }
+}
+
+/// Whether a reply has come to its end. One that has only thought has not, as where its thinking holds a call.
+fn is_complete(reply: &Message) -> bool {
+    let last = reply.steps.last();
+    let (thinking, text) = match last {
+        Some(last) => (&last.thinking, &last.text),
+        None => (&reply.thinking, &reply.text),
+    };
+    let has_answer =
+        !text.is_empty() || thinking.is_empty() || last.is_some_and(|last| !last.calls.is_empty());
+    reply.status == (MessageStatus::Finished { reason: FinishReason::Stop }) && has_answer
 }
 
 fn too_many_pictures(count: usize) -> ErrorReport {

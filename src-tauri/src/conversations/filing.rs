@@ -378,7 +378,10 @@ impl Conversations {
     pub(crate) async fn restore_chats(&self) -> Result<(), ErrorReport> {
         if self.store.trouble().await.is_some() {
             let running = self.replies.stop_all();
-            running.iter().filter_map(|(_, request)| *request).for_each(|request| self.engine.cancel(request));
+            running
+                .iter()
+                .filter_map(|(_, request)| *request)
+                .for_each(|request| self.engine.cancel(request));
             for (message, _) in running {
                 self.replies.ended(message).await;
             }

@@ -1,13 +1,15 @@
 //! Conversations: the chats as they are kept, the questions that are asked in them, and the replies that are written.
 
+mod answering;
 pub(crate) mod asking;
+mod call_results;
+mod chat_tools;
 mod filing;
 pub(crate) mod open;
 pub(crate) mod pictures;
 mod projects;
 mod prompts;
 pub(crate) mod replies;
-pub(crate) mod store;
 mod summaries;
 mod temporary;
 mod titles;
@@ -23,6 +25,7 @@ use foretoken_host::Engine;
 use foretoken_protocol::{ChatId, ErrorReport, ProjectId, Snapshot};
 use tokio::sync::{mpsc, watch};
 
+use crate::chat_store::ChatStore;
 use crate::events::AppEvents;
 use crate::kept_prefixes::KeptPrefixes;
 use crate::language::Texts;
@@ -32,7 +35,6 @@ use crate::settings::AppSettings;
 use crate::tools::Toolbox;
 use open::{OpenChat, OpenPlace};
 use replies::Replies;
-use store::ChatStore;
 use summaries::Summaries;
 pub(crate) use temporary::TemporaryFiles;
 use unsent::Unsent;

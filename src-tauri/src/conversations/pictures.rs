@@ -13,9 +13,10 @@ use thiserror::Error;
 use tokio::sync::watch;
 
 use crate::blocking::blocking;
+use crate::chat_store::ChatStore;
 use crate::conversations::Conversations;
-use crate::conversations::store::ChatStore;
-use crate::conversations::turn::{ChatTools, messages};
+use crate::conversations::call_results::messages;
+use crate::conversations::chat_tools::ChatTools;
 use crate::pictures::{Look, Pictures};
 
 #[cfg(test)]
@@ -139,9 +140,10 @@ impl Conversation {
         self.said.iter().flat_map(|said| &said.pictures)
     }
 
-    /// How many of its pictures, the last ones, belong to what was said last.
+    /// How many of its pictures, the last ones, belong to the last question.
     fn asked_about(&self) -> usize {
-        self.said.last().map_or(0, |said| said.pictures.len())
+        let is_question = |said: &&Said| matches!(said.message, ChatMessage::User { .. });
+        self.said.iter().rfind(is_question).map_or(0, |said| said.pictures.len())
     }
 
     /// As a model reads it that is given this of the pictures, in their order.

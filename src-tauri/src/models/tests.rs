@@ -92,7 +92,7 @@ async fn ready_with_note(app: &App, noted: bool) {
     let mut state = app.engine.watch();
     let is_so = |state: &EngineState| match state {
         EngineState::Ready { model, .. } => {
-            model.notes.iter().any(|note| note.contains(DRAFT_VOCABULARY_FILE)) == noted
+            model.notes.iter().any(|note| note.to_string().contains(DRAFT_VOCABULARY_FILE)) == noted
         }
         _ => false,
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use foretoken_tools::configuration::{ServerEntry, Transport};
 use foretoken_tools::visible;
-use tauri::{Manager, WebviewWindow};
+use tauri::WebviewWindow;
 use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
 use tokio::sync::oneshot;
 
@@ -70,8 +70,7 @@ impl Question {
     }
 
     /// Asks the person in front of a window.
-    pub(super) async fn ask(self, window: WebviewWindow) -> bool {
-        let texts = crate::app::texts(window.app_handle());
+    pub(super) async fn ask(self, window: WebviewWindow, texts: &Texts) -> bool {
         let (answer, answered) = oneshot::channel();
         window
             .dialog()

@@ -7,7 +7,7 @@ use foretoken_tools::configuration::{ServerEntry, Transport};
 use serde::{Deserialize, Serialize};
 
 use super::error::ToolboxError;
-use crate::conversations::store::ChatStore;
+use crate::chat_store::ChatStore;
 
 /// A server of the list.
 #[derive(Debug, Clone, PartialEq)]

@@ -29,7 +29,7 @@ use tokio::time::{sleep, timeout};
 
 use self::secrets::Secrets;
 use self::surroundings::Surroundings;
-use crate::conversations::store::ChatStore;
+use crate::chat_store::ChatStore;
 use crate::events::AppEvents;
 use crate::keychain::{SecretStore, TOOL_SERVERS};
 use crate::settings::AppSettings;
@@ -147,6 +147,11 @@ impl Toolbox {
             }
         };
         tokio::join!(telling, self.servers.clone().look_after());
+    }
+
+    /// Whether the app ends, and no server is used any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
     }
 
     /// Stops all servers for good, as far as they end in time.

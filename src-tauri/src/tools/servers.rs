@@ -14,6 +14,7 @@ use super::secrets::Values;
 use super::{Toolbox, begun};
 use crate::blocking::blocking;
 use crate::clock::now;
+use crate::language::Texts;
 
 impl Toolbox {
     /// Adds a server, or changes one, and returns its slug. A new one is off; one that would run or reach something
@@ -64,6 +65,15 @@ impl Toolbox {
         }
         *changing += 1;
         if !same {
+            // What was allowed was allowed of what it was.
+            let of = slug.clone();
+            let revoked = self.store.call(move |store| {
+                let permissions = store.tool_permissions()?.into_iter();
+                permissions
+                    .filter(|permission| permission.server == of)
+                    .try_for_each(|permission| store.revoke(permission.id))
+            });
+            revoked.await?;
             self.forget(&slug);
             let stopping = begun(self.servers.remove(&slug));
             drop(changing);
@@ -106,11 +116,12 @@ impl Toolbox {
     pub(crate) async fn enable(
         &self,
         window: &WebviewWindow,
+        texts: &Texts,
         slug: String,
         enabled: bool,
     ) -> Result<bool, ErrorReport> {
         let window = window.clone();
-        self.enable_if(&slug, enabled, |question| question.ask(window)).await
+        self.enable_if(&slug, enabled, |question| question.ask(window, texts)).await
     }
 
     /// The same, where `ask` answers for the person.

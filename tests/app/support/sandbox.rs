@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -27,6 +27,7 @@ pub(crate) struct Sandbox {
     home: TempDir,
     screen: Child,
     display: String,
+    app: PathBuf,
     variables: Vec<(String, String)>,
     keychain: bool,
 }
@@ -69,7 +70,20 @@ impl Sandbox {
         BufReader::new(output).read_line(&mut display).expect("Xvfb names its display");
         let home = tempfile::tempdir().expect("a folder for the home");
         fs::DirBuilder::new().mode(0o700).create(home.path().join("run")).expect("a folder for sockets");
-        Self { home, screen, display: format!(":{}", display.trim()), variables: Vec::new(), keychain: false }
+        let display = format!(":{}", display.trim());
+        Self { home, screen, display, app: built("foretoken"), variables: Vec::new(), keychain: false }
+    }
+
+    /// Lets the app that is opened here have this program of the workspace as its engine, which it finds beside itself.
+    pub(crate) fn use_engine(&mut self, engine: &str) {
+        let folder = self.home().join("app");
+        fs::create_dir(&folder).expect("the home takes a folder");
+        symlink(built(engine), folder.join("foretoken-engine")).expect("the home takes a link");
+        // By a symbolic link it would find the engine that was built beside it.
+        let built = std::mem::replace(&mut self.app, folder.join("foretoken"));
+        if fs::hard_link(&built, &self.app).is_err() {
+            fs::copy(&built, &self.app).expect("the home takes the app");
+        }
     }
 
     /// Gives the app that is opened here a variable.
@@ -108,7 +122,7 @@ impl Sandbox {
 
     /// Opens the app and waits until its model is ready.
     pub(crate) fn open(&self) -> Window<'_> {
-        self.open_program(&built("foretoken"))
+        self.open_program(&self.app)
     }
 
     /// The same, by a program that runs the app.
@@ -171,7 +185,8 @@ impl Sandbox {
 
     /// The processes on this sandbox that run a program.
     pub(crate) fn running(&self, program: &str) -> Vec<u32> {
-        self.processes_of(&[built(program)]).into_iter().collect()
+        let path = if program == "foretoken" { self.app.clone() } else { built(program) };
+        self.processes_of(&[path]).into_iter().collect()
     }
 
     /// Starts the app once more, as somebody does who has forgotten that it runs. Whether that start ended by itself.
@@ -186,7 +201,7 @@ impl Sandbox {
             let (name, value) = std::str::from_utf8(variable).ok()?.split_once('=')?;
             Some((name.to_owned(), value.to_owned()))
         });
-        let mut second = Command::new(built("foretoken"))
+        let mut second = Command::new(&self.app)
             .env_clear()
             .envs(variables)
             .stdin(Stdio::null())

@@ -2177,8 +2177,8 @@ export type ModelInfo = {
 	draft_model: DraftModelInfo | null,
 	/**  Why it goes without the draft model that was to be loaded with it, where one was. */
 	draft_model_refused: ErrorReport | null,
-	/**  What is odd about the checkpoint though it loads, a sentence each. */
-	notes: string[],
+	/**  What is odd about the checkpoint though it loads. */
+	notes: ModelNote[],
 };
 
 /**  Whether a checkpoint is as its makers published it. */
@@ -2187,6 +2187,57 @@ export type ModelKind =
 "raw" | 
 /**  Converted to MLX by somebody else. */
 "converted";
+
+/**  What is odd about a checkpoint. */
+export type ModelNote = 
+/**  It holds an output head although that is tied to the embedding. */
+{ kind: "tied_head" } | 
+/**  A file is no part of the model. */
+{ kind: "no_part"; 
+/**  It. */
+file: string } | 
+/**  The config says nothing of how the tensors are quantized. */
+{ kind: "undeclared"; 
+/**  What the tensors say. */
+format: string } | 
+/**  The file with the tokens that drafts are chosen from does not count. */
+{ kind: "draft_vocabulary"; 
+/**  It. */
+file: string; 
+/**  Why, as a part of an English sentence. */
+problem: string } | 
+/**  The MTP head cannot be used. */
+{ kind: "head_unused"; 
+/**  Why. */
+error: ErrorReport } | 
+/**  The file with the MTP head that the config names is not there. */
+{ kind: "head_missing"; 
+/**  It. */
+file: string } | 
+/**  A file holds another MTP head than the one that is used. */
+{ kind: "second_head"; 
+/**  It. */
+file: string; 
+/**  Whether the one that is used is in the main files. */
+in_main_files: boolean } | 
+/**  The MTP head of a file beside the main ones cannot be used. */
+{ kind: "head_file_unused"; 
+/**  The file. */
+file: string; 
+/**  Why. */
+error: ErrorReport } | 
+/**  Nothing but the values says how the norms of the MTP head are stored. */
+{ kind: "head_norms_assumed" } | 
+/**  The config does not declare the MTP head. */
+{ kind: "head_undeclared" } | 
+/**  The config declares an MTP head whose tensors are gone. */
+{ kind: "head_stripped" } | 
+/**  The draft model that is loaded with it was made for a model with another number of layers. */
+{ kind: "draft_target"; 
+/**  The layers that the draft model's config names. */
+told: number; 
+/**  Those that the model has. */
+layers: number };
 
 /**  Where a model that is here came from. */
 export type ModelOrigin = 

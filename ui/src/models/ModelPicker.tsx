@@ -8,7 +8,7 @@ import { PopoverButton } from "../primitives/PopoverButton";
 import { setView, useModelName, useReason, useStore } from "../state/store";
 import { getModels } from "./actions";
 import { chooseModel, openModel, selectModel } from "./choose";
-import { choiceLabel, draftRefusal } from "./labels";
+import { choiceLabel, draftRefusal, modelNoteLabel } from "./labels";
 import { type Choice, choices } from "./models";
 
 /** Which model answers, and how another is opened. */
@@ -138,7 +138,7 @@ function Details({ model, device, inMemory }: { model: ModelInfo; device: string
       <p data-testid="model-mtp">{mtpLabel(model)}</p>
       {model.draft_model && <p data-testid="model-draft">{loadedDraftLabel(model.draft_model)}</p>}
       {refused !== null && <p>{refused}</p>}
-      {model.notes.map((note) => (
+      {model.notes.map(modelNoteLabel).map((note) => (
         <p key={note}>{note}</p>
       ))}
     </div>

@@ -11,6 +11,7 @@ import type {
   LocalDraftModel,
   LocalModel,
   ModelInfo,
+  ModelNote,
   ModelOrigin,
   MtpState,
   RemoteModel,
@@ -124,6 +125,38 @@ const MOST_HEAD_GUESSES = 3;
 /** Why a model goes without the draft model that was to be loaded with it; null where nothing stood in the way. */
 export const draftRefusal = ({ draft_model_refused: error }: ModelInfo): string | null =>
   error && t("models-draft-refused", { reason: why(error) });
+
+/** What is odd about a model though it is loaded. */
+export function modelNoteLabel(note: ModelNote): string {
+  switch (note.kind) {
+    case "tied_head":
+      return t("models-note-tied-head");
+    case "no_part":
+      return t("models-note-no-part", { file: note.file });
+    case "undeclared":
+      return t("models-note-undeclared", { format: note.format });
+    case "draft_vocabulary":
+      return t("models-note-draft-vocabulary", { file: note.file });
+    case "head_unused":
+      return t("models-note-head-unused", { reason: why(note.error) });
+    case "head_missing":
+      return t("models-note-head-missing", { file: note.file });
+    case "second_head":
+      return t(note.in_main_files ? "models-note-second-head.main" : "models-note-second-head", {
+        file: note.file,
+      });
+    case "head_file_unused":
+      return t("models-note-head-file-unused", { file: note.file, reason: why(note.error) });
+    case "head_norms_assumed":
+      return t("models-note-head-norms");
+    case "head_undeclared":
+      return t("models-note-head-undeclared");
+    case "head_stripped":
+      return t("models-note-head-stripped");
+    case "draft_target":
+      return t("models-note-draft-target", { told: note.told, layers: note.layers });
+  }
+}
 
 /** Whether a model sees pictures. */
 function sightLabel(sight: Sight): string | null {

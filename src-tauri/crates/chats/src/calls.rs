@@ -80,20 +80,7 @@ impl Store {
         step: u32,
         calls: &[NewCall<'_>],
     ) -> Result<Vec<CallId>, ChatsError> {
-        self.write(|db| {
-            let there = "SELECT 1 FROM step WHERE message = ?1 AND ordinal = ?2";
-            first(db, there, (message, step), |_| Ok(()))?.ok_or(ChatsError::NoStep { message })?;
-            let next = "SELECT count(*) FROM call WHERE message = ?1 AND step = ?2";
-            let next: u32 = db.query_row(next, (message, step), |row| row.get(0))?;
-            let insert = "INSERT INTO call (message, step, ordinal, server, tool, arguments_written, state)
-                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'checking')";
-            let mut ids = Vec::new();
-            for (ordinal, NewCall { server, tool, arguments }) in (next..).zip(calls) {
-                db.execute(insert, (message, step, ordinal, server, tool, arguments))?;
-                ids.push(CallId { message, step, ordinal });
-            }
-            Ok(ids)
-        })
+        self.write(|db| add(db, message, step, calls))
     }
 
     /// Refuses a call that was checked, with what the model is told.
@@ -104,11 +91,7 @@ impl Store {
         for_model: &str,
     ) -> Result<ReplyCall, ChatsError> {
         self.write(|db| {
-            let refused = CallState::Refused { reason: reason.to_owned() };
-            change(db, id, &refused)?;
-            let told =
-                "UPDATE call SET result_for_model = ?4 WHERE message = ?1 AND step = ?2 AND ordinal = ?3";
-            db.execute(told, (id.message, id.step, id.ordinal, for_model))?;
+            refuse(db, id, reason, for_model)?;
             find(db, id)
         })
     }
@@ -194,6 +177,35 @@ impl Store {
             find(db, id)
         })
     }
+}
+
+/// Adds calls to a step, behind those that it has.
+pub(crate) fn add(
+    db: &Connection,
+    message: MessageId,
+    step: u32,
+    calls: &[NewCall<'_>],
+) -> Result<Vec<CallId>, Fault> {
+    let there = "SELECT 1 FROM step WHERE message = ?1 AND ordinal = ?2";
+    first(db, there, (message, step), |_| Ok(()))?.ok_or(ChatsError::NoStep { message })?;
+    let next = "SELECT count(*) FROM call WHERE message = ?1 AND step = ?2";
+    let next: u32 = db.query_row(next, (message, step), |row| row.get(0))?;
+    let insert = "INSERT INTO call (message, step, ordinal, server, tool, arguments_written, state)
+                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'checking')";
+    let mut ids = Vec::new();
+    for (ordinal, NewCall { server, tool, arguments }) in (next..).zip(calls) {
+        db.execute(insert, (message, step, ordinal, server, tool, arguments))?;
+        ids.push(CallId { message, step, ordinal });
+    }
+    Ok(ids)
+}
+
+/// Refuses a call that was checked, with what the model is told.
+pub(crate) fn refuse(db: &Connection, id: CallId, reason: &str, for_model: &str) -> Result<(), Fault> {
+    change(db, id, &CallState::Refused { reason: reason.to_owned() })?;
+    let told = "UPDATE call SET result_for_model = ?4 WHERE message = ?1 AND step = ?2 AND ordinal = ?3";
+    db.execute(told, (id.message, id.step, id.ordinal, for_model))?;
+    Ok(())
 }
 
 /// Whether the last process has left calls that run, or decisions about calls that did not begin to.

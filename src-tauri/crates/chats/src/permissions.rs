@@ -42,7 +42,7 @@ impl Reader {
     }
 
     /// The permission that a call of a tool in a chat falls under: one for this server and this tool as they are. One
-    /// for the chat goes before one that holds everywhere.
+    /// for the tool goes before one for all of the server, and one for the chat before one that holds everywhere.
     pub fn allowed(
         &self,
         chat: ChatId,
@@ -57,7 +57,7 @@ impl Reader {
                    WHERE permission.server = :server AND permission.server_fingerprint = :server_fingerprint
                    AND permission_tool.tool = :tool AND permission_tool.fingerprint = :tool_fingerprint
                    AND (permission.chat IS NULL OR (permission.chat = :chat AND chat.deletion IS NULL))
-                   ORDER BY permission.chat IS NULL, permission.id LIMIT 1";
+                   ORDER BY permission.every_tool, permission.chat IS NULL, permission.id LIMIT 1";
         let values = named_params! {
             ":server": server,
             ":server_fingerprint": server_fingerprint,

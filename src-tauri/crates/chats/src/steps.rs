@@ -10,6 +10,7 @@ use foretoken_protocol::{
 };
 use rusqlite::{Connection, Row, named_params};
 
+use crate::calls::NewCall;
 use crate::error::Fault;
 use crate::pieces::whole;
 use crate::sql::{self, all, first, now};
@@ -42,19 +43,7 @@ impl Store {
     /// Begins the next step of a reply that is being written, and returns its number. What a reply without steps has
     /// so far is of its first one.
     pub fn begin_step(&mut self, message: MessageId) -> Result<u32, ChatsError> {
-        self.write(|db| {
-            must_be_written(db, message)?;
-            if open(db, message)?.is_some() {
-                return Err(ChatsError::NoStep { message }.into());
-            }
-            let next = "SELECT count(*) FROM step WHERE message = ?1";
-            let ordinal: u32 = db.query_row(next, [message], |row| row.get(0))?;
-            let (text, thinking) = if ordinal == 0 { texts(db, message)? } else { Default::default() };
-            let insert = "INSERT INTO step (message, ordinal, text_begun, thinking_begun, status)
-                          VALUES (?1, ?2, ?3, ?4, 'streaming')";
-            db.execute(insert, (message, ordinal, !text.is_empty(), !thinking.is_empty()))?;
-            Ok(ordinal)
-        })
+        self.write(|db| begin(db, message))
     }
 
     /// Goes on with the last step of a reply that is being written again, and returns its number. Calls of it that
@@ -97,6 +86,51 @@ impl Store {
             Ok(step.ok_or(ChatsError::NoStep { message })?)
         })
     }
+
+    /// Ends the step of a reply that is being written, which is begun where there is none, and adds its calls, all at
+    /// once. A call with a reason beside it is refused for that. Returns the number of the step.
+    pub fn take_calls(
+        &mut self,
+        message: MessageId,
+        reason: FinishReason,
+        stats: Option<&ReplyStats>,
+        written: &[(NewCall<'_>, Option<&str>)],
+    ) -> Result<u32, ChatsError> {
+        self.write(|db| {
+            let status = MessageStatus::Finished { reason };
+            let step = match settle(db, message, status, None, stats)? {
+                Some(step) => step,
+                None => {
+                    let step = begin(db, message)?;
+                    settle(db, message, status, None, stats)?;
+                    step
+                }
+            };
+            let new: Vec<NewCall<'_>> = written.iter().map(|(call, _)| *call).collect();
+            let added = calls::add(db, message, step, &new)?;
+            for (id, (_, refused)) in added.into_iter().zip(written) {
+                if let Some(reason) = refused {
+                    calls::refuse(db, id, reason, reason)?;
+                }
+            }
+            Ok(step)
+        })
+    }
+}
+
+/// Begins the next step of a reply that is being written, and returns its number.
+pub(crate) fn begin(db: &Connection, message: MessageId) -> Result<u32, Fault> {
+    must_be_written(db, message)?;
+    if open(db, message)?.is_some() {
+        return Err(ChatsError::NoStep { message }.into());
+    }
+    let next = "SELECT count(*) FROM step WHERE message = ?1";
+    let ordinal: u32 = db.query_row(next, [message], |row| row.get(0))?;
+    let (text, thinking) = if ordinal == 0 { texts(db, message)? } else { Default::default() };
+    let insert = "INSERT INTO step (message, ordinal, text_begun, thinking_begun, status)
+                  VALUES (?1, ?2, ?3, ?4, 'streaming')";
+    db.execute(insert, (message, ordinal, !text.is_empty(), !thinking.is_empty()))?;
+    Ok(ordinal)
 }
 
 /// The steps of a message, in order.

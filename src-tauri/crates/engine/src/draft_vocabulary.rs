@@ -254,7 +254,7 @@ mod tests {
         fs::write(folder.path().join("draft_vocabulary.json"), "[]").unwrap();
         let read = read();
         assert!(
-            read.info().notes.iter().any(|note| note.contains("draft_vocabulary.json")),
+            read.info().notes.iter().any(|note| note.to_string().contains("draft_vocabulary.json")),
             "{:?}",
             read.info()
         );

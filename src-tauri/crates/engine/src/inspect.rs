@@ -151,7 +151,7 @@ pub fn inspect_drafted(
         skipped: skipped_groups(&layout.skipped),
         architecture: config.architecture,
         mtp: layout.mtp,
-        notes: layout.notes.into_iter().chain(odd).collect(),
+        notes: layout.notes.iter().chain(&odd).map(ToString::to_string).collect(),
     })
 }
 

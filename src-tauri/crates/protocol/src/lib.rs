@@ -18,6 +18,7 @@ mod library;
 mod local_api;
 mod logprobs;
 mod model;
+mod model_note;
 mod pictures;
 mod preferences;
 mod projects;
@@ -71,6 +72,7 @@ pub use local_api::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use model::{Blindness, DraftModelInfo, ModelInfo, MtpState, PictureInput};
+pub use model_note::ModelNote;
 pub use pictures::{Looked, MessagePicture, PictureDetail, PictureFacts, PictureFormat};
 pub use preferences::{Appearance, GuessHue, Language, OpenFolds, Preferences, QuickKey, SettingsPage};
 pub use projects::{

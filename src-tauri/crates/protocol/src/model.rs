@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{ErrorReport, KvPrecision, Sampling};
+use crate::{ErrorReport, KvPrecision, ModelNote, Sampling};
 
 /// Whether a checkpoint can draft for itself. Decided by its tensors, compared with its config.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
@@ -78,8 +78,8 @@ pub struct ModelInfo {
     /// Why it goes without the draft model that was to be loaded with it, where one was.
     #[serde(default)]
     pub draft_model_refused: Option<Box<ErrorReport>>,
-    /// What is odd about the checkpoint though it loads, a sentence each.
-    pub notes: Vec<String>,
+    /// What is odd about the checkpoint though it loads.
+    pub notes: Vec<ModelNote>,
 }
 
 impl ModelInfo {

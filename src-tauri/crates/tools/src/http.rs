@@ -17,17 +17,25 @@ const CONNECTING: Duration = Duration::from_secs(10);
 ///
 /// [`ServerError::NoClient`].
 pub fn client(proxy: Option<&str>) -> Result<reqwest::Client, ServerError> {
-    let unusable = |error: &dyn std::fmt::Display| ServerError::NoClient { detail: error.to_string() };
-    let tls = rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
-        .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_platform_verifier())
-        .map_err(|error| unusable(&error))?;
     let mut client = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls.with_no_client_auth())
+        .tls_backend_preconfigured(trust()?)
         .redirect(Policy::none())
         .connect_timeout(CONNECTING);
     if let Some(proxy) = proxy {
         client = client.proxy(reqwest::Proxy::all(proxy).map_err(|error| unusable(&error))?);
     }
     client.build().map_err(|error| unusable(&error))
+}
+
+/// Whom the system trusts.
+pub(crate) fn trust() -> Result<rustls::ClientConfig, ServerError> {
+    let tls = rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_platform_verifier())
+        .map_err(|error| unusable(&error))?;
+    Ok(tls.with_no_client_auth())
+}
+
+fn unusable(error: &dyn std::fmt::Display) -> ServerError {
+    ServerError::NoClient { detail: error.to_string() }
 }

@@ -7,7 +7,7 @@ use foretoken_calls::Tools;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::built_in::BuiltIn;
+use crate::built_in::OwnTool;
 use crate::configuration::tool_name;
 use crate::tool::{Definition, Effects};
 
@@ -57,11 +57,11 @@ impl Offer {
     /// [`MOST_TOOLS`].
     pub fn new(
         sources: Vec<String>,
-        built_in: &[BuiltIn],
+        built_in: &[impl Into<OwnTool> + Copy],
         servers: &[(String, String, Vec<Definition>)],
     ) -> (Self, Vec<LeftOut>) {
         let (mut candidates, mut left_out) = (Vec::new(), Vec::new());
-        candidates.extend(built_in.iter().map(|tool| built_in_tool(*tool)));
+        candidates.extend(built_in.iter().map(|tool| built_in_tool((*tool).into())));
         for (slug, fingerprint, definitions) in servers {
             for definition in definitions {
                 match server_tool(slug, fingerprint, definition) {
@@ -129,7 +129,7 @@ impl Offer {
     }
 }
 
-fn built_in_tool(tool: BuiltIn) -> OfferedTool {
+fn built_in_tool(tool: OwnTool) -> OfferedTool {
     let definition = tool.definition();
     OfferedTool {
         name: tool.name().to_owned(),
@@ -183,6 +183,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::built_in::BuiltIn;
     use crate::tool::Claims;
 
     type Server = (String, String, Vec<Definition>);
@@ -247,7 +248,8 @@ mod tests {
 
     #[test]
     fn of_nothing_there_is_an_empty_offer() {
-        let (offer, left_out) = Offer::new(vec!["files".into()], &[], &[server("files", vec![])]);
+        let (offer, left_out) =
+            Offer::new(vec!["files".into()], &[] as &[BuiltIn], &[server("files", vec![])]);
         assert!(offer.is_empty() && left_out.is_empty() && offer.list().is_empty());
         assert_eq!(offer.sources, ["files"]);
         assert!(Offer::default().tools().is_empty());
@@ -263,7 +265,7 @@ mod tests {
             definition("list", "", json!({ "type": "array" })),
             definition("tag", "", json!({ "properties": { "a<b": {} } })),
         ];
-        let (offer, left_out) = Offer::new(Vec::new(), &[], &[server("s", tools)]);
+        let (offer, left_out) = Offer::new(Vec::new(), &[] as &[BuiltIn], &[server("s", tools)]);
         assert_eq!(names(&offer), ["s__good", "s__twice"]);
         let told: Vec<_> = left_out.iter().map(|one| (one.name.as_str(), one.reason.as_str())).collect();
         let expected = [

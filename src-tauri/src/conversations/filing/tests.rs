@@ -22,8 +22,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::app::App;
 use crate::blocking::blocking;
+use crate::chat_store::tests::{damage, fill};
 use crate::conversations::open::OpenPlace;
-use crate::conversations::store::tests::{damage, fill};
 use crate::log::Log;
 use crate::testing::{Running, TIMEOUT, page, places, rest, running, some_text, write};
 

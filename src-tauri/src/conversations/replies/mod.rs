@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 use foretoken_host::{Generation, Model};
 use foretoken_protocol::{
-    ChatId, Message, MessageId, MessageStatus, ModelInfo, PartStats, PlainSpeed, ReplyEvent, ReplyStats, RequestId,
-    UnseenPictures,
+    ChatId, Message, MessageId, MessageStatus, ModelInfo, PartStats, PlainSpeed, ReplyEvent, ReplyStats,
+    RequestId, UnseenPictures,
 };
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use crate::conversations::store::ChatStore;
+use crate::chat_store::ChatStore;
 pub(crate) use pages::Page;
 use pages::Pages;
 use rounds::Rounds;
@@ -123,6 +123,8 @@ pub(crate) struct Written {
     pub(crate) message: Message,
     /// The model that wrote it; `None` if it never came to that.
     pub(crate) model: Option<Model>,
+    /// Whether somebody has stopped it.
+    pub(crate) stopped: bool,
 }
 
 /// What it takes to write a reply.
@@ -171,10 +173,10 @@ impl Replies {
             let begun = Instant::now();
             let writer = Writer::new(message, Pages::new(page), dependencies);
             let control = Control { stop: stopped, goes_on };
-            let (mut pages, written) = writer.run(progress, attachments, control).await;
+            let (mut pages, mut written) = writer.run(progress, attachments, control).await;
+            ended(written.message.error.is_some()).await;
+            written.stopped = replies.lock().remove(&id).is_some_and(|running| *running.stop.borrow());
             let message = &written.message;
-            ended(message.error.is_some()).await;
-            replies.lock().remove(&id);
             // Nobody may be there to be told.
             let _ = replies.ended.send(EndedReply {
                 chat,
@@ -200,6 +202,18 @@ impl Replies {
     /// Whether a reply is being written.
     pub(crate) fn is_written(&self, message: MessageId) -> bool {
         self.lock().contains_key(&message)
+    }
+
+    /// Whether a reply is at its calls.
+    pub(crate) fn is_calling(&self, message: MessageId) -> bool {
+        self.lock().get(&message).is_some_and(|running| running.request.is_none())
+    }
+
+    /// Stops all replies that are at their calls.
+    pub(crate) fn stop_calling(&self) {
+        self.lock().values().filter(|running| running.request.is_none()).for_each(|running| {
+            running.stop();
+        });
     }
 
     /// Stops a reply, and returns the request that is to be cancelled for that.

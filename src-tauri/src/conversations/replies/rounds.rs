@@ -45,6 +45,8 @@ pub(crate) enum Settled {
     Pause,
     /// The person has stopped it.
     Stopped,
+    /// The app ends.
+    Interrupted,
 }
 
 /// A round that begins.

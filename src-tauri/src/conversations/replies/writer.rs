@@ -141,7 +141,7 @@ impl Writer {
         // The last words come as all others did: the page shows where they came from.
         self.tell_all();
         let message = self.end(ending).await;
-        (self.pages, Written { message, model: self.model })
+        (self.pages, Written { message, model: self.model, stopped: false })
     }
 
     /// Writes one round.
@@ -189,9 +189,9 @@ impl Writer {
                         tokens.iter().for_each(|token| self.token(token, reader.as_mut()));
                     }
                     ReplyProgress::Event(Event::Finished { reason, stats, .. }) => {
-                        let stats = self.stats(*stats);
                         let (rest, calls) = reader.take().map(CallReader::finish).unwrap_or_default();
                         rest.into_iter().for_each(|piece| self.piece(piece, None));
+                        let stats = self.stats(*stats, !calls.is_empty());
                         if calls.is_empty() {
                             let status = MessageStatus::Finished { reason };
                             break Ending { status, stats: Some(stats), error: None };
@@ -278,6 +278,7 @@ impl Writer {
         match settled.map_err(Ending::failed)? {
             Settled::Ask => Err(Ending::between(MessageStatus::Asking)),
             Settled::Pause => Err(Ending::between(MessageStatus::Paused)),
+            Settled::Interrupted => Err(Ending::between(MessageStatus::Interrupted)),
             Settled::Stopped => {
                 Err(Ending::between(MessageStatus::Finished { reason: FinishReason::Cancelled }))
             }
@@ -327,7 +328,10 @@ impl Writer {
     fn token(&mut self, token: &TokenText, reader: Option<&mut CallReader>) {
         match (token.part, reader) {
             (Part::Answer, Some(reader)) => {
-                reader.push(&token.text).into_iter().for_each(|piece| self.piece(piece, token.draft_position));
+                reader
+                    .push(&token.text)
+                    .into_iter()
+                    .for_each(|piece| self.piece(piece, token.draft_position));
             }
             (part, _) => self.text(part, &token.text, token.draft_position),
         }
@@ -381,9 +385,9 @@ impl Writer {
     }
 
     /// The numbers of a round, with what only the shell knows.
-    fn stats(&self, stats: ReplyStats) -> ReplyStats {
+    fn stats(&self, stats: ReplyStats, has_calls: bool) -> ReplyStats {
         // How many times as fast as plain decoding a reply of several rounds was written, nobody has defined.
-        let is_plain = self.message.steps.is_empty();
+        let is_plain = self.message.steps.is_empty() && !has_calls;
         let plain = self.model.as_ref().filter(|_| is_plain);
         let plain = plain.and_then(|model| (self.dependencies.compare)(model, &stats));
         let unseen = *self.dependencies.unseen.borrow();
@@ -428,13 +432,14 @@ impl Writer {
         // The last round ends with the reply, unless it has ended in its calls.
         let last = self.message.steps.last();
         let is_round = last.is_some_and(|step| step.status == MessageStatus::Streaming);
+        let of_round = stats.clone();
         let stats = stats.or_else(of_last);
         let written = Message { status, stats: stats.clone(), error: error.clone(), ..self.message.clone() };
         let (id, unsaved) = (written.id, std::mem::take(&mut self.unsaved));
         let stored = self.dependencies.chats.call_for(id, move |store| {
             unsaved.append(store, id)?;
             if let (true, MessageStatus::Finished { reason }) = (is_round, status) {
-                store.end_step(id, reason, None, stats.as_ref())?;
+                store.end_step(id, reason, None, of_round.as_ref())?;
             }
             store.finish_reply(id, status, stats.as_ref(), error.as_ref())
         });
@@ -464,7 +469,7 @@ mod tests {
     use tokio::time::sleep;
 
     use super::*;
-    use crate::conversations::store::ChatStore;
+    use crate::chat_store::ChatStore;
     use crate::settings::Settings;
     use crate::testing::{next, page};
 
@@ -504,7 +509,11 @@ mod tests {
         let (_pages, attachments) = mpsc::unbounded_channel();
         let begun = Instant::now();
         let pages = Pages::new(page.into());
-        let writing = tokio::spawn(Writer::new(message, pages, dependencies).run(Some(progress), attachments, control()));
+        let writing = tokio::spawn(Writer::new(message, pages, dependencies).run(
+            Some(progress),
+            attachments,
+            control(),
+        ));
 
         let mut written = String::new();
         for number in 0..300 {
@@ -542,7 +551,11 @@ mod tests {
         let (engine, progress) = progress::channel();
         let (_pages, attachments) = mpsc::unbounded_channel();
         let pages = Pages::new(page.into());
-        let writing = tokio::spawn(Writer::new(message, pages, dependencies).run(Some(progress), attachments, control()));
+        let writing = tokio::spawn(Writer::new(message, pages, dependencies).run(
+            Some(progress),
+            attachments,
+            control(),
+        ));
         let looked = Looked { done: 3, total: 12 };
         engine.send(ReplyProgress::Event(Event::Reading { id: 1, done: 4, total: 90 }));
         engine.send(ReplyProgress::Event(Event::Looking { id: 1, looked }));

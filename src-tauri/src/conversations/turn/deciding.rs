@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use foretoken_chats::{ChatsError, Consent, Store};
 use foretoken_protocol::{
-    CallAnswer, CallDecision, CallId, CallScope, CallState, ErrorReport, Message, MessageStatus, PermissionId,
-    PermittedTool, PermittedTools, ReplyCall,
+    AppEvent, CallAnswer, CallDecision, CallId, CallScope, CallState, ErrorReport, Message, MessageStatus,
+    PermissionId, PermittedTool, PermittedTools, ReplyCall,
 };
 use foretoken_tools::{Offer, OfferedTool};
 use serde_json::{Map, Value};
 
-use super::model_name;
 use crate::conversations::Conversations;
+use crate::conversations::call_results::model_name;
 use crate::conversations::replies::Page;
 
 /// What the model reads of a call that the person did not allow.
@@ -30,7 +30,8 @@ impl Conversations {
         let (chat, question, reply) = self.reply(id.message).await?;
         self.check_free(Some(chat))?;
         let call = self.store.call_for(id.message, move |store| store.call(id)).await?;
-        if call.state != CallState::Asking || reply.status != MessageStatus::Asking {
+        let is_asked = call.state == CallState::Asking && call.decision.is_none();
+        if !is_asked || reply.status != MessageStatus::Asking {
             return Err(not_asked());
         }
         match answer {
@@ -40,6 +41,8 @@ impl Conversations {
         let asks = |call: &ReplyCall| call.state == CallState::Asking && call.decision.is_none();
         let reply = self.store.call_for(id.message, move |store| store.message(id.message)).await?;
         if reply.steps.iter().flat_map(|step| &step.calls).any(asks) {
+            let (page, told) = (page.into(), AppEvent::ChatChanged { chat });
+            self.events.publish_of_chat(&page.window, chat, &told);
             return Ok(reply);
         }
         let sent = self.go_on_with(chat, question, id.message, false, page).await?;
@@ -71,6 +74,11 @@ impl Conversations {
         let offer = frozen.and_then(|frozen| Offer::from_json(&frozen)).unwrap_or_default();
         let tool = offer.find(&model_name(call)).cloned();
         let permit = tool.and_then(|tool| permitted(&offer, &tool, scope).map(|tools| (tool, tools)));
+        let permit = match permit {
+            Some((tool, tools)) if self.is_as_offered(&tool, &tools).await? => Some((tool, tools)),
+            _ => None,
+        };
+        let scope = if permit.is_some() { scope } else { CallScope::Once };
         let (decision, everywhere) = match scope {
             CallScope::Once => (CallDecision::AllowedOnce, false),
             CallScope::Chat | CallScope::ServerInChat => (CallDecision::AllowedInChat, false),
@@ -95,6 +103,24 @@ impl Conversations {
             self.toolbox.publish().await;
         }
         Ok(())
+    }
+}
+
+impl Conversations {
+    /// Whether a server and these of its tools are as a chat has them: nothing is allowed beyond a call of what has
+    /// become another, or is gone.
+    async fn is_as_offered(&self, tool: &OfferedTool, tools: &PermittedTools) -> Result<bool, ErrorReport> {
+        let Some(server) = tool.server.clone() else { return Ok(false) };
+        let now = self.toolbox.server_fingerprint(&server).await;
+        let pins = self.store.call(move |store| store.tool_pins(&server)).await?;
+        let is_pinned = |tool: &PermittedTool| {
+            pins.iter().any(|pin| pin.tool == tool.tool && pin.fingerprint == tool.fingerprint)
+        };
+        let tools = match tools {
+            PermittedTools::One { tool } => std::slice::from_ref(tool),
+            PermittedTools::Every { tools } => &tools[..],
+        };
+        Ok(now.as_ref() == Some(&tool.server_fingerprint) && tools.iter().all(is_pinned))
     }
 }
 

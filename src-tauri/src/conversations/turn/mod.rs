@@ -2,9 +2,7 @@
 //! reads what they gave. All that is known of it is in the store, so that a turn goes on from there after whatever
 //! ended it.
 
-mod chat_tools;
 mod deciding;
-mod results;
 #[cfg(test)]
 mod tests;
 
@@ -14,20 +12,21 @@ use foretoken_calls::{Argument, Call, Tools, TypedCall, ValueForm};
 use foretoken_chats::{CallEnd, ChatsError, Consent, NewCall, Store};
 use foretoken_host::Prompt;
 use foretoken_protocol::{
-    CallDecision, CallId, CallState, ChatId, ErrorReport, FinishReason, MessageId, MessageStatus, PermissionId,
+    CallDecision, CallId, CallState, ChatId, ErrorReport, FinishReason, MessageId, PermissionId,
     PermittedTools, ReplyCall, ReplyStats, ReplyStep, RequestId, ToolGrant,
 };
-use foretoken_tools::{Allowed, Known, OfferedTool, ROUNDS, Read, Refusal, Verdict, verdict};
+use foretoken_tools::{Allowed, Known, Offer, OfferedTool, Outcome, ROUNDS, Read, Refusal, Verdict, verdict};
 use futures_util::future::{BoxFuture, join_all};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, watch};
 
 use crate::conversations::Conversations;
-use crate::conversations::asking::Answering;
+use crate::conversations::answering::Answering;
+use crate::conversations::call_results::{self as results, messages, model_name, object};
+use crate::conversations::chat_tools::ChatTools;
 use crate::conversations::pictures::Conversation;
 use crate::conversations::replies::rounds::{Next, Rounds, Settled};
-pub(super) use chat_tools::ChatTools;
-pub(super) use results::{messages, model_name};
+use crate::tools::ToolboxError;
 
 /// Calls that only read run side by side, so many at a time.
 const SIDE_BY_SIDE: usize = 4;
@@ -75,27 +74,9 @@ impl Rounds for Turn {
         let typed: Vec<TypedCall> = calls.iter().map(|call| TypedCall::new(call, &tools)).collect();
         let reply = self.reply;
         let taken = move |store: &mut Store| {
-            if store.message(reply)?.steps.iter().all(|step| step.status != MessageStatus::Streaming) {
-                store.begin_step(reply)?;
-            }
-            let step = store.end_step(reply, reason, None, Some(&stats))?.ordinal;
-            for call in &typed {
-                let (server, tool) = match offer.find(&call.name) {
-                    Some(tool) => (tool.server.as_deref(), tool.definition.name.as_str()),
-                    None => (None, call.name.as_str()),
-                };
-                let arguments = Value::Object(call.arguments.clone()).to_string();
-                let added = store.add_calls(reply, step, &[NewCall { server, tool, arguments: &arguments }])?;
-                let refusal = match () {
-                    () if call.cut || reason != FinishReason::Stop => Some(Refusal::Cut),
-                    () if !call.misfits.is_empty() => Some(Refusal::Misfits(call.misfits.clone())),
-                    () => None,
-                };
-                if let (Some(refusal), [id]) = (refusal, &added[..]) {
-                    let told = refusal.to_string();
-                    store.refuse_call(*id, &told, &told)?;
-                }
-            }
+            let written: Vec<_> = typed.iter().map(|call| Written::of(call, &offer, reason)).collect();
+            let calls: Vec<_> = written.iter().map(|call| (call.new(), call.refused.as_deref())).collect();
+            let step = store.take_calls(reply, reason, Some(&stats), &calls)?;
             brief(store, reply, step)
         };
         Box::pin(self.conversations.store.call_for(reply, taken))
@@ -107,37 +88,19 @@ impl Rounds for Turn {
         changes: mpsc::UnboundedSender<ReplyStep>,
     ) -> BoxFuture<'_, Result<Settled, ErrorReport>> {
         Box::pin(async move {
-            let steps = self.steps().await?;
-            let Some(step) = steps.last() else { return Ok(Settled::GoOn) };
-            let mut runs = Vec::new();
-            for (place, call) in step.calls.iter().enumerate() {
-                if let Some(run) = self.judge(&steps, call, (place, step.calls.len())).await? {
-                    runs.push(run);
-                }
+            let settled = self.settle_calls(&stop, &changes).await?;
+            if !*stop.borrow() || settled == Settled::Interrupted {
+                return Ok(settled);
             }
-            self.tell(step.ordinal, &changes).await?;
-            let is_asked =
-                |call: &ReplyCall| call.state == CallState::Asking && call.decision.is_none();
-            let steps = self.steps().await?;
-            if steps.last().is_some_and(|step| step.calls.iter().any(is_asked)) {
-                return Ok(Settled::Ask);
+            // Nobody is asked about what nobody wants any more.
+            if let Some(step) = self.steps().await?.pop() {
+                let left = move |store: &mut Store| {
+                    step.calls.iter().try_for_each(|call| leave(store, call)).map(|()| step.ordinal)
+                };
+                let step = self.conversations.store.call_for(self.reply, left).await?;
+                self.tell(step, &changes).await?;
             }
-            let mut rest = runs.into_iter().peekable();
-            while let Some(first) = rest.next() {
-                let mut together = vec![first];
-                while together.len() < SIDE_BY_SIDE
-                    && together[0].only_reads()
-                    && let Some(next) = rest.next_if(Runs::only_reads)
-                {
-                    together.push(next);
-                }
-                let all = together.into_iter().map(|runs| self.run(runs, stop.clone(), &changes));
-                join_all(all).await.into_iter().collect::<Result<Vec<()>, _>>()?;
-            }
-            if *stop.borrow() {
-                return Ok(Settled::Stopped);
-            }
-            Ok(if steps.len() - self.since >= ROUNDS as usize { Settled::Pause } else { Settled::GoOn })
+            Ok(Settled::Stopped)
         })
     }
 
@@ -168,18 +131,92 @@ impl Rounds for Turn {
     }
 }
 
+/// A call of a round that has ended, for the store.
+struct Written<'a> {
+    server: Option<&'a str>,
+    tool: &'a str,
+    arguments: String,
+    /// Why it is not looked at further.
+    refused: Option<String>,
+}
+
+impl<'a> Written<'a> {
+    fn of(call: &'a TypedCall, offer: &'a Offer, reason: FinishReason) -> Self {
+        let (server, tool) = match offer.find(&call.name) {
+            Some(tool) => (tool.server.as_deref(), tool.definition.name.as_str()),
+            None => (None, call.name.as_str()),
+        };
+        let refused = match () {
+            () if call.cut || reason != FinishReason::Stop => Some(Refusal::Cut),
+            () if !call.misfits.is_empty() => Some(Refusal::Misfits(call.misfits.clone())),
+            () => None,
+        };
+        let arguments = Value::Object(call.arguments.clone()).to_string();
+        Self { server, tool, arguments, refused: refused.map(|refusal| refusal.to_string()) }
+    }
+
+    fn new(&self) -> NewCall<'_> {
+        NewCall { server: self.server, tool: self.tool, arguments: &self.arguments }
+    }
+}
+
 impl Turn {
+    /// Decides about the calls of the last round, and runs those that may run unless the person is to be asked.
+    async fn settle_calls(
+        &self,
+        stop: &watch::Receiver<bool>,
+        changes: &mpsc::UnboundedSender<ReplyStep>,
+    ) -> Result<Settled, ErrorReport> {
+        let steps = self.steps().await?;
+        let Some(step) = steps.last() else { return Ok(Settled::GoOn) };
+        let mut runs = Vec::new();
+        for (place, call) in step.calls.iter().enumerate() {
+            let judged = tokio::select! {
+                biased;
+                () = stopped(stop) => return Ok(Settled::Stopped),
+                judged = self.judge(&steps, call, (place, step.calls.len())) => judged?,
+            };
+            runs.extend(judged);
+        }
+        self.tell(step.ordinal, changes).await?;
+        if self.asks().await? {
+            return Ok(Settled::Ask);
+        }
+        let together_at_most = runs.len().max(1);
+        let mut rest = runs.into_iter().peekable();
+        while let Some(first) = rest.next() {
+            let mut together = vec![first];
+            while together.len() < SIDE_BY_SIDE
+                && together[0].only_reads()
+                && let Some(next) = rest.next_if(Runs::only_reads)
+            {
+                together.push(next);
+            }
+            let all = together.into_iter().map(|runs| self.run(runs, stop, changes, together_at_most));
+            join_all(all).await.into_iter().collect::<Result<Vec<()>, _>>()?;
+            if self.conversations.toolbox.is_closed() {
+                return Ok(Settled::Interrupted);
+            }
+        }
+        if self.asks().await? {
+            return Ok(Settled::Ask);
+        }
+        Ok(if steps.len() - self.since >= ROUNDS as usize { Settled::Pause } else { Settled::GoOn })
+    }
+
+    /// Whether the person is asked about a call of the last round.
+    async fn asks(&self) -> Result<bool, ErrorReport> {
+        let is_asked = |call: &ReplyCall| call.state == CallState::Asking && call.decision.is_none();
+        Ok(self.steps().await?.last().is_some_and(|step| step.calls.iter().any(is_asked)))
+    }
+
     async fn steps(&self) -> Result<Vec<ReplyStep>, ErrorReport> {
         let reply = self.reply;
         self.conversations.store.call_for(reply, move |store| store.steps(reply)).await
     }
 
     /// Tells how a step stands.
-    async fn tell(
-        &self,
-        step: u32,
-        changes: &mpsc::UnboundedSender<ReplyStep>,
-    ) -> Result<(), ErrorReport> {
+    async fn tell(&self, step: u32, changes: &mpsc::UnboundedSender<ReplyStep>) -> Result<(), ErrorReport> {
         let reply = self.reply;
         let step = self.conversations.store.call_for(reply, move |store| brief(store, reply, step)).await?;
         // Whoever hears of it may have ended.
@@ -203,9 +240,18 @@ impl Turn {
         let name = model_name(call);
         let tool = offer.find(&name).cloned();
         let id = call.id;
-        if let (true, Some(tool)) = (decided, &tool) {
-            return Ok(Some(Runs { call: call.clone(), tool: tool.clone(), consent: None }));
+        if decided {
+            let Some(tool) = tool else {
+                let gone = move |store: &mut Store| store.withdraw_call(id, Some(results::NOT_OFFERED));
+                self.conversations.store.call_for(id.message, gone).await?;
+                return Ok(None);
+            };
+            return Ok(Some(Runs { call: call.clone(), tool, consent: None }));
         }
+        let chat = self.chat;
+        let chosen = self.conversations.store.call_for(chat, move |store| store.chat_settings(chat)).await?;
+        let source = call.server.as_ref().unwrap_or(&call.tool);
+        let is_on = chosen.tools.contains(source);
         let grant = match &tool {
             Some(tool) => self.grant(tool).await?,
             None => None,
@@ -213,7 +259,11 @@ impl Turn {
         let known = tool.as_ref().map(|tool| Known {
             effects: tool.effects,
             claims: tool.definition.claims,
-            allowed: grant.map_or(Allowed::Nothing, |(_, allowed)| allowed),
+            allowed: match grant {
+                _ if !is_on => Allowed::Never,
+                Some((_, allowed)) => allowed,
+                None => Allowed::Nothing,
+            },
         });
         let typed = typed(call, &name, &offer.tools());
         let before = made(steps, id);
@@ -249,6 +299,12 @@ impl Turn {
         if now.as_ref() != Some(&tool.server_fingerprint) {
             return Ok(None);
         }
+        // A permission is for the tool as it is, not as the chat still has it.
+        let (of, name) = (server.clone(), tool.definition.name.clone());
+        let pins = self.conversations.store.call(move |store| store.tool_pins(&of)).await?;
+        if !pins.iter().any(|pin| pin.tool == name && pin.fingerprint == tool.fingerprint) {
+            return Ok(None);
+        }
         let chat = self.chat;
         let (tool_name, fingerprint) = (tool.definition.name.clone(), tool.fingerprint.clone());
         let server_fingerprint = tool.server_fingerprint.clone();
@@ -278,56 +334,83 @@ impl Turn {
     }
 
     /// Runs a call, or notes that the person has stopped the reply before. It is in the store that it runs before it
-    /// does, and what came of it before anything else is done.
+    /// does, and what came of it before anything else is done. Where the permission that it would run on is gone, the
+    /// person is asked. `together`: how many calls of the round share the room for results.
     async fn run(
         &self,
         Runs { call, tool, consent }: Runs,
-        stop: watch::Receiver<bool>,
+        stop: &watch::Receiver<bool>,
         changes: &mpsc::UnboundedSender<ReplyStep>,
+        together: usize,
     ) -> Result<(), ErrorReport> {
         let id = call.id;
+        if self.conversations.toolbox.is_closed() {
+            return Ok(());
+        }
         if *stop.borrow() {
             let stopped = move |store: &mut Store| leave(store, &call);
             self.conversations.store.call_for(id.message, stopped).await?;
             return self.tell(id.step, changes).await;
         }
+        let everywhere = self.conversations.store.call(|store| store.tool_permissions()).await?;
         let written = call.arguments_written.clone();
         let started = move |store: &mut Store| {
-            let consent =
-                consent.map(|(decision, grant)| Consent { decision, grant, arguments: &written });
-            store.start_call(id, consent)
+            if let Some((_, Some(grant))) = consent {
+                let here = store.tool_permissions()?;
+                if !here.iter().chain(&everywhere).any(|permission| permission.id == grant) {
+                    return store.ask_call(id, false).map(|_| None);
+                }
+            }
+            let consent = consent.map(|(decision, grant)| Consent { decision, grant, arguments: &written });
+            store.start_call(id, consent).map(Some)
         };
         let started = self.conversations.store.call_for(id.message, started).await?;
         self.tell(id.step, changes).await?;
+        let Some(started) = started else { return Ok(()) };
         let sent = started.arguments_sent.unwrap_or_default();
         let changed = (sent != started.arguments_written).then(|| sent.clone());
-        let stopping = {
-            let mut stop = stop.clone();
-            async move {
-                if stop.wait_for(|stop| *stop).await.is_err() {
-                    std::future::pending::<()>().await;
-                }
-            }
-        };
-        let outcome = self.conversations.toolbox.call(&tool, object(&sent), stopping).await;
-        let end = results::of(outcome, changed.as_deref(), self.room());
+        let outcome = self.conversations.toolbox.call(&tool, object(&sent), stopped(stop)).await;
+        if self.conversations.toolbox.is_closed() && !*stop.borrow() {
+            // The app ends: nobody can say whether it has happened.
+            return Ok(());
+        }
+        let end = self.result(outcome, changed.as_deref(), together).await;
         let ended = move |store: &mut Store| {
             let results::CallResult { state, result, for_model, left_out } = &end;
-            let end = CallEnd {
-                state,
-                result: result.as_deref(),
-                for_model: Some(for_model),
-                left_out: *left_out,
-            };
+            let end =
+                CallEnd { state, result: result.as_deref(), for_model: Some(for_model), left_out: *left_out };
             store.end_call(id, end)
         };
         self.conversations.store.call_for(id.message, ended).await?;
         self.tell(id.step, changes).await
     }
 
-    /// The tokens that a result may take.
-    fn room(&self) -> usize {
-        results::room(&self.conversations.engine.state())
+    /// What is kept of an outcome, and what the model gets of it: a part of the room that its context has left.
+    async fn result(
+        &self,
+        outcome: Result<Outcome, ToolboxError>,
+        changed: Option<&str>,
+        together: usize,
+    ) -> results::CallResult {
+        let used = self.steps().await.ok().and_then(|steps| steps.last()?.stats.clone());
+        let used = used.map_or(0, |stats| stats.prompt_tokens + stats.emitted);
+        let room = results::room(&self.conversations.engine.state(), used as usize) / together;
+        let text = outcome.as_ref().map(results::whole).unwrap_or_default();
+        // No token is less than a byte, and to count them takes a while.
+        let tokens = match text.len() > room {
+            true => self.conversations.engine.count_tokens(vec![text.clone()]).await.ok(),
+            false => None,
+        };
+        let tokens = tokens.and_then(|tokens| tokens.first().copied());
+        let bytes_per_token = tokens.map(|tokens| text.len() as f64 / f64::from(tokens.max(1)));
+        results::of(outcome, changed, room, bytes_per_token)
+    }
+}
+
+/// Waits until the reply is to stop, for ever where nobody can say so any more.
+async fn stopped(stop: &watch::Receiver<bool>) {
+    if stop.clone().wait_for(|stop| *stop).await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 
@@ -340,9 +423,7 @@ fn brief(store: &Store, reply: MessageId, step: u32) -> Result<ReplyStep, ChatsE
 /// Ends a call that nothing has run, because the person wants no more of the reply.
 pub(super) fn leave(store: &mut Store, call: &ReplyCall) -> Result<(), ChatsError> {
     match call.state {
-        CallState::Checking => {
-            store.refuse_call(call.id, results::NOT_BEGUN, results::NOT_BEGUN).map(drop)
-        }
+        CallState::Checking => store.refuse_call(call.id, results::NOT_BEGUN, results::NOT_BEGUN).map(drop),
         CallState::Asking => store.withdraw_call(call.id, Some(results::NOT_BEGUN)).map(drop),
         _ => Ok(()),
     }
@@ -359,11 +440,6 @@ fn typed(call: &ReplyCall, name: &str, tools: &Tools) -> TypedCall {
     TypedCall::new(&call, tools)
 }
 
-/// An object out of JSON that the store has.
-fn object(json: &str) -> Map<String, Value> {
-    serde_json::from_str(json).unwrap_or_default()
-}
-
 /// The calls of a reply that stand before one.
 fn made(steps: &[ReplyStep], before: CallId) -> Vec<(String, Map<String, Value>)> {
     steps
@@ -375,12 +451,7 @@ fn made(steps: &[ReplyStep], before: CallId) -> Vec<(String, Map<String, Value>)
 }
 
 /// What the chat has read by calls to others than the server of this one: what a server has told by itself it knows.
-fn read_before(
-    steps: &[ReplyStep],
-    call: &ReplyCall,
-    earlier: &[ReplyStep],
-    offer: &foretoken_tools::Offer,
-) -> Read {
+fn read_before(steps: &[ReplyStep], call: &ReplyCall, earlier: &[ReplyStep], offer: &Offer) -> Read {
     let answered = |other: &&ReplyCall| {
         matches!(other.state, CallState::Done | CallState::Failed) && other.server != call.server
     };

@@ -68,11 +68,13 @@ fn question(rounds: &[&str]) -> String {
 }
 
 /// Asks in a new chat with these tools.
-async fn ask(app: &Arc<App>, tools: &[&str], text: String) -> (ChatId, Message, UnboundedReceiver<ReplyEvent>) {
-    let settings = ChatSettings {
-        tools: tools.iter().map(ToString::to_string).collect(),
-        ..ChatSettings::default()
-    };
+async fn ask(
+    app: &Arc<App>,
+    tools: &[&str],
+    text: String,
+) -> (ChatId, Message, UnboundedReceiver<ReplyEvent>) {
+    let settings =
+        ChatSettings { tools: tools.iter().map(ToString::to_string).collect(), ..ChatSettings::default() };
     let to = Destination::New(Beginning { settings, ..Beginning::default() });
     let (channel, events) = page();
     let sent = app.conversations.ask(to, text.as_str().into(), channel).await.unwrap();
@@ -212,7 +214,11 @@ async fn what_the_person_denies_does_not_run_and_the_model_reads_why() {
     let deny = CallAnswer::Deny { note: "Use the other file.".into() };
     app.conversations.decide(first_call(&message), deny, channel).await.unwrap();
     let (_, message) = rest(&mut events).await;
-    assert!(message.text.contains("did not allow this call. They say: Use the other file."), "{}", message.text);
+    assert!(
+        message.text.contains("did not allow this call. They say: Use the other file."),
+        "{}",
+        message.text
+    );
     assert_eq!(log(folder.path()), [""; 0]);
 }
 
@@ -224,10 +230,8 @@ async fn arguments_that_the_person_has_changed_are_those_that_the_tool_gets() {
     let (_, _, mut events) = ask(app, &["test"], question(&[&says])).await;
     let (_, message) = rest(&mut events).await;
     let id = first_call(&message);
-    let with = |arguments: &str| CallAnswer::Allow {
-        scope: CallScope::Once,
-        arguments: Some(arguments.into()),
-    };
+    let with =
+        |arguments: &str| CallAnswer::Allow { scope: CallScope::Once, arguments: Some(arguments.into()) };
     let (channel, _none) = page::<ReplyEvent>();
     let refused = app.conversations.decide(id, with("[1]"), channel).await.unwrap_err();
     assert_eq!(refused.code, "call_arguments");
@@ -329,7 +333,10 @@ async fn a_reply_that_asks_is_stopped_as_it_rests() {
     assert_eq!(stopped.status, MessageStatus::Finished { reason: FinishReason::Cancelled });
     assert_eq!(stopped.steps[0].calls[0].state, CallState::Stopped);
     let (channel, mut events) = page();
-    app.conversations.ask(Destination::Chat(chat), question(&["Next."]).as_str().into(), channel).await.unwrap();
+    app.conversations
+        .ask(Destination::Chat(chat), question(&["Next."]).as_str().into(), channel)
+        .await
+        .unwrap();
     let (text, _) = rest(&mut events).await;
     assert_eq!(text, "Next.");
     assert_eq!(log(folder.path()), [""; 0]);

@@ -248,8 +248,8 @@ impl LibraryModels {
         let info = self.load_from(&self.first.path).await.map_err(Failure::Report)?;
         match &self.draft_model {
             Some(draft) if info.draft_model.is_none() => {
-                let said: Vec<String> =
-                    info.notes.iter().cloned().chain(info.without_draft_model()).collect();
+                let notes = info.notes.iter().map(ToString::to_string);
+                let said: Vec<String> = notes.chain(info.without_draft_model()).collect();
                 Err(Failure::DraftModelUnusable {
                     model: info.name,
                     draft: draft.clone(),

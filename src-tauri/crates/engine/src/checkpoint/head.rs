@@ -1,6 +1,6 @@
 //! Which MTP head is used: the one in the main files, else the first beside them that is whole.
 
-use foretoken_protocol::ErrorReport;
+use foretoken_protocol::{ErrorReport, ModelNote};
 
 use super::CheckpointError;
 use super::config::Config;
@@ -15,13 +15,6 @@ use super::plan::SkipReason;
 use super::planner::{CheckpointPart, Planned};
 use super::quantization::Quantization;
 use super::sort::{Sorted, TextTensors, mlp_kind};
-
-const STRIPPED: &str = "The config declares an MTP head, but its tensors were removed when the checkpoint was converted, \
-     so it writes one token per pass. Convert the source repository again to get the head back.";
-const UNDECLARED: &str = "The config does not declare the MTP head that the files hold; it is used.";
-
-const ASSUMED: &str = "How the norms of the MTP head are stored shows in their values: it is decided when the \
-     weights are here.";
 
 /// A head that can be loaded.
 #[derive(Debug)]
@@ -40,7 +33,7 @@ pub(super) fn plan(
     compute: FloatType,
     trunk: Trunk<'_>,
     sorted: &mut Sorted<'_>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<ModelNote>,
 ) -> Option<Head> {
     let planner = HeadPlanner { config, compute, trunk };
     let inside = std::mem::take(&mut sorted.head);
@@ -52,8 +45,8 @@ pub(super) fn plan(
         };
         match planned {
             Ok(found) => head = Some(found),
-            Err(ErrorReport { message, hint, .. }) => {
-                notes.push(format!("The MTP head is not used: {message} {hint}"));
+            Err(error) => {
+                notes.push(ModelNote::HeadUnused { error });
                 sorted.skip(&inside, SkipReason::UnusedHead);
             }
         }
@@ -64,15 +57,14 @@ pub(super) fn plan(
         && head.is_none()
         && !index.sidecars.iter().any(|sidecar| sidecar.path.ends_with(file))
     {
-        notes.push(format!("The MTP head that the config names, {file}, is not there."));
+        notes.push(ModelNote::HeadMissing { file: file.to_owned() });
         explained = true;
     }
     for sidecar in &index.sidecars {
-        let path = sidecar.path.display();
+        let file = sidecar.path.display().to_string();
         explained = true;
         if head.is_some() {
-            let place = if in_main_files { "The main files hold" } else { "There is" };
-            notes.push(format!("{place} an MTP head already, so {path} is left out."));
+            notes.push(ModelNote::SecondHead { file, in_main_files });
             continue;
         }
         let planned = match &sidecar.content {
@@ -81,17 +73,15 @@ pub(super) fn plan(
         };
         match planned {
             Ok(found) => head = Some(found),
-            Err(ErrorReport { message, hint, .. }) => {
-                notes.push(format!("The MTP head in {path} is not used: {message} {hint}"));
-            }
+            Err(error) => notes.push(ModelNote::HeadFileUnused { file, error }),
         }
     }
     if head.as_ref().is_some_and(|head| head.norms.assumed) {
-        notes.push(ASSUMED.into());
+        notes.push(ModelNote::HeadNormsAssumed);
     }
     match (&head, config.mtp_layers) {
-        (Some(_), 0) => notes.push(UNDECLARED.into()),
-        (None, 1..) if !explained => notes.push(STRIPPED.into()),
+        (Some(_), 0) => notes.push(ModelNote::HeadUndeclared),
+        (None, 1..) if !explained => notes.push(ModelNote::HeadStripped),
         _ => {}
     }
     head

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use foretoken_protocol::{DRAFT_VOCABULARY_FILE, KvPrecision, MtpState};
+use foretoken_protocol::{DRAFT_VOCABULARY_FILE, KvPrecision, ModelNote, MtpState};
 use safetensors::Dtype;
 
 use super::CheckpointError;
@@ -51,8 +51,8 @@ pub struct Layout {
     pub vision: VisionPlan,
     /// What is in the files but not loaded, sorted by name.
     pub skipped: Vec<Skipped>,
-    /// What is odd about the checkpoint though it loads, a sentence each.
-    pub notes: Vec<String>,
+    /// What is odd about the checkpoint though it loads.
+    pub notes: Vec<ModelNote>,
     parameters: u64,
 }
 
@@ -82,9 +82,10 @@ impl Layout {
         }
         match DraftVocabulary::read(dir, config) {
             Ok(vocabulary) => self.draft_vocabulary = vocabulary,
-            Err(problem) => self.notes.push(format!(
-                "Drafts are chosen from all tokens: {DRAFT_VOCABULARY_FILE} does not count, since {problem}."
-            )),
+            Err(problem) => self.notes.push(ModelNote::DraftVocabulary {
+                file: DRAFT_VOCABULARY_FILE.to_owned(),
+                problem: problem.to_string(),
+            }),
         }
         self
     }
@@ -95,12 +96,10 @@ impl Layout {
         check_layers(config, &sorted.trunk)?;
         let mut notes = Vec::new();
         if config.tied && sorted.skip_lm_head() {
-            notes.push(
-                "The files hold an output head although it is tied to the embedding; it is left out.".into(),
-            );
+            notes.push(ModelNote::TiedHead);
         }
         for path in &index.left_out {
-            notes.push(format!("{} is no part of the model; it is left out.", path.display()));
+            notes.push(ModelNote::NoPart { file: path.display().to_string() });
         }
         let trunk_tensors = std::mem::take(&mut sorted.trunk);
         let trunk_norms = norms::trunk(index, &trunk_tensors)?;
@@ -114,8 +113,7 @@ impl Layout {
         }
         .plan(&expected::trunk(config)?, &trunk_tensors)?;
         if inferred {
-            let format = describe(weights.values(), compute);
-            notes.push(format!("The config says nothing of quantization; the tensors say {format}."));
+            notes.push(ModelNote::Undeclared { format: describe(weights.values(), compute) });
         }
 
         let trunk = Trunk { index, tensors: &trunk_tensors, norms: trunk_norms, purpose };

@@ -43,7 +43,7 @@ fn assert_error<T: std::fmt::Debug>(result: Result<T, CheckpointError>, code: &s
 fn assert_unused(layout: &Layout, parts: &[&str]) {
     assert_eq!((&layout.mtp, layout.has_mtp()), (&MtpState::Unusable, false), "{:?}", layout.notes);
     assert!(layout.tensors.iter().all(|plan| !plan.name.starts_with("mtp.")));
-    let notes = layout.notes.join(" ");
+    let notes = layout.notes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     for part in parts {
         assert!(notes.contains(part), "{notes:?} does not name {part}");
     }

@@ -112,7 +112,8 @@ impl Conversion {
         work::check_target(out)?;
         let mut source = Source::read(source, revision)?;
         recipe.check(&source)?;
-        let mut notes = std::mem::take(&mut source.layout.notes);
+        let found = std::mem::take(&mut source.layout.notes);
+        let mut notes: Vec<String> = found.iter().map(ToString::to_string).collect();
         match (&source.layout.vision, settings.vision) {
             (VisionPlan::Present(_), VisionFormat::None) => {
                 source.layout.vision = VisionPlan::Unavailable(Blindness::LeftOut);

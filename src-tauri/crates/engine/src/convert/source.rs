@@ -68,7 +68,8 @@ impl Source {
             );
         }
         if layout.mtp == MtpState::Unusable {
-            let reason = layout.notes.join(" ");
+            let notes: Vec<String> = layout.notes.iter().map(ToString::to_string).collect();
+            let reason = notes.join(" ");
             return Err(ConvertError::HeadUnusable { path: dir.to_owned(), reason }.into());
         }
         let identity = Identity { config_crc32: crc32fast::hash(&text), files: identities(&layout)? };

@@ -1,12 +1,19 @@
 //! The tools that are part of the app: what each is called, what it tells the model of itself, and its arguments. What
 //! they do is in files of their own.
 
+mod arguments;
 pub mod calculator;
 pub mod date;
+pub mod files;
+mod own;
+pub mod web;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::tool::{Claims, Definition, Effects, Outcome};
+use arguments::{Argument, check, schema};
+
+pub use own::OwnTool;
 
 /// A built-in tool that computes on this machine and reaches nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,13 +22,6 @@ pub enum BuiltIn {
     Calculator,
     /// The date and the time.
     Date,
-}
-
-/// An argument of a tool. All are texts.
-struct Argument {
-    name: &'static str,
-    description: &'static str,
-    required: bool,
 }
 
 impl BuiltIn {
@@ -45,26 +45,11 @@ impl BuiltIn {
 
     /// What the model and the person are told of it.
     pub fn definition(self) -> Definition {
-        let arguments = self.arguments();
-        let properties: Map<String, Value> = arguments
-            .iter()
-            .map(|argument| {
-                (argument.name.to_owned(), json!({ "type": "string", "description": argument.description }))
-            })
-            .collect();
-        let required: Vec<&str> =
-            arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
-        let schema = [
-            ("type", json!("object")),
-            ("properties", Value::Object(properties)),
-            ("required", json!(required)),
-            ("additionalProperties", json!(false)),
-        ];
         Definition {
             name: self.name().to_owned(),
             title: Some(self.title().to_owned()),
             description: self.description().to_owned(),
-            parameters: schema.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+            parameters: schema(self.arguments()),
             results: None,
             claims: Claims {
                 reads_only: Some(true),
@@ -86,7 +71,7 @@ impl BuiltIn {
     /// second, during which it does not yield.
     pub fn call(self, arguments: &Map<String, Value>, now: jiff::Zoned) -> Outcome {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str);
-        if let Err(problem) = self.check(arguments) {
+        if let Err(problem) = check(self.arguments(), arguments) {
             return Outcome::failure(problem);
         }
         let result = match self {
@@ -143,46 +128,12 @@ impl BuiltIn {
             ],
         }
     }
-
-    /// Whether the arguments are those of the tool; if not, one line on what was expected and what came.
-    fn check(self, arguments: &Map<String, Value>) -> Result<(), String> {
-        let known = self.arguments();
-        if let Some(key) = arguments.keys().find(|key| known.iter().all(|argument| argument.name != *key)) {
-            let names: Vec<String> = known.iter().map(|argument| format!("\"{}\"", argument.name)).collect();
-            let key: String = key.chars().take(60).filter(|character| !character.is_control()).collect();
-            return Err(format!(
-                "Expected {}, but \"{key}\" came, which is no argument here.",
-                names.join(" or ")
-            ));
-        }
-        for Argument { name, required, .. } in known {
-            match arguments.get(*name) {
-                Some(Value::String(_)) => {}
-                None if !required => {}
-                None => return Err(format!("Expected \"{name}\", a string, but it did not come.")),
-                Some(other) => {
-                    return Err(format!("Expected \"{name}\" to be a string, but {} came.", kind(other)));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What a JSON value is, in words.
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn call(tool: BuiltIn, arguments: Value) -> Outcome {

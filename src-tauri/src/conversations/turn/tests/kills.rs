@@ -78,7 +78,8 @@ fn round(number: usize) -> String {
 
 /// Allows all calls that are asked about, and returns what follows.
 async fn decided(app: &Arc<App>, reply: &Message) -> UnboundedReceiver<ReplyEvent> {
-    let asked = reply.steps.iter().flat_map(|step| &step.calls).filter(|call| call.state == CallState::Asking);
+    let asked =
+        reply.steps.iter().flat_map(|step| &step.calls).filter(|call| call.state == CallState::Asking);
     let mut events = page().1;
     for call in asked.filter(|call| call.decision.is_none()) {
         let (channel, of_this) = page();
@@ -99,7 +100,11 @@ fn a_turn_that_is_killed_again_and_again_runs_nothing_twice() {
         while !is_at_its_end(folder.path()) {
             assert!(begun.elapsed() < Duration::from_secs(300), "the turn does not end");
             let mut process = Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "conversations::turn::tests::kills::the_process_that_is_killed", "--ignored"])
+                .args([
+                    "--exact",
+                    "conversations::turn::tests::kills::the_process_that_is_killed",
+                    "--ignored",
+                ])
                 .env(FOLDER, folder.path())
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())

@@ -251,3 +251,17 @@ models-hub-keep = Diese Adresse verwenden
     .usual = Die übliche verwenden
     .keeping = Wird gesichert.
     .same = Nichts wurde geändert.
+
+models-note-tied-head = Die Dateien enthalten einen Ausgabekopf, den das Modell nicht benutzt. Er wird weggelassen.
+models-note-no-part = { $file } gehört nicht zum Modell und wird weggelassen.
+models-note-undeclared = Die Konfiguration sagt nichts über Quantisierung; die Tensoren sagen { $format }.
+models-note-draft-vocabulary = Entwürfe werden aus allen Tokens gewählt: { $file } ist nicht benutzbar.
+models-note-head-unused = Sein MTP-Kopf wird nicht benutzt: { $reason }
+models-note-head-missing = Der MTP-Kopf, den die Konfiguration nennt, { $file }, fehlt.
+models-note-second-head = Es gibt schon einen MTP-Kopf, deshalb wird { $file } weggelassen.
+    .main = Die Hauptdateien enthalten schon einen MTP-Kopf, deshalb wird { $file } weggelassen.
+models-note-head-file-unused = Der MTP-Kopf in { $file } wird nicht benutzt: { $reason }
+models-note-head-norms = Wie die Normen seines MTP-Kopfs gespeichert sind, zeigen ihre Werte.
+models-note-head-undeclared = Die Konfiguration nennt den MTP-Kopf in den Dateien nicht. Er wird benutzt.
+models-note-head-stripped = Die Konfiguration nennt einen MTP-Kopf, den eine Konvertierung entfernt hat; deshalb schreibt das Modell ein Token pro Durchlauf. Konvertiere das ursprüngliche Repository noch einmal, um ihn zurückzubekommen.
+models-note-draft-target = Sein Entwurfsmodell ist für ein Modell mit { $told } Schichten gemacht; dieses hat { $layers }.

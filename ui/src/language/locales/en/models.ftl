@@ -248,3 +248,17 @@ models-hub-keep = Use this address
     .usual = Use the usual one
     .keeping = It is being kept.
     .same = Nothing has changed.
+
+models-note-tied-head = The files hold an output head that the model does not use. It is left out.
+models-note-no-part = { $file } is no part of the model. It is left out.
+models-note-undeclared = The config says nothing of quantization; the tensors say { $format }.
+models-note-draft-vocabulary = Drafts are chosen from all tokens: { $file } cannot be used.
+models-note-head-unused = Its MTP head is not used: { $reason }
+models-note-head-missing = The MTP head that the config names, { $file }, is not there.
+models-note-second-head = There is an MTP head already, so { $file } is left out.
+    .main = The main files hold an MTP head already, so { $file } is left out.
+models-note-head-file-unused = The MTP head in { $file } is not used: { $reason }
+models-note-head-norms = How the norms of its MTP head are stored is decided by their values.
+models-note-head-undeclared = The config does not declare the MTP head that the files hold. It is used.
+models-note-head-stripped = The config declares an MTP head, but a conversion has removed it, so the model writes one token per pass. Convert the source repository again to get it back.
+models-note-draft-target = Its draft model was made for a model of { $told } layers; this one has { $layers }.

@@ -233,3 +233,17 @@ models-hub-keep = このアドレスを使用
     .usual = 通常のアドレスを使用
     .keeping = 保存しています。
     .same = 変更はありません。
+
+models-note-tied-head = ファイルにはモデルが使わない出力ヘッドが含まれています。除外します。
+models-note-no-part = { $file } はモデルの一部ではないため除外します。
+models-note-undeclared = 設定に量子化の記載がなく、テンソルからは { $format } と判断しました。
+models-note-draft-vocabulary = ドラフトはすべてのトークンから選ばれます。{ $file } は使用できません。
+models-note-head-unused = MTP ヘッドは使用されません：{ $reason }
+models-note-head-missing = 設定が指す MTP ヘッド { $file } がありません。
+models-note-second-head = すでに MTP ヘッドがあるため、{ $file } は除外します。
+    .main = メインファイルにすでに MTP ヘッドがあるため、{ $file } は除外します。
+models-note-head-file-unused = { $file } の MTP ヘッドは使用されません：{ $reason }
+models-note-head-norms = MTP ヘッドの正規化重みの保存形式は、その値から判断します。
+models-note-head-undeclared = 設定はファイル内の MTP ヘッドを宣言していませんが、使用します。
+models-note-head-stripped = 設定は MTP ヘッドを宣言していますが、変換時に取り除かれたため、モデルは 1 回の計算で 1 トークンを書きます。元のリポジトリをもう一度変換すると元に戻ります。
+models-note-draft-target = ドラフトモデルは { $told } 層のモデル用ですが、このモデルは { $layers } 層です。

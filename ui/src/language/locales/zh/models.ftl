@@ -233,3 +233,17 @@ models-hub-keep = 使用此地址
     .usual = 使用默认地址
     .keeping = 正在存储。
     .same = 没有更改。
+
+models-note-tied-head = 文件中有一个模型用不到的输出头，已忽略。
+models-note-no-part = { $file } 不属于该模型，已忽略。
+models-note-undeclared = 配置没有说明量化方式；张量显示为 { $format }。
+models-note-draft-vocabulary = 草稿从全部 token 中选取：{ $file } 无法使用。
+models-note-head-unused = 未使用其 MTP 头：{ $reason }
+models-note-head-missing = 配置所指的 MTP 头 { $file } 不存在。
+models-note-second-head = 已有一个 MTP 头，因此忽略 { $file }。
+    .main = 主文件中已有一个 MTP 头，因此忽略 { $file }。
+models-note-head-file-unused = 未使用 { $file } 中的 MTP 头：{ $reason }
+models-note-head-norms = MTP 头的归一化权重的存储方式由其数值判断。
+models-note-head-undeclared = 配置没有声明文件中的 MTP 头；仍会使用它。
+models-note-head-stripped = 配置声明了 MTP 头，但它在转换时被移除，因此模型每次前向只写一个 token。重新转换源仓库即可恢复。
+models-note-draft-target = 草稿模型是为 { $told } 层的模型制作的；该模型有 { $layers } 层。

@@ -256,7 +256,11 @@ fn tensors_are_planned_in_every_layout() {
     quantized.config["quantization"] = Value::Null;
     quantized.config["quantization_config"] = Value::Null;
     let told = plan(quantized.write().path()).unwrap();
-    assert!(told.format() == "4-bit, group 64" && told.notes[0].contains("4-bit"), "{:?}", told.notes);
+    assert!(
+        told.format() == "4-bit, group 64" && told.notes[0].to_string().contains("4-bit"),
+        "{:?}",
+        told.notes
+    );
 }
 
 #[test]

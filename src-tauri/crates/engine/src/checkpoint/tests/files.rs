@@ -94,7 +94,7 @@ fn a_shard_that_the_index_names_must_be_there() {
     write_index(whole.path(), json!({"mtp.norm.weight": "gone.safetensors", "norm.weight": SHARD_1}));
     let layout = plan(whole.path()).unwrap();
     assert_eq!(present(&layout).0, 15);
-    assert!(layout.notes[0].contains("gone.safetensors"), "{:?}", layout.notes);
+    assert!(layout.notes[0].to_string().contains("gone.safetensors"), "{:?}", layout.notes);
     let lost = "model.language_model.norm.weight";
     write_index(dir.path(), json!({"mtp.norm.weight": SHARD_2, lost: "gone.safetensors", "x": SHARD_1}));
     fs::remove_file(dir.path().join(SHARD_1)).unwrap();
@@ -133,7 +133,11 @@ fn other_tensor_files_beside_a_model_are_left_out() {
         let layout = plan(dir.path()).unwrap();
         assert_eq!(present(&layout).0, 15);
         assert_eq!(layout.notes.len(), 1, "{:?}", layout.notes);
-        assert!(layout.notes[0].contains(file) && layout.notes[0].contains("left out"), "{:?}", layout.notes);
+        assert!(
+            layout.notes[0].to_string().contains(file) && layout.notes[0].to_string().contains("left out"),
+            "{:?}",
+            layout.notes
+        );
     }
     fs::write(adapted.path().join("adapters.safetensors"), "damaged").unwrap();
     assert_eq!(present(&plan(adapted.path()).unwrap()).0, 15);

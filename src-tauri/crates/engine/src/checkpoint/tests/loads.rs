@@ -156,7 +156,7 @@ fn a_head_beside_a_tied_embedding_is_left_out() {
     let layout = Fixture::raw().with("lm_head.weight", "BF16", &[256, HIDDEN]).plan().unwrap();
     assert_eq!(layout.skipped[0].reason, SkipReason::TiedHead);
     assert_eq!(layout.notes.len(), 1);
-    assert!(layout.notes[0].contains("tied"), "{:?}", layout.notes);
+    assert!(layout.notes[0].to_string().contains("tied"), "{:?}", layout.notes);
 }
 
 #[test]

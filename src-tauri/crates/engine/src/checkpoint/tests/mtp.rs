@@ -11,7 +11,7 @@ use crate::checkpoint::*;
 fn a_stripped_head_is_told_and_the_rest_loads() {
     let layout = Fixture::converted(Some(4)).without("mtp.").plan().unwrap();
     assert_eq!((&layout.mtp, layout.has_mtp()), (&MtpState::Stripped, false));
-    assert!(layout.notes[0].contains("Convert the source"), "{:?}", layout.notes);
+    assert!(layout.notes[0].to_string().contains("Convert the source"), "{:?}", layout.notes);
     let absent = Fixture::raw().without("mtp.").set("mtp_num_hidden_layers", 0).plan().unwrap();
     assert_eq!(absent.mtp, MtpState::Absent);
     assert!(absent.notes.is_empty());
@@ -33,7 +33,7 @@ fn half_a_head_is_not_used() {
 fn an_undeclared_head_is_used_with_a_note() {
     let layout = Fixture::raw().set("mtp_num_hidden_layers", Value::Null).plan().unwrap();
     assert_eq!(present(&layout), (15, "bfloat16", false));
-    assert!(layout.notes[0].contains("not declare"), "{:?}", layout.notes);
+    assert!(layout.notes[0].to_string().contains("not declare"), "{:?}", layout.notes);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn norms_of_the_head_are_decided_apart_from_the_trunk() {
     let layout = fixture.plan().unwrap();
     assert_eq!((layout.mtp, layout.mtp_norms), (MtpState::Unusable, None));
     for part in ["model-head.safetensors", "mtp_norm_encoding"] {
-        assert!(layout.notes[0].contains(part), "{:?}", layout.notes);
+        assert!(layout.notes[0].to_string().contains(part), "{:?}", layout.notes);
     }
     assert_eq!(layout.skipped.len(), 15);
     assert!(layout.skipped.iter().all(|skipped| skipped.reason == SkipReason::UnusedHead));
@@ -150,7 +150,7 @@ fn norms_are_not_guessed_where_origin_and_trunk_disagree() {
     fixture.files = [("model-1.safetensors".into(), trunk), ("model-2.safetensors".into(), head)].into();
     let layout = fixture.plan().unwrap();
     assert_eq!(layout.mtp_norms, None);
-    assert!(layout.notes[0].contains("model-2.safetensors"), "{:?}", layout.notes);
+    assert!(layout.notes[0].to_string().contains("model-2.safetensors"), "{:?}", layout.notes);
     fixture.files.values_mut().for_each(|shard| shard.format = Some("mlx"));
     assert_eq!(fixture.plan().unwrap().mtp_norms, Some(NormEncoding::Gamma));
 }
@@ -206,5 +206,5 @@ fn values_deny_what_neighbours_and_trunks_seem_to_say() {
     let shifted = Fixture { values: vec![("q_norm", 1.5), ("norm", 0.5)], ..Fixture::raw() };
     let layout = shifted.plan().unwrap();
     assert_eq!(layout.mtp_norms, None);
-    assert!(layout.notes[0].contains("mtp_norm_encoding"), "{:?}", layout.notes);
+    assert!(layout.notes[0].to_string().contains("mtp_norm_encoding"), "{:?}", layout.notes);
 }

@@ -52,17 +52,17 @@ fn the_file_that_the_config_names_comes_first() {
     let used = |fixture: &Fixture| tensor(&fixture.plan().unwrap(), "mtp.fc.weight").sources[0].file.clone();
     assert!(used(&fixture).ends_with("extra/head.safetensors"));
     let notes = fixture.plan().unwrap().notes;
-    assert!(notes[0].contains("mtp.safetensors is left out"), "{notes:?}");
+    assert!(notes[0].to_string().contains("mtp.safetensors is left out"), "{notes:?}");
     fixture.files.remove("extra/head.safetensors");
     assert!(
         used(&fixture).ends_with("mtp.safetensors") && !used(&fixture).ends_with("optiq/mtp.safetensors")
     );
     let notes = fixture.plan().unwrap().notes;
-    assert!(notes[0].contains("extra/head.safetensors, is not there"), "{notes:?}");
+    assert!(notes[0].to_string().contains("extra/head.safetensors, is not there"), "{notes:?}");
     fixture.files.retain(|name, _| name == "model.safetensors");
     let gone = fixture.plan().unwrap();
     assert_eq!((&gone.mtp, gone.has_mtp()), (&MtpState::Stripped, false));
-    assert!(gone.notes[0].contains("extra/head.safetensors, is not there"), "{:?}", gone.notes);
+    assert!(gone.notes[0].to_string().contains("extra/head.safetensors, is not there"), "{:?}", gone.notes);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_head_in_the_main_files_wins() {
     let fixture = Fixture::converted(None).with_file("mtp.safetensors", parts().1);
     let layout = fixture.plan().unwrap();
     assert!(tensor(&layout, "mtp.fc.weight").sources[0].file.ends_with("model.safetensors"));
-    assert!(layout.notes[0].contains("mtp.safetensors is left out"), "{:?}", layout.notes);
+    assert!(layout.notes[0].to_string().contains("mtp.safetensors is left out"), "{:?}", layout.notes);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_head_beside_the_model_stands_in_for_one_inside_that_cannot_be_used() {
     let layout = fixture.plan().unwrap();
     assert_eq!(present(&layout).0, 15);
     assert!(tensor(&layout, "mtp.fc.weight").sources[0].file.ends_with("mtp.safetensors"));
-    assert!(layout.notes[0].contains("mtp.norm.weight is missing"), "{:?}", layout.notes);
+    assert!(layout.notes[0].to_string().contains("mtp.norm.weight is missing"), "{:?}", layout.notes);
     assert_eq!(layout.skipped.len(), 14);
 }
 
@@ -88,7 +88,7 @@ fn an_undeclared_head_beside_the_model_is_used() {
     let (trunk, head) = parts();
     let layout = trunk.set("mtp_num_hidden_layers", 0).with_file("mtp.safetensors", head).plan().unwrap();
     assert_eq!(present(&layout), (15, "bfloat16", false));
-    assert!(layout.notes[0].contains("not declare"), "{:?}", layout.notes);
+    assert!(layout.notes[0].to_string().contains("not declare"), "{:?}", layout.notes);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_head_that_cannot_be_used_leaves_the_model() {
     fs::write(dir.path().join("mtp.safetensors"), "version https://git-lfs.github.com/spec/v1\n").unwrap();
     let layout = plan(dir.path()).unwrap();
     assert_eq!(present(&layout).0, 15);
-    assert!(layout.notes[0].contains("Git LFS pointer"), "{:?}", layout.notes);
+    assert!(layout.notes[0].to_string().contains("Git LFS pointer"), "{:?}", layout.notes);
     fs::remove_file(dir.path().join("optiq/mtp.safetensors")).unwrap();
     assert_unused(&plan(dir.path()).unwrap(), &["Git LFS pointer", "Download"]);
 }

@@ -19,7 +19,7 @@ pub(super) fn greeting(info: &ModelInfo) -> String {
         "{} ({}, {}, {head}), {} tokens of context",
         info.name, info.architecture, info.format, info.context_length
     )];
-    lines.extend(info.notes.iter().cloned().chain(info.without_draft_model()));
+    lines.extend(info.notes.iter().map(ToString::to_string).chain(info.without_draft_model()));
     lines.push("Ask something. /help lists commands, Ctrl-C stops a reply, Ctrl-D leaves.\n".into());
     lines.join("\n")
 }

@@ -5,23 +5,24 @@ use foretoken_protocol::{
 };
 use foretoken_tools::configuration::tool_name;
 use foretoken_tools::{Outcome, ResultPart, ServerError, for_model};
+use serde_json::{Map, Value};
 
 use crate::tools::ToolboxError;
 
 /// Tokens of a result that a model reads at most.
 const MOST_TOKENS: usize = 16_384;
-/// The part of the context that a result may take, one in so many.
-const PART_OF_CONTEXT: usize = 8;
-/// Bytes of a token at least, so that no more tokens come than are counted: a character of Chinese is often one.
-const BYTES_PER_TOKEN: usize = 3;
+/// The part of the context that is left which the results of a round may take, one in so many.
+const PART_OF_CONTEXT: usize = 4;
 /// Bytes that are kept of a result for people.
 const KEPT: usize = 1 << 20;
 
 /// What the model reads of a call that the person wanted no more.
-pub(super) const NOT_BEGUN: &str = "The call was not run: the user stopped the reply.";
+pub(crate) const NOT_BEGUN: &str = "The call was not run: the user stopped the reply.";
 const STOPPED: &str = "The user stopped the call while it ran. It may have happened in part.";
 const UNKNOWN: &str = "The app ended while the call ran: it may or may not have happened. Do not repeat it without \
                        asking the user.";
+/// What the model reads of a call whose tool the chat no longer has.
+pub(crate) const NOT_OFFERED: &str = "The call was not run: the tool is no longer offered.";
 const NOT_RUN: &str = "The call has not been run.";
 
 /// What a call by this name is to the model that wrote it.
@@ -40,10 +41,7 @@ pub(crate) fn messages(steps: &[ReplyStep]) -> Vec<ChatMessage> {
             continue;
         }
         let call = |call: &&ReplyCall| ToolCall::Function {
-            function: FunctionCall {
-                name: model_name(call),
-                arguments: super::object(&call.arguments_written),
-            },
+            function: FunctionCall { name: model_name(call), arguments: object(&call.arguments_written) },
         };
         messages.push(ChatMessage::Assistant {
             content: step.text.clone(),
@@ -59,7 +57,8 @@ pub(crate) fn messages(steps: &[ReplyStep]) -> Vec<ChatMessage> {
 /// What the model reads of a call.
 fn told(call: &ReplyCall) -> &str {
     let otherwise = match call.state {
-        CallState::Unknown => UNKNOWN,
+        // One whose end could not be stored may have happened, too.
+        CallState::Unknown | CallState::Running => UNKNOWN,
         CallState::Stopped if call.started_at.is_some() => STOPPED,
         CallState::Stopped => NOT_BEGUN,
         _ => NOT_RUN,
@@ -69,33 +68,45 @@ fn told(call: &ReplyCall) -> &str {
 
 /// How a call has ended, for the store.
 #[derive(Debug, PartialEq)]
-pub(super) struct CallResult {
-    pub(super) state: CallState,
+pub(crate) struct CallResult {
+    pub(crate) state: CallState,
     /// The outcome as JSON.
-    pub(super) result: Option<String>,
-    pub(super) for_model: String,
+    pub(crate) result: Option<String>,
+    pub(crate) for_model: String,
     /// Characters that the model does not get.
-    pub(super) left_out: Option<u32>,
+    pub(crate) left_out: Option<u32>,
 }
 
-/// The tokens that a result may take for the model that is loaded.
-pub(super) fn room(engine: &EngineState) -> usize {
+/// The tokens that the results of a round may take for the model that is loaded, of whose context so many are `used`.
+pub(crate) fn room(engine: &EngineState, used: usize) -> usize {
     match engine {
         EngineState::Ready { model, .. } => {
-            (model.context_length as usize / PART_OF_CONTEXT).min(MOST_TOKENS)
+            ((model.context_length as usize).saturating_sub(used) / PART_OF_CONTEXT).min(MOST_TOKENS)
         }
-        _ => MOST_TOKENS,
+        _ => MOST_TOKENS / PART_OF_CONTEXT,
     }
 }
 
-/// What has come of a call, of which the model reads `room` tokens at most. It is told which arguments the person has
-/// `changed` it to.
-pub(super) fn of(outcome: Result<Outcome, ToolboxError>, changed: Option<&str>, room: usize) -> CallResult {
+/// All that a model could read of an outcome.
+pub(crate) fn whole(outcome: &Outcome) -> String {
+    for_model(outcome, usize::MAX, str::len).text
+}
+
+/// What has come of a call, of which the model reads `room` tokens at most, where a token is so many bytes; at least
+/// one, where nobody knows. It is told which arguments the person has `changed` it to.
+pub(crate) fn of(
+    outcome: Result<Outcome, ToolboxError>,
+    changed: Option<&str>,
+    room: usize,
+    bytes_per_token: Option<f64>,
+) -> CallResult {
     let note = changed.map(|arguments| format!("The user changed the arguments to {arguments}.\n\n"));
     let note = note.unwrap_or_default();
     match outcome {
         Ok(outcome) => {
-            let text = for_model(&outcome, room, |text| text.len().div_ceil(BYTES_PER_TOKEN));
+            let text = for_model(&outcome, room, |text| {
+                (text.len() as f64 / bytes_per_token.unwrap_or(1.0)) as usize
+            });
             CallResult {
                 state: if outcome.failed { CallState::Failed } else { CallState::Done },
                 result: serde_json::to_string(&kept(outcome)).ok(),
@@ -106,7 +117,9 @@ pub(super) fn of(outcome: Result<Outcome, ToolboxError>, changed: Option<&str>, 
         Err(error) => {
             let (state, told) = match &error {
                 ToolboxError::Server(ServerError::Stopped) => (CallState::Stopped, STOPPED.to_owned()),
-                ToolboxError::Server(ServerError::TimedOut { .. }) => (CallState::TimedOut, format!("The call took too long. {error}")),
+                ToolboxError::Server(ServerError::TimedOut { .. }) => {
+                    (CallState::TimedOut, format!("The call took too long. {error}"))
+                }
                 _ => (CallState::Failed, format!("The call failed. {error}")),
             };
             CallResult { state, result: None, for_model: note + &told, left_out: None }
@@ -131,4 +144,9 @@ fn kept(outcome: Outcome) -> Outcome {
         other => other,
     };
     Outcome { parts: outcome.parts.into_iter().map(&mut part).collect(), ..outcome }
+}
+
+/// An object out of JSON that the store has.
+pub(crate) fn object(json: &str) -> Map<String, Value> {
+    serde_json::from_str(json).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! The tools that the prompts of a chat begin with. Any other list would have all of the chat read again, so it is
 //! frozen when it is first used, until the person chooses other ones.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +10,7 @@ use foretoken_tools::Offer;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use crate::conversations::store::ChatStore;
+use crate::chat_store::ChatStore;
 use crate::tools::Toolbox;
 
 /// The tools of a chat while a reply is written in it.
@@ -56,12 +57,29 @@ impl ChatTools {
         self.offer.get().filter(|_| self.in_prompt.load(Ordering::Relaxed)).cloned()
     }
 
+    /// Whether the servers of an offer are those that would run now: a call to another one would only be refused.
+    async fn can_run(&self, offer: &Offer) -> bool {
+        let servers: BTreeMap<&str, &str> = offer
+            .tools
+            .iter()
+            .filter_map(|tool| Some((tool.server.as_deref()?, tool.server_fingerprint.as_str())))
+            .collect();
+        for (slug, fingerprint) in servers {
+            if self.toolbox.server_fingerprint(slug).await.as_deref() != Some(fingerprint) {
+                return false;
+            }
+        }
+        true
+    }
+
     async fn find(&self) -> Arc<Offer> {
         let chat = self.chat;
         let frozen = self.store.call_for(chat, move |store| store.frozen_tools(chat)).await;
         let frozen = frozen.ok().flatten().and_then(|frozen| Offer::from_json(&frozen));
         let Some(chosen) = &self.chosen else { return frozen.unwrap_or_default().into() };
-        if let Some(frozen) = frozen.filter(|frozen| frozen.sources == *chosen) {
+        if let Some(frozen) = frozen.filter(|frozen| frozen.sources == *chosen)
+            && self.can_run(&frozen).await
+        {
             return frozen.into();
         }
         let (mut offer, failed) = self.toolbox.offer(chosen).await;

@@ -113,6 +113,11 @@ impl WebDriver {
         self.post("/actions", &json!({ "actions": [keyboard] })).map(drop)
     }
 
+    /// Lets go of all keys and buttons: one stays down whose window went before it came up.
+    pub(crate) fn release(&self) -> Result<(), String> {
+        read(self.agent.delete(format!("{}/actions", self.session)).call()).map(drop)
+    }
+
     /// Turns the mouse wheel over an element; down is positive.
     pub(crate) fn scroll(&self, selector: &str, pixels: i32) -> Result<(), String> {
         let found = self.post("/element", &json!({ "using": "css selector", "value": selector }))?;

@@ -309,6 +309,7 @@ impl<'sandbox> Window<'sandbox> {
         });
         let left = self.driver.windows().expect("there is a window");
         self.driver.switch_to(&left[0]).expect("the chats are there");
+        self.driver.release().expect("the key comes up");
     }
 
     /// Opens the model in a folder through the picker.

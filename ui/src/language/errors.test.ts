@@ -32,6 +32,18 @@ const UNSEEN = [
     "tool_calculator_syntax",
     "tool_date_date",
     "tool_date_time_zone",
+    "tool_file_arguments",
+    "tool_file_changed",
+    "tool_file_edit",
+    "tool_file_failed",
+    "tool_file_folder",
+    "tool_file_kind",
+    "tool_file_link",
+    "tool_file_missing",
+    "tool_file_not_text",
+    "tool_file_path",
+    "tool_file_read_only",
+    "tool_file_too_large",
   ],
 ].flat();
 

@@ -416,10 +416,7 @@ fn links_within_are_followed_for_reading_and_not_at_the_end_for_writing() {
         assert_refused(world.put(path, "A"), "is a link, through which nothing is written");
         assert_refused(world.edit(path, "Milk", "A"), "is a link, through which nothing is written");
     }
-    assert_eq!(
-        world.put("Notes/folder/new", "A").unwrap(),
-        "Created Notes/plans/new, which has 1 bytes now."
-    );
+    assert_eq!(world.put("Notes/folder/new", "A").unwrap(), "Created Notes/plans/new, which has 1 byte now.");
     assert_eq!(world.text("Notes/plans/new"), "A");
     assert!(!world.path("Notes/nowhere").exists());
 }

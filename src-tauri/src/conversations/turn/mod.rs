@@ -15,7 +15,10 @@ use foretoken_protocol::{
     CallDecision, CallId, CallState, ChatId, ErrorReport, FinishReason, MessageId, PermissionId,
     PermittedTools, ReplyCall, ReplyStats, ReplyStep, RequestId, ToolGrant,
 };
-use foretoken_tools::{Allowed, Known, Offer, OfferedTool, Outcome, ROUNDS, Read, Refusal, Verdict, verdict};
+use foretoken_tools::built_in::OwnTool;
+use foretoken_tools::{
+    Allowed, Effects, Known, Offer, OfferedTool, Outcome, ROUNDS, Read, Refusal, Verdict, verdict,
+};
 use futures_util::future::{BoxFuture, join_all};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, watch};
@@ -458,8 +461,10 @@ fn read_before(steps: &[ReplyStep], call: &ReplyCall, earlier: &[ReplyStep], off
     let calls = earlier.iter().chain(steps).flat_map(|step| &step.calls).filter(answered);
     calls.fold(Read::default(), |read, other| {
         let known = offer.find(&model_name(other)).map(|tool| tool.effects);
-        // Of a tool that is no longer offered all is assumed, unless it is the app's own.
-        let own = other.server.is_none().then_some(foretoken_tools::Effects::NONE);
-        read.and(known.or(own).unwrap_or(foretoken_tools::Effects::ALL))
+        // Of a tool that is no longer offered all is assumed, unless it is the app's own; what nothing is called has
+        // read nothing.
+        let own = || OwnTool::named(&other.tool).map_or(Effects::NONE, OwnTool::effects);
+        let effects = known.unwrap_or_else(|| if other.server.is_none() { own() } else { Effects::ALL });
+        read.and(effects)
     })
 }

@@ -208,6 +208,7 @@ fn a_target_of_other_sizes_is_refused_with_both() {
     assert_error(deep.check_target(&fits), "draft_mismatch", &["layer 4", "4 layers"]);
     let odd = parse(&Fixture::draft().set_top("num_target_layers", 41)).unwrap();
     let note = odd.check_target(&fits).unwrap().unwrap();
+    let note = note.to_string();
     assert!(note.contains("41") && note.contains('4'), "{note}");
 }
 

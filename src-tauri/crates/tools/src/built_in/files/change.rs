@@ -109,7 +109,8 @@ pub(super) fn change(files: &Files, call: &arguments::Change, seen: Option<&Fing
         (_, arguments::Change::Write(_)) => "Replaced",
         (_, arguments::Change::Edit(_)) => "Changed",
     };
-    Ok(format!("{done} {}, which has {} bytes now.", target.path, bytes.len()))
+    let plural = if bytes.len() == 1 { "" } else { "s" };
+    Ok(format!("{done} {}, which has {} byte{plural} now.", target.path, bytes.len()))
 }
 
 impl Target {

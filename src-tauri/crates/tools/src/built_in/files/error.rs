@@ -47,7 +47,7 @@ pub enum FileError {
         path: String,
     },
     /// There is nothing of that name.
-    #[error("\"{path}\" does not exist{}.", like.as_ref().map(|name| format!(", but \"{name}\" does")).unwrap_or_default())]
+    #[error("\"{path}\" does not exist{}.", but(like.as_deref()))]
     Missing {
         /// What was asked for.
         path: String,
@@ -184,6 +184,11 @@ pub enum FileError {
     },
 }
 
+/// What there is instead.
+fn but(like: Option<&str>) -> String {
+    like.map(|name| format!(", but \"{name}\" does")).unwrap_or_default()
+}
+
 impl From<&FileError> for ErrorReport {
     fn from(error: &FileError) -> Self {
         Self { code: error.code().to_owned(), message: error.to_string(), hint: error.hint().to_owned() }
@@ -228,7 +233,7 @@ impl FileError {
             Self::IsALink { .. } => "Write to the file that it leads to, by its own path.",
             Self::Document { .. } => "Ask the user to attach it to a message, where documents are read.",
             Self::Binary { .. } => "Ask the user what is in it.",
-            Self::Large { .. } => "Find the part that matters with search_files, or use another file.",
+            Self::Large { .. } => "Use another file, or ask the user for the part that matters.",
             Self::Protected { .. } => "Tell the user what you wanted to write there.",
             Self::ReadOnly { .. } => "Ask the user to allow writing it, or write another file.",
             Self::Encoding { .. } => "Ask the user to save it as UTF-8 first.",

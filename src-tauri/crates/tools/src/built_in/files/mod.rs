@@ -49,9 +49,9 @@ impl Files {
         self.folders.is_empty()
     }
 
-    /// Runs a tool; it blocks, for about 10 s at most. A call that writes does so only if the file is still the one that
-    /// the person has `seen` in its [`Difference`]; without that, as where the person has allowed all such calls, it
-    /// writes whatever the file is.
+    /// Runs a tool; it blocks, for about 10 s at most. A call that writes does so only if the file is still the one
+    /// that the person has `seen` in its [`Difference`]; without that, as where the person has allowed all such calls,
+    /// it writes whatever the file is.
     pub fn call(
         &self,
         tool: FileTool,

@@ -16,7 +16,7 @@ use crate::benchmarks::History;
 use crate::chat_store::ChatStore;
 use crate::comparison::Comparisons;
 use crate::conversations::replies::Replies;
-use crate::conversations::{Caches, Conversations, TemporaryFiles};
+use crate::conversations::{Caches, Conversations, Means, TemporaryFiles};
 use crate::events::AppEvents;
 use crate::handed::Handed;
 use crate::kept_prefixes::KeptPrefixes;
@@ -118,13 +118,13 @@ impl App {
             Arc::clone(&events),
             places.data.join("tools"),
         ));
+        let means =
+            Means { engine: Arc::clone(&engine), models: Arc::clone(&models), toolbox: Arc::clone(&toolbox) };
         let conversations = Arc::new(Conversations::new(
             store,
             replies,
-            Arc::clone(&engine),
-            Arc::clone(&models),
+            means,
             Arc::clone(&settings),
-            Arc::clone(&toolbox),
             Caches {
                 prefixes: prefixes.clone(),
                 pictures: Pictures::new(engine.decoders().clone(), &places.cache),

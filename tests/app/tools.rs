@@ -82,10 +82,27 @@ fn switch_source(window: &Window<'_>, source: &str) {
     window.choose("tools-control", &format!("tool-source-{source}"));
 }
 
+const DEBUG: &str = "
+    window.moves = [];
+    const began = performance.now();
+    const look = () => {
+        const b = document.querySelector('[data-testid=allow-once]');
+        const y = b ? b.getBoundingClientRect().top : null;
+        const h = (s) => [...document.querySelectorAll(s)].at(-1)?.getBoundingClientRect().height ?? null;
+        const c = document.querySelector('[data-testid=conversation]');
+        const row = [y, c?.scrollTop, c?.scrollHeight, c?.clientHeight, h('.call-question'), h('.call-origin'), h('article.reply'), h('.resting'), h('.composer-place'), h('.question'), h('[data-testid=message-user]')];
+        if (b && (window.moves.length === 0 || window.moves.at(-1).slice(1).join() !== row.join())) window.moves.push([Math.round(performance.now() - began), ...row]);
+        if (performance.now() - began < 30000) requestAnimationFrame(look);
+    };
+    look();";
+
 /// Asks something, and waits for the question of the app that follows.
 fn ask_for_call(window: &Window<'_>, says: &str) {
+    window.script(DEBUG, json!([]));
     window.ask(&question(says));
     window.wait_until("the person is asked", || window.is_shown("call-question"));
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    println!("MOVES {}", window.script("return JSON.stringify(window.moves)", json!([])));
 }
 
 /// Waits for the end of a reply that had a question, and returns the last of what it says.
@@ -285,6 +302,7 @@ fn servers_come_in_switched_off_and_all_that_was_allowed_is_taken_back_at_once()
     visual.check("tools-6-server");
     window.click("stop-tools");
     window.click("stop-tools-sheet-now");
+    window.wait_until("the sheet closes", || !window.is_shown("stop-tools-sheet"));
     window.wait_until("nothing is allowed", || !window.is_shown("revoke-permission"));
     window.wait_until("its server ends", || sandbox.running("foretoken-test-mcp").is_empty());
     window.wait_until("all are told of", || !states(&window).contains(&"running".to_owned()));

@@ -174,14 +174,17 @@ impl Conversations {
         self.prepare(&pictures, into).await?;
         let _one_at_a_time = self.asking.lock().await;
         self.check_free(into)?;
-        self.check_answered(into).await?;
         let (answering, open, events) = (self.answering(), self.open.clone(), Arc::clone(&self.events));
         let begun = self
             .store
             .call_for(into, move |store| {
                 let (chat, parent, from) = match to {
                     Destination::Chat(chat) => {
-                        (chat, store.messages(chat)?.last().map(|message| message.id), None)
+                        let last = store.messages(chat)?.pop();
+                        if last.as_ref().is_some_and(|last| last.status == MessageStatus::Asking) {
+                            return Ok(None);
+                        }
+                        (chat, last.map(|last| last.id), None)
                     }
                     Destination::New(Beginning { navigation, settings, project }) => {
                         let chat = store.create_chat_in(project, &first_title(&text, &pictures))?.id;
@@ -195,9 +198,10 @@ impl Conversations {
                 if let Some(navigation) = from {
                     open.begin(navigation, chat);
                 }
-                Ok(begun)
+                Ok(Some(begun))
             })
-            .await?;
+            .await?
+            .ok_or_else(call_asked)?;
         Ok(self.write(begun, page).await)
     }
 
@@ -364,16 +368,6 @@ impl Conversations {
             return Err(error);
         }
         chat.map_or(Ok(()), |chat| self.check_quiet(chat))
-    }
-
-    /// Refuses a question in a chat whose last reply waits for an answer of the person.
-    async fn check_answered(&self, chat: Option<ChatId>) -> Result<(), ErrorReport> {
-        let Some(chat) = chat else { return Ok(()) };
-        let last = self.store.call_for(chat, move |store| Ok(store.messages(chat)?.pop())).await?;
-        match last {
-            Some(Message { status: MessageStatus::Asking, .. }) => Err(call_asked()),
-            _ => Ok(()),
-        }
     }
 
     /// Refuses what cannot be done while a reply is written in a chat, or a summary of it.

@@ -49,6 +49,13 @@ pub(crate) struct Caches {
     pub(crate) temporary: TemporaryFiles,
 }
 
+/// What writes in conversations.
+pub(crate) struct Means {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) models: Arc<Models>,
+    pub(crate) toolbox: Arc<Toolbox>,
+}
+
 /// The conversations of the running app. What they depend on is what they hold.
 pub(crate) struct Conversations {
     pub(crate) store: ChatStore,
@@ -91,10 +98,8 @@ impl Conversations {
     pub(crate) fn new(
         store: ChatStore,
         replies: Arc<Replies>,
-        engine: Arc<Engine>,
-        models: Arc<Models>,
+        Means { engine, models, toolbox }: Means,
         settings: Arc<AppSettings>,
-        toolbox: Arc<Toolbox>,
         Caches { prefixes, pictures, temporary }: Caches,
         events: Arc<AppEvents>,
     ) -> Self {

@@ -7,9 +7,10 @@ use rusqlite::{Connection, named_params};
 
 use crate::error::Fault;
 use crate::pieces::{self, whole};
+use crate::position::TreePosition;
 use crate::replies::{self, NewMessage};
 use crate::sql::{all, now, to_json};
-use crate::tree::{TreePosition, message, path, set_active_leaf};
+use crate::tree::{message, path, set_active_leaf};
 use crate::{ChatsError, Store, edits, list, pictures, steps};
 
 impl Store {

@@ -6,8 +6,8 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Row, named_params};
 
 use crate::error::Fault;
+use crate::position::TreePosition;
 use crate::sql::{all, first, now};
-use crate::tree::TreePosition;
 use crate::{ChatsError, Reader, Store};
 
 /// A call as the model has written it.

@@ -6,6 +6,7 @@ use foretoken_protocol::{ChatId, Deletion, DeletionId, MessageId};
 use rusqlite::{Connection, Row, named_params};
 
 use crate::error::Fault;
+use crate::position::TreePosition;
 use crate::sql::{all, first, now};
 use crate::store::{MESSAGE_BYTES, PIECE_BYTES};
 use crate::{ChatsError, Store, steps, title_from, tree};
@@ -15,7 +16,7 @@ impl Store {
     /// followed.
     pub fn delete_message(&mut self, id: MessageId) -> Result<DeletionId, ChatsError> {
         self.write(|db| {
-            let tree::TreePosition { chat, parent } = tree::TreePosition::of(db, id)?;
+            let TreePosition { chat, parent } = TreePosition::of(db, id)?;
             let deletion = record(db, chat, Some(id))?;
             let hide = format!(
                 "{} UPDATE message SET deletion = ?3 WHERE id IN (SELECT below_id FROM below)",

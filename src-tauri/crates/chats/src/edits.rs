@@ -6,8 +6,8 @@ use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
 use crate::pictures::{described_list, named};
+use crate::position::TreePosition;
 use crate::sql::{self, all};
-use crate::tree::TreePosition;
 use crate::{ChatsError, Store};
 
 impl Store {

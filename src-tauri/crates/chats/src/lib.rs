@@ -17,6 +17,7 @@ mod permissions;
 mod picture_store;
 mod pictures;
 mod pieces;
+mod position;
 mod project_files;
 mod project_folders;
 mod projects;

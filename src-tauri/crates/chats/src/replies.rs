@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::error::Fault;
 use crate::pieces::{self, whole};
+use crate::position::TreePosition;
 use crate::sql::{self, now};
 use crate::{ChatsError, Store, pictures, rows, steps, tree};
 
@@ -123,7 +124,7 @@ impl Store {
     /// Marks a reply that had ended as being written again; its text stands, its numbers and error go.
     pub fn continue_reply(&mut self, id: MessageId) -> Result<Message, ChatsError> {
         self.write(|db| {
-            tree::TreePosition::of(db, id)?;
+            TreePosition::of(db, id)?;
             end_or_resume(db, id, MessageStatus::Streaming, None, None)
         })
     }
@@ -152,7 +153,7 @@ pub(crate) fn add(
         return Err(ChatsError::UnknownChat { id: chat }.into());
     }
     if let Some(id) = parent
-        && tree::TreePosition::of(db, id)?.chat != chat
+        && TreePosition::of(db, id)?.chat != chat
     {
         return Err(ChatsError::UnknownMessage { id }.into());
     }

@@ -6,6 +6,7 @@ use foretoken_protocol::{BranchMessage, ChatId, Message, MessageId};
 use rusqlite::{Connection, Row};
 
 use crate::error::Fault;
+use crate::position::TreePosition;
 use crate::sql::{all, first};
 use crate::{ChatsError, Store, rows, steps};
 
@@ -80,22 +81,6 @@ impl Store {
 pub(crate) fn must_exist(db: &Connection, id: ChatId) -> Result<(), Fault> {
     let sql = "SELECT 1 FROM chat WHERE id = ?1 AND deletion IS NULL";
     Ok(first(db, sql, [id], |_| Ok(()))?.ok_or(ChatsError::UnknownChat { id })?)
-}
-
-/// Where a message stands, one that is not deleted.
-pub(crate) struct TreePosition {
-    pub(crate) chat: ChatId,
-    pub(crate) parent: Option<MessageId>,
-}
-
-impl TreePosition {
-    /// Finds the message `id`.
-    pub(crate) fn of(db: &Connection, id: MessageId) -> Result<Self, Fault> {
-        let sql = "SELECT message.chat, message.parent FROM message JOIN chat ON chat.id = message.chat
-                   WHERE message.id = ?1 AND message.deletion IS NULL AND chat.deletion IS NULL";
-        let read = |row: &Row<'_>| Ok(Self { chat: row.get(0)?, parent: row.get(1)? });
-        Ok(first(db, sql, [id], read)?.ok_or(ChatsError::UnknownMessage { id })?)
-    }
 }
 
 pub(crate) fn message(db: &Connection, id: MessageId) -> Result<Message, Fault> {

@@ -367,7 +367,7 @@ fn a_permission_holds_for_a_server_and_a_tool_as_they_were() {
     let (by_chat, by_always) =
         (Some((in_chat, CallDecision::AllowedInChat)), Some((always, CallDecision::AllowedAlways)));
     for (chat, server, tool, print, grant) in [
-        (chat, "s", "read", "read-1", by_chat),
+        (chat, "s", "read", "read-1", by_always),
         (other, "s", "read", "read-1", by_always),
         (chat, "s", "write", "write-1", by_chat),
         (other, "s", "write", "write-1", None),

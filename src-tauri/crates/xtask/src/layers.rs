@@ -47,7 +47,7 @@ const LAYERS: Layers = Layers {
         ("engine", &["calls", "documents", "pictures", "prefixes", "protocol"]),
         ("host", &["protocol"]),
         ("api", &["calls", "host", "models", "pictures", "protocol"]),
-        ("tools", &["calls", "protocol"]),
+        ("tools", &["calls", "documents", "protocol"]),
         ("test-hub", &[]),
         ("test-mcp", &[]),
         (

@@ -95,14 +95,6 @@ impl Ending {
     }
 }
 
-/// What a round has come to.
-enum AfterRound {
-    /// The reply has ended.
-    Ended(Ending),
-    /// Its calls are to be settled.
-    Called,
-}
-
 /// What stops a reply between its rounds, and learns which request writes it.
 pub(super) struct Control {
     /// Whether it is to stop.
@@ -129,7 +121,7 @@ impl Writer {
         let mut progress = progress;
         let ending = loop {
             if let Some(progress) = progress.take()
-                && let AfterRound::Ended(ending) = self.round(progress, &mut joining).await
+                && let Some(ending) = self.round(progress, &mut joining).await
             {
                 break ending;
             }
@@ -144,12 +136,12 @@ impl Writer {
         (self.pages, Written { message, model: self.model, stopped: false })
     }
 
-    /// Writes one round.
+    /// Writes one round, and returns how the reply has ended with it; `None` where its calls are to be settled.
     async fn round(
         &mut self,
         mut progress: ProgressReceiver,
         joining: &mut mpsc::UnboundedReceiver<Attach>,
-    ) -> AfterRound {
+    ) -> Option<Ending> {
         let mut frame = interval(FRAME);
         frame.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut save = interval(SAVE_EVERY);
@@ -221,7 +213,7 @@ impl Writer {
         };
         let (rest, _) = reader.map(CallReader::finish).unwrap_or_default();
         rest.into_iter().for_each(|piece| self.piece(piece, None));
-        AfterRound::Ended(ending)
+        Some(ending)
     }
 
     /// The tools that the reply may call, as its prompt has them.
@@ -230,23 +222,23 @@ impl Writer {
     }
 
     /// Takes down the calls of a round that has ended. They are looked at further only where the model came to its end.
-    async fn called(&mut self, reason: FinishReason, stats: ReplyStats, calls: Vec<Call>) -> AfterRound {
+    async fn called(&mut self, reason: FinishReason, stats: ReplyStats, calls: Vec<Call>) -> Option<Ending> {
         self.tell_all();
         if let Err(error) = self.save().await {
-            return AfterRound::Ended(Ending::failed(error));
+            return Some(Ending::failed(error));
         }
         let Some(rounds) = self.dependencies.rounds.clone() else {
-            return AfterRound::Ended(Ending::between(MessageStatus::Finished { reason }));
+            return Some(Ending::between(MessageStatus::Finished { reason }));
         };
         match rounds.take(reason, stats.clone(), calls).await {
             Ok(step) => self.step(step),
-            Err(error) => return AfterRound::Ended(Ending::failed(error)),
+            Err(error) => return Some(Ending::failed(error)),
         }
         match reason {
-            FinishReason::Stop => AfterRound::Called,
+            FinishReason::Stop => None,
             _ => {
                 let status = MessageStatus::Finished { reason };
-                AfterRound::Ended(Ending { status, stats: Some(stats), error: None })
+                Some(Ending { status, stats: Some(stats), error: None })
             }
         }
     }

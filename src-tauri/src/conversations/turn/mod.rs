@@ -78,7 +78,7 @@ impl Rounds for Turn {
         let reply = self.reply;
         let taken = move |store: &mut Store| {
             let written: Vec<_> = typed.iter().map(|call| Written::of(call, &offer, reason)).collect();
-            let calls: Vec<_> = written.iter().map(|call| (call.new(), call.refused.as_deref())).collect();
+            let calls: Vec<_> = written.iter().map(|call| (call.call(), call.refused.as_deref())).collect();
             let step = store.take_calls(reply, reason, Some(&stats), &calls)?;
             brief(store, reply, step)
         };
@@ -158,7 +158,7 @@ impl<'a> Written<'a> {
         Self { server, tool, arguments, refused: refused.map(|refusal| refusal.to_string()) }
     }
 
-    fn new(&self) -> NewCall<'_> {
+    fn call(&self) -> NewCall<'_> {
         NewCall { server: self.server, tool: self.tool, arguments: &self.arguments }
     }
 }

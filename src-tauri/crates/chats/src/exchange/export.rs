@@ -19,6 +19,7 @@ use super::record::{ChatRecord, PresetRecord, ProjectRecord};
 use super::whole::WholeFile;
 use crate::error::Fault;
 use crate::pictures::hash_of;
+use crate::position::TreePosition;
 use crate::sql::{self, all};
 use crate::{ChatsError, Reader, list, project_files, projects, rows, settings, steps, tree};
 
@@ -237,7 +238,7 @@ fn unwritten(error: serde_json::Error) -> Stop {
 }
 
 fn branch(db: &Connection, last: MessageId) -> Result<Branch, Fault> {
-    let chat = tree::TreePosition::of(db, last)?.chat;
+    let chat = TreePosition::of(db, last)?.chat;
     let messages = all(db, &tree::path(rows::MESSAGE), [last], rows::message)?;
     let with_steps = |message: Message| Ok((steps::of_message(db, message.id)?, message));
     Ok(Branch {

@@ -82,27 +82,20 @@ fn switch_source(window: &Window<'_>, source: &str) {
     window.choose("tools-control", &format!("tool-source-{source}"));
 }
 
-const DEBUG: &str = "
-    window.moves = [];
-    const began = performance.now();
-    const look = () => {
-        const b = document.querySelector('[data-testid=allow-once]');
-        const y = b ? b.getBoundingClientRect().top : null;
-        const h = (s) => [...document.querySelectorAll(s)].at(-1)?.getBoundingClientRect().height ?? null;
-        const c = document.querySelector('[data-testid=conversation]');
-        const row = [y, c?.scrollTop, c?.scrollHeight, c?.clientHeight, h('.call-question'), h('.call-origin'), h('article.reply'), h('.resting'), h('.composer-place'), h('.question'), h('[data-testid=message-user]')];
-        if (b && (window.moves.length === 0 || window.moves.at(-1).slice(1).join() !== row.join())) window.moves.push([Math.round(performance.now() - began), ...row]);
-        if (performance.now() - began < 30000) requestAnimationFrame(look);
-    };
-    look();";
+/// Whether the list of messages has measured all that it draws, and shows its end: nothing moves then.
+const SETTLED: &str = "
+    const list = document.querySelector('[data-testid=conversation]');
+    const turns = list.querySelector('.turns');
+    const measured = parseFloat(turns.parentElement.style.minHeight);
+    return turns.getBoundingClientRect().height <= measured + 1
+        && list.scrollTop + list.clientHeight >= list.scrollHeight - 1;";
 
 /// Asks something, and waits for the question of the app that follows.
 fn ask_for_call(window: &Window<'_>, says: &str) {
-    window.script(DEBUG, json!([]));
     window.ask(&question(says));
     window.wait_until("the person is asked", || window.is_shown("call-question"));
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    println!("MOVES {}", window.script("return JSON.stringify(window.moves)", json!([])));
+    // What still moved could slip away from under the mouse.
+    window.wait_until("the page rests", || window.script(SETTLED, json!([])) == json!(true));
 }
 
 /// Waits for the end of a reply that had a question, and returns the last of what it says.

@@ -19,7 +19,7 @@ const UNREAD = 500;
 /** Questions that were read out, by call and when it was asked. A card that is drawn once more is not a new one. */
 const told = new Set<string>();
 
-/** Asks whether a call may run, in the place where it will be told of. It takes no focus, and nothing is its default. */
+/** Asks whether a call may run, in the place where it will be told of. It takes no focus, and has no default. */
 export function CallQuestion({ call }: { call: ReplyCall }) {
   const id = useId();
   const tools = useStore((state) => state.tools);

@@ -13,7 +13,7 @@ export interface Source {
   server: ServerInfo | null;
 }
 
-/** Everything that the open chat can use, and what it uses though that is off or gone: each switch that is on is seen. */
+/** What the open chat can use, and what it uses though that is off or gone: each switch that is on is seen. */
 export function sourcesOf(builtIn: ToolInfo[], servers: ServerInfo[], chosen: string[]): Source[] {
   const source = (id: string, more: Partial<Source>): Source => ({
     id,

@@ -1,4 +1,4 @@
-/** Ranges of characters that nobody sees, or that move others about: those that the shell shows too (`result_text.rs`). */
+/** Ranges of characters that nobody sees, or that move others about: the same as the shell has (`result_text.rs`). */
 const INVISIBLE: readonly (readonly [number, number])[] = [
   // Controls, but for tabs and newlines.
   [0x00, 0x08],

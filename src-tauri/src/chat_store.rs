@@ -22,7 +22,6 @@ pub(crate) mod tests;
 const DAMAGED: &str = "chats_corrupt";
 /// The same of one that a newer version of the app has written.
 const NEWER: &str = "chats_newer";
-/// What a temporary chat is called.
 /// How old the newest backup may be.
 const BACKUP_EVERY: Duration = Duration::from_hours(24);
 

@@ -74,6 +74,7 @@ impl Toolbox {
                     .try_for_each(|permission| store.revoke(permission.id))
             });
             revoked.await?;
+            self.revoke_temporary(&slug, None).await;
             self.forget(&slug);
             let stopping = begun(self.servers.remove(&slug));
             drop(changing);

@@ -9,7 +9,7 @@ mod tests;
 use std::sync::Arc;
 
 use foretoken_calls::{Argument, Call, Tools, TypedCall, ValueForm};
-use foretoken_chats::{CallEnd, ChatsError, Consent, NewCall, Store};
+use foretoken_chats::{CallEnd, ChatsError, Consent, NewCall, Store, is_temporary};
 use foretoken_host::Prompt;
 use foretoken_protocol::{
     CallDecision, CallId, CallState, ChatId, ErrorReport, FinishReason, MessageId, PermissionId,
@@ -185,7 +185,7 @@ impl Turn {
         if self.asks().await? {
             return Ok(Settled::Ask);
         }
-        let together_at_most = runs.len().max(1);
+        let count = runs.len();
         let mut rest = runs.into_iter().peekable();
         while let Some(first) = rest.next() {
             let mut together = vec![first];
@@ -195,7 +195,7 @@ impl Turn {
             {
                 together.push(next);
             }
-            let all = together.into_iter().map(|runs| self.run(runs, stop, changes, together_at_most));
+            let all = together.into_iter().map(|runs| self.run(runs, stop, changes, count));
             join_all(all).await.into_iter().collect::<Result<Vec<()>, _>>()?;
             if self.conversations.toolbox.is_closed() {
                 return Ok(Settled::Interrupted);
@@ -338,13 +338,13 @@ impl Turn {
 
     /// Runs a call, or notes that the person has stopped the reply before. It is in the store that it runs before it
     /// does, and what came of it before anything else is done. Where the permission that it would run on is gone, the
-    /// person is asked. `together`: how many calls of the round share the room for results.
+    /// person is asked. `count` calls of the round share the room for results.
     async fn run(
         &self,
         Runs { call, tool, consent }: Runs,
         stop: &watch::Receiver<bool>,
         changes: &mpsc::UnboundedSender<ReplyStep>,
-        together: usize,
+        count: usize,
     ) -> Result<(), ErrorReport> {
         let id = call.id;
         if self.conversations.toolbox.is_closed() {
@@ -358,9 +358,13 @@ impl Turn {
         let everywhere = self.conversations.store.call(|store| store.tool_permissions()).await?;
         let written = call.arguments_written.clone();
         let started = move |store: &mut Store| {
-            if let Some((_, Some(grant))) = consent {
-                let here = store.tool_permissions()?;
-                if !here.iter().chain(&everywhere).any(|permission| permission.id == grant) {
+            if let Some((decision, Some(grant))) = consent {
+                // What holds everywhere is not where a temporary chat is, whose permissions have numbers of their own.
+                let held = match decision {
+                    CallDecision::AllowedAlways if is_temporary(id.message) => everywhere,
+                    _ => store.tool_permissions()?,
+                };
+                if !held.iter().any(|permission| permission.id == grant) {
                     return store.ask_call(id, false).map(|_| None);
                 }
             }
@@ -377,7 +381,7 @@ impl Turn {
             // The app ends: nobody can say whether it has happened.
             return Ok(());
         }
-        let end = self.result(outcome, changed.as_deref(), together).await;
+        let end = self.result(outcome, changed.as_deref(), count).await;
         let ended = move |store: &mut Store| {
             let results::CallResult { state, result, for_model, left_out } = &end;
             let end =
@@ -393,11 +397,11 @@ impl Turn {
         &self,
         outcome: Result<Outcome, ToolboxError>,
         changed: Option<&str>,
-        together: usize,
+        count: usize,
     ) -> results::CallResult {
         let used = self.steps().await.ok().and_then(|steps| steps.last()?.stats.clone());
         let used = used.map_or(0, |stats| stats.prompt_tokens + stats.emitted);
-        let room = results::room(&self.conversations.engine.state(), used as usize) / together;
+        let room = results::room(&self.conversations.engine.state(), used as usize) / count.max(1);
         let text = outcome.as_ref().map(results::whole).unwrap_or_default();
         // No token is less than a byte, and to count them takes a while.
         let tokens = match text.len() > room {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use foretoken_chats::{ChatsError, Consent, Store};
 use foretoken_protocol::{
-    AppEvent, CallAnswer, CallDecision, CallId, CallScope, CallState, ErrorReport, Message, MessageStatus,
-    PermissionId, PermittedTool, PermittedTools, ReplyCall,
+    AppEvent, CallAnswer, CallDecision, CallId, CallScope, CallState, ChatId, ErrorReport, Message,
+    MessageStatus, PermissionId, PermittedTool, PermittedTools, ReplyCall,
 };
 use foretoken_tools::{Offer, OfferedTool};
 use serde_json::{Map, Value};
@@ -61,7 +61,7 @@ impl Conversations {
 
     async fn allow(
         &self,
-        chat: u32,
+        chat: ChatId,
         call: &ReplyCall,
         scope: CallScope,
         arguments: Option<String>,
@@ -104,9 +104,7 @@ impl Conversations {
         }
         Ok(())
     }
-}
 
-impl Conversations {
     /// Whether a server and these of its tools are as a chat has them: nothing is allowed beyond a call of what has
     /// become another, or is gone.
     async fn is_as_offered(&self, tool: &OfferedTool, tools: &PermittedTools) -> Result<bool, ErrorReport> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use foretoken_protocol::{
     ApiAlias, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, HubSettings, KvPrecision,
-    LOCAL_API_PORT, LocalApiSettings, MOST_API_ROWS, Preferences, Sampling, Thinking,
+    LOCAL_API_PORT, LocalApiSettings, MOST_API_ROWS, Preferences, Sampling, Thinking, ToolFolder,
 };
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,16 @@ pub(crate) use file::SettingsFile;
 
 /// The sizes of everything in the window, in percent.
 pub(crate) const ZOOMS: &[u32] = &[80, 90, 100, 110, 125, 140, 160];
+
+/// What the person has set for the app's own tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct OwnToolSettings {
+    /// Folders whose files models may have, each with a name of its own.
+    pub(crate) folders: Vec<ToolFolder>,
+    /// The address of a SearXNG, empty for none.
+    pub(crate) search: String,
+}
 
 /// What the person chose.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) preferences: Preferences,
     /// Whether and where other programs may use the model.
     pub(crate) local_api: LocalApiSettings,
+    /// What models may reach beside writing.
+    pub(crate) tools: OwnToolSettings,
     /// How the Hub is reached.
     pub(crate) hub: HubSettings,
     /// Whether the system's keychain holds a token for the Hub.
@@ -78,6 +90,7 @@ impl Default for Settings {
             reveal_drafts: false,
             preferences: Preferences::default(),
             local_api: LocalApiSettings::default(),
+            tools: OwnToolSettings::default(),
             hub: HubSettings::default(),
             has_hub_token: false,
             told_of_going_on: false,

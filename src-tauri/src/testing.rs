@@ -43,10 +43,13 @@ pub(crate) fn places(folder: &impl AsRef<Path>) -> Places {
 
 /// An app whose model is ready, with settings for short replies.
 pub(crate) async fn running() -> Running {
-    let folder = tempfile::tempdir().unwrap();
+    running_with(tempfile::tempdir().unwrap(), &demo_model()).await
+}
+
+/// The same in this folder, with another model in the demo model's place.
+pub(crate) async fn running_with(folder: TempDir, model: &Path) -> Running {
     let engine = engine_program(folder.path());
-    let (app, supervisor) =
-        App::new(&places(&folder), engine.clone(), &demo_model(), Log::default()).unwrap();
+    let (app, supervisor) = App::new(&places(&folder), engine.clone(), model, Log::default()).unwrap();
     tokio::spawn(supervisor.run());
     let app = Arc::new(app);
     app.models.load_selected().await;

@@ -23,7 +23,7 @@ use crate::support::window::Window;
 /// whose edges are soft, one line that moves is more; of surfaces, one that has the colour of another role.
 const BOUNDS: [(u8, usize); 2] = [(40, 150), (8, 2500)];
 /// The pictures that are kept have at most so many bytes together.
-const MOST_BYTES: u64 = 10_000_000;
+const MOST_BYTES: u64 = 11_000_000;
 /// Keeps what is drawn where this variable is set.
 const KEEP: &str = "FORETOKEN_GALLERY_KEEP";
 /// Draws only states whose names begin so.

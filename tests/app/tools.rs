@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use foretoken_tests::programs::built;
 use serde_json::{Value, json};
@@ -82,20 +84,19 @@ fn switch_source(window: &Window<'_>, source: &str) {
     window.choose("tools-control", &format!("tool-source-{source}"));
 }
 
-/// Whether the list of messages has measured all that it draws, and shows its end: nothing moves then.
-const SETTLED: &str = "
-    const list = document.querySelector('[data-testid=conversation]');
-    const turns = list.querySelector('.turns');
-    const measured = parseFloat(turns.parentElement.style.minHeight);
-    return turns.getBoundingClientRect().height <= measured + 1
-        && list.scrollTop + list.clientHeight >= list.scrollHeight - 1;";
+/// A card hears nobody for so long, who may have meant what stood there before.
+const UNREAD: Duration = Duration::from_millis(600);
 
 /// Asks something, and waits for the question of the app that follows.
 fn ask_for_call(window: &Window<'_>, says: &str) {
     window.ask(&question(says));
+    wait_for_card(window);
+}
+
+/// Waits until the app asks, and the person may have read that.
+fn wait_for_card(window: &Window<'_>) {
     window.wait_until("the person is asked", || window.is_shown("call-question"));
-    // What still moved could slip away from under the mouse.
-    window.wait_until("the page rests", || window.script(SETTLED, json!([])) == json!(true));
+    thread::sleep(UNREAD);
 }
 
 /// Waits for the end of a reply that had a question, and returns the last of what it says.
@@ -221,7 +222,7 @@ fn a_call_runs_as_often_as_it_was_allowed_even_if_the_app_dies_while_it_asks() {
     drop(window);
     let window = sandbox.open();
     window.click("chat");
-    window.wait_until("the question stands after the app's death", || window.is_shown("call-question"));
+    wait_for_card(&window);
     assert!(window.text("call-arguments").contains("second"), "{}", window.text("call-arguments"));
     assert_eq!(log(&sandbox), ["first"]);
     window.click("allow-once");
@@ -240,6 +241,55 @@ fn a_call_runs_as_often_as_it_was_allowed_even_if_the_app_dies_while_it_asks() {
     let answer = end(&window);
     assert!(answer.contains("The user changed the arguments to"), "{answer}");
     assert_eq!(log(&sandbox), ["first", "second", "changed"]);
+}
+
+#[test]
+fn a_file_is_changed_as_the_person_has_seen_it_and_never_unasked() {
+    let sandbox = scripted();
+    let notes = sandbox.home().join("Notes");
+    fs::create_dir(&notes).unwrap();
+    let today = notes.join("today.txt");
+    fs::write(&today, "milk\nbread\n").unwrap();
+    let settings = json!({ "tools": { "folders": [{ "name": "Notes", "path": notes }] } });
+    fs::create_dir_all(sandbox.settings().parent().unwrap()).unwrap();
+    fs::write(sandbox.settings(), settings.to_string()).unwrap();
+    let window = sandbox.open();
+    for source in ["read_files", "write_files"] {
+        switch_source(&window, source);
+    }
+    let edit = |old: &str, new: &str| {
+        let parameter = |name: &str, value: &str| format!("<parameter={name}>\n{value}\n</parameter>\n");
+        let parameters =
+            [parameter("path", "Notes/today.txt"), parameter("old", old), parameter("new", new)].concat();
+        format!("\n\n<tool_call>\n<function=edit_file>\n{parameters}</function>\n</tool_call>")
+    };
+    ask_for_call(&window, &edit("milk", "oat milk"));
+    window.wait_until("the change is shown", || window.is_shown("difference"));
+    let card = window.text("call-question");
+    assert!(card.contains("Notes/today.txt") && window.text("difference").contains("oat milk"), "{card}");
+    assert!(!window.is_shown("allow-longer"), "each change is asked about");
+    VisualCheck::new(&window, &CHAT).check("tools-7-difference");
+    thread::sleep(UNREAD);
+    window.click("allow-once");
+    end(&window);
+    assert_eq!(fs::read_to_string(&today).unwrap(), "oat milk\nbread\n");
+
+    ask_for_call(&window, &edit("bread", "rolls"));
+    window.wait_until("the change is shown", || window.is_shown("difference"));
+    fs::write(&today, "somebody else was here\nbread\n").unwrap();
+    thread::sleep(UNREAD);
+    window.click("allow-once");
+    let answer = end(&window);
+    assert!(answer.contains("Notes/today.txt"), "the model reads why not: {answer}");
+    assert_eq!(fs::read_to_string(&today).unwrap(), "somebody else was here\nbread\n");
+
+    window.open_settings("tools");
+    window.wait_until("the folder is listed", || window.text("settings-tools").contains("Notes"));
+    window.click("remove-tool-folder");
+    window.wait_until("it is not", || !window.is_shown("remove-tool-folder"));
+    window.fill("tool-search", &format!("search.example.org{ENTER}"));
+    window.wait_until("what is wrong is said", || window.text("settings-tools").contains("no address"));
+    window.close_settings();
 }
 
 #[test]

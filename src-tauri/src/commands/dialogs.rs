@@ -36,6 +36,19 @@ pub(super) async fn path_to_open(window: &WebviewWindow, text: &str, endings: &[
     chosen_path(chosen).await
 }
 
+/// Lets the person choose a folder in a dialog with the title of this text; `None` if they do not.
+pub(super) async fn path_to_folder(window: &WebviewWindow, text: &str) -> Option<PathBuf> {
+    let texts = crate::app::texts(window.app_handle());
+    let (answer, chosen) = oneshot::channel();
+    window
+        .dialog()
+        .file()
+        .set_parent(window)
+        .set_title(texts.say(text))
+        .pick_folder(move |folder| drop(answer.send(folder)));
+    chosen_path(chosen).await
+}
+
 /// What a dialog answers; `None` if the person chose nothing.
 pub(super) async fn chosen_path(chosen: oneshot::Receiver<Option<FilePath>>) -> Option<PathBuf> {
     chosen.await.ok().flatten().and_then(|file| file.into_path().ok())

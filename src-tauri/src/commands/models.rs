@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{ErrorReport, KvPrecision, ModelInfo};
-use tauri::{Manager, State, WebviewWindow};
-use tauri_plugin_dialog::DialogExt;
-use tokio::sync::oneshot;
+use tauri::{State, WebviewWindow};
 
+use super::dialogs::path_to_folder;
 use crate::app::App;
 use crate::handed::Purpose;
 
@@ -65,13 +64,6 @@ pub(super) async fn choose_folder(
     text: &str,
     purpose: Purpose,
 ) -> Option<String> {
-    let (answer, chosen) = oneshot::channel();
-    window
-        .dialog()
-        .file()
-        .set_parent(window)
-        .set_title(crate::app::texts(window.app_handle()).say(text))
-        .pick_folder(move |folder| drop(answer.send(folder)));
-    let folder = chosen.await.ok().flatten().and_then(|folder| folder.into_path().ok())?;
+    let folder = path_to_folder(window, text).await?;
     Some(app.handed.chosen(purpose, folder))
 }

@@ -13,7 +13,7 @@ use tauri::{Manager, State, WebviewWindow};
 use tauri_plugin_dialog::DialogExt;
 use tokio::sync::oneshot;
 
-use super::dialogs::chosen_path;
+use super::dialogs::path_to_folder;
 use crate::app::App;
 use crate::attachments;
 use crate::handed::Purpose;
@@ -168,11 +168,8 @@ pub(crate) async fn choose_project_folder(
     project: ProjectId,
     reading: Channel<Vec<String>>,
 ) -> Result<AddedFiles, ErrorReport> {
-    let texts = crate::app::texts(window.app_handle());
-    let (answer, chosen) = oneshot::channel();
-    let dialog = window.dialog().file().set_parent(&window).set_title(texts.say("dialog-project-folder"));
-    dialog.pick_folder(move |folder| drop(answer.send(folder)));
-    let Some(path) = chosen_path(chosen).await else { return Ok(AddedFiles::default()) };
+    let chosen = path_to_folder(&window, "dialog-project-folder").await;
+    let Some(path) = chosen else { return Ok(AddedFiles::default()) };
     use_folder(&app, project, path, &reading).await
 }
 

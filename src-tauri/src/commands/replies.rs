@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_protocol::{
-    Attached, CallAnswer, CallId, ChatId, Destination, ErrorReport, Message, MessageId, MessagePicture,
-    Passage, PastedFile, Provenance, ReplyCall, ReplyEvent, Sent,
+    Attached, CallAnswer, CallDifference, CallId, ChatId, Destination, ErrorReport, Message, MessageId,
+    MessagePicture, Passage, PastedFile, Provenance, ReplyCall, ReplyEvent, Sent,
 };
 use tauri::ipc::Channel;
 use tauri::{Manager, State, WebviewWindow};
@@ -148,6 +148,17 @@ pub(crate) async fn decide_call(
     events: Channel<ReplyEvent>,
 ) -> Result<Message, ErrorReport> {
     app.conversations.decide(call, answer, page_of(&window, events)).await
+}
+
+/// What a call that the person is asked about would change in a file now, with these arguments if they changed them.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn call_difference(
+    app: State<'_, Arc<App>>,
+    call: CallId,
+    changed: Option<String>,
+) -> Result<CallDifference, ErrorReport> {
+    app.conversations.call_difference(call, changed).await
 }
 
 /// A call with its result, and with what the model got of that.

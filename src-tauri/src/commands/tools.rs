@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use foretoken_protocol::{ErrorReport, PermissionId, ServerForm, ServersFile, ServersImported};
+use foretoken_protocol::{ErrorReport, PermissionId, ServerAnswer, ServerForm, ServersFile, ServersImported};
 use tauri::{Manager, State, WebviewWindow};
 
+use super::dialogs::path_to_folder;
 use crate::app::App;
 
 /// Adds a server, or changes one, and returns its slug. It is switched off until the person agrees to what it runs.
@@ -89,6 +90,47 @@ pub(crate) async fn revoke_permission(
     permission: PermissionId,
 ) -> Result<(), ErrorReport> {
     app.toolbox.revoke(permission).await
+}
+
+/// Lets the person pick a folder in the system's dialog whose files models may be given; returns whether they did.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn add_tool_folder(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+) -> Result<bool, ErrorReport> {
+    match path_to_folder(&window, "dialog-tool-folder").await {
+        Some(path) => app.toolbox.add_folder(path).await.map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// Takes a folder from the app's own tools, with what was allowed there.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn remove_tool_folder(app: State<'_, Arc<App>>, name: String) -> Result<(), ErrorReport> {
+    app.toolbox.remove_folder(&name).await
+}
+
+/// Sets the address of the search service; an empty one takes it away.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn set_tool_search(app: State<'_, Arc<App>>, address: String) -> Result<(), ErrorReport> {
+    app.toolbox.set_search(&address).await
+}
+
+/// Answers what a server asks in the middle of a call; an address that the person agrees to is opened.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn answer_server(
+    app: State<'_, Arc<App>>,
+    question: u32,
+    answer: ServerAnswer,
+) -> Result<(), ErrorReport> {
+    match app.toolbox.answer(question, answer).await? {
+        Some(address) => crate::desktop::open_link(&address).await,
+        None => Ok(()),
+    }
 }
 
 /// Ends all calls that run, stops all servers and takes back all permissions.

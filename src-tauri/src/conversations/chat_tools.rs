@@ -1,12 +1,13 @@
 //! The tools that the prompts of a chat begin with. Any other list would have all of the chat read again, so it is
 //! frozen when it is first used, until the person chooses other ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use foretoken_protocol::{ChatId, ModelInfo};
 use foretoken_tools::Offer;
+use foretoken_tools::built_in::OwnTool;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
@@ -57,8 +58,14 @@ impl ChatTools {
         self.offer.get().filter(|_| self.in_prompt.load(Ordering::Relaxed)).cloned()
     }
 
-    /// Whether the servers of an offer are those that would run now: a call to another one would only be refused.
+    /// Whether the servers of an offer are those that would run now: a call to another one would only be refused; and
+    /// whether the app's own tools are those that can be used as things are set now.
     async fn can_run(&self, offer: &Offer) -> bool {
+        let own = self.toolbox.own_tools(&offer.sources).into_iter().map(OwnTool::name);
+        let offered = offer.tools.iter().filter(|tool| tool.server.is_none());
+        if own.collect::<BTreeSet<_>>() != offered.map(|tool| tool.name.as_str()).collect() {
+            return false;
+        }
         let servers: BTreeMap<&str, &str> = offer
             .tools
             .iter()

@@ -44,6 +44,24 @@ pub(crate) enum ToolboxError {
     /// The list of another program cannot be read.
     #[error("{path:?} cannot be read: {kind}.")]
     FileUnreadable { path: PathBuf, kind: io::ErrorKind },
+    /// A folder that is picked is all of a disk.
+    #[error("{path:?} is a whole disk, which is not given to models.")]
+    WholeDisk { path: PathBuf },
+    /// The name of a folder could not be found again.
+    #[error("{path:?} has a name that is not Unicode.")]
+    NoUnicode { path: PathBuf },
+    /// A folder that is picked was picked before.
+    #[error("The folder {path:?} is there already.")]
+    FolderTaken { path: PathBuf },
+    /// No search service is there.
+    #[error("{address:?} is no address of a search service.")]
+    NoSearchAddress { address: String },
+    /// What a call would change was not shown.
+    #[error("What the call would change has not been shown.")]
+    NotSeen,
+    /// A call would change nothing, but come to this.
+    #[error("{told}")]
+    NoDifference { told: String },
     /// There is no place where the server could work.
     #[error("The folder {path:?}, in which the server would work, cannot be made: {kind}.")]
     FolderNotMade { path: PathBuf, kind: io::ErrorKind },
@@ -98,6 +116,18 @@ impl From<ToolboxError> for ErrorReport {
             }
             ToolboxError::FileUnreadable { .. } => {
                 ("server_file_unreadable", "Check that you may read the file, or paste what is in it.")
+            }
+            ToolboxError::WholeDisk { .. } => ("tool_folder", "Pick a folder on it."),
+            ToolboxError::NoUnicode { .. } => {
+                ("name_not_unicode", "Give the folder another name, or choose another one.")
+            }
+            ToolboxError::FolderTaken { .. } => ("tool_folder_taken", "Use the one that is there."),
+            ToolboxError::NoSearchAddress { .. } => {
+                ("tool_search_address", "Write all of it, as in https://search.example.org.")
+            }
+            ToolboxError::NotSeen => ("call_not_seen", "Look at the change, then answer again."),
+            ToolboxError::NoDifference { .. } => {
+                ("call_difference", "Deny the call, or change its arguments.")
             }
             ToolboxError::FolderNotMade { .. } => {
                 ("server_folder_not_made", "Check that the disk has room, or name a folder for the server.")

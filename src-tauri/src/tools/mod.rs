@@ -4,6 +4,8 @@ mod consent;
 mod entry;
 mod error;
 mod import;
+mod own;
+mod questions;
 mod secrets;
 mod servers;
 mod shown;
@@ -21,12 +23,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use foretoken_chats::{ChatsError, FIRST_TEMPORARY, Store};
-use foretoken_protocol::{ErrorReport, PermissionId, PermittedTools, ToolPermission};
-use foretoken_tools::{Limits, Servers, visible};
-use futures_util::FutureExt;
-use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, mpsc};
+use foretoken_protocol::{ErrorReport, PermissionId, PermittedTools, ServerAnswer, ToolPermission};
+use foretoken_tools::built_in::web::Web;
+use foretoken_tools::{Asked, Limits, Servers, visible};
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OnceCell, mpsc};
 use tokio::time::{sleep, timeout};
 
+use self::questions::Questions;
 use self::secrets::Secrets;
 use self::surroundings::Surroundings;
 use crate::chat_store::ChatStore;
@@ -35,6 +40,7 @@ use crate::keychain::{SecretStore, TOOL_SERVERS};
 use crate::settings::AppSettings;
 
 pub(crate) use self::error::ToolboxError;
+pub(crate) use self::own::OWN;
 
 /// The page hears of changes this often at most.
 const TOLD: Duration = Duration::from_millis(250);
@@ -56,6 +62,12 @@ pub(crate) struct Toolbox {
     surroundings: Surroundings,
     secrets: Arc<Secrets>,
     servers: Servers,
+    /// What reads the web, once it was needed.
+    web: OnceCell<Web>,
+    /// What servers ask, until somebody follows it; without that they are told no.
+    asked: Mutex<Option<mpsc::Receiver<(String, Asked)>>>,
+    /// Of that, what the person has not answered.
+    questions: Questions,
     /// How often the list of servers has been changed; held while it is, and while a server that was looked up in it
     /// begins to be used, so that nothing is used that is switched off.
     changing: AsyncMutex<u64>,
@@ -88,8 +100,7 @@ impl Toolbox {
         surroundings: Surroundings,
         keychain: Box<dyn SecretStore>,
     ) -> Self {
-        // Nobody is there whom a server could ask, so that it is told no.
-        let (questions, _) = mpsc::channel(1);
+        let (questions, asked) = mpsc::channel(1);
         Self {
             store,
             settings,
@@ -98,6 +109,9 @@ impl Toolbox {
             surroundings,
             secrets: Arc::new(Secrets::new(keychain)),
             servers: Servers::new(Limits::default(), questions),
+            web: OnceCell::new(),
+            asked: Mutex::new(Some(asked)),
+            questions: Questions::default(),
             changing: AsyncMutex::default(),
             closed: AtomicBool::new(false),
             asking: AsyncMutex::default(),
@@ -131,7 +145,37 @@ impl Toolbox {
         revoked
     }
 
-    /// Follows how servers are, tells the page, and stops those that nobody uses, for as long as the app runs.
+    /// Answers what a server asks. Returns the address that the person has agreed to open.
+    pub(crate) async fn answer(
+        &self,
+        question: u32,
+        answer: ServerAnswer,
+    ) -> Result<Option<String>, ErrorReport> {
+        let answered = self.questions.answer(question, answer);
+        self.publish().await;
+        answered
+    }
+
+    /// Shows the person what servers ask.
+    async fn follow_questions(&self) {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut asked) = asked else { return };
+        let mut standing = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                Some((server, asked)) = asked.recv() => {
+                    let Some(stands) = self.questions.stand(server, asked) else { continue };
+                    standing.push(self.questions.settle(stands));
+                }
+                Some(()) = standing.next() => {}
+                else => return,
+            }
+            self.publish().await;
+        }
+    }
+
+    /// Follows how servers are and what they ask, tells the page, and stops those that nobody uses, for as long as the
+    /// app runs.
     pub(crate) async fn follow(&self) {
         let telling = async {
             let mut states = self.servers.watch();
@@ -146,7 +190,7 @@ impl Toolbox {
                 self.publish().await;
             }
         };
-        tokio::join!(telling, self.servers.clone().look_after());
+        tokio::join!(telling, self.follow_questions(), self.servers.clone().look_after());
     }
 
     /// Whether the app ends, and no server is used any more.

@@ -1,28 +1,28 @@
 //! What the page shows of tools, servers and permissions.
 
 use foretoken_protocol::{
-    AppEvent, ErrorReport, ServerInfo, ServerStatus, ToolClaims, ToolInfo, ToolPin, ToolsState,
+    AppEvent, ErrorReport, OwnSource, ServerInfo, ServerStatus, ToolClaims, ToolInfo, ToolPin, ToolsState,
 };
-use foretoken_tools::built_in::BuiltIn;
-use foretoken_tools::configuration::Transport;
+use foretoken_tools::built_in::OwnTool;
+use foretoken_tools::configuration::{Transport, tool_name};
 use foretoken_tools::environment::resolve;
 use foretoken_tools::{Definition, ServerState, visible};
 
 use super::Toolbox;
 use super::entry::{self, Listed};
 use crate::blocking::blocking;
+use crate::settings::OwnToolSettings;
 
 impl Toolbox {
     /// Tools, servers and permissions as they are now. What cannot be read is left out.
     pub(crate) async fn state(&self) -> ToolsState {
-        let built_in = BuiltIn::all().iter().map(|tool| info(tool.definition())).collect();
-        match self.stored().await {
-            Ok(state) => ToolsState { built_in, ..state },
-            Err(error) => {
-                tracing::warn!("the servers of tools are not known: {error}");
-                ToolsState { built_in, ..ToolsState::default() }
-            }
-        }
+        let OwnToolSettings { folders, search } = self.own_settings();
+        let stored = self.stored().await.unwrap_or_else(|error| {
+            tracing::warn!("the servers of tools are not known: {error}");
+            ToolsState::default()
+        });
+        let questions = self.questions.all();
+        ToolsState { built_in: own_sources(), folders, search, questions, ..stored }
     }
 
     /// Tells the page.
@@ -56,7 +56,7 @@ impl Toolbox {
         let servers = located.into_iter().map(|(pins, server, program)| self.server(pins, server, program));
         let mut servers: Vec<_> = servers.collect();
         servers.sort_by_cached_key(|server| (server.name.to_lowercase(), server.slug.clone()));
-        Ok(ToolsState { built_in: Vec::new(), servers, permissions })
+        Ok(ToolsState { servers, permissions, ..ToolsState::default() })
     }
 
     fn server(&self, pins: Vec<ToolPin>, server: Listed, program: Option<String>) -> ServerInfo {
@@ -71,8 +71,13 @@ impl Toolbox {
         // Of a server that has not run since the start all is shown that it ever had.
         let is_there = |pin: &ToolPin| seen.as_ref().is_none_or(|seen| seen.contains_key(&pin.tool));
         let definitions = pins.into_iter().filter(is_there);
-        let tools =
-            definitions.filter_map(|pin| serde_json::from_str(&pin.definition).ok()).map(info).collect();
+        let definitions =
+            definitions.filter_map(|pin| serde_json::from_str::<Definition>(&pin.definition).ok());
+        let told = |definition: Definition| {
+            let name = tool_name(slug, &definition.name).unwrap_or_else(|_| definition.name.clone());
+            info(&name, definition)
+        };
+        let tools = definitions.map(told).collect();
         ServerInfo {
             slug: slug.clone(),
             transport: entry::for_page(&server.entry.transport),
@@ -85,9 +90,23 @@ impl Toolbox {
     }
 }
 
-/// A tool for people, with what nobody would see made visible.
-fn info(definition: Definition) -> ToolInfo {
+/// The app's own tools, by what a chat switches them on by.
+fn own_sources() -> Vec<OwnSource> {
+    let mut sources: Vec<OwnSource> = Vec::new();
+    for tool in OwnTool::all() {
+        let (id, info) = (tool.source(), info(tool.name(), tool.definition()));
+        match sources.iter_mut().find(|source| source.id == id) {
+            Some(source) => source.tools.push(info),
+            None => sources.push(OwnSource { id: id.to_owned(), tools: vec![info] }),
+        }
+    }
+    sources
+}
+
+/// A tool for people, with what nobody would see made visible. `name` is what a model calls it by.
+fn info(name: &str, definition: Definition) -> ToolInfo {
     let shown = |text: &str| visible(text).0;
+    let listed = definition.listed(name).to_string();
     let claims = definition.claims;
     ToolInfo {
         name: shown(&definition.name),
@@ -99,5 +118,6 @@ fn info(definition: Definition) -> ToolInfo {
             repeatable: claims.repeatable,
             reaches_out: claims.reaches_out,
         },
+        listed,
     }
 }

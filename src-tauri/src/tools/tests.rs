@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use foretoken_protocol::{
-    AppEvent, NamedValue, PermittedTool, PermittedTools, ServerForm, ServerInfo, ServerStatus,
-    ServerTransport, ToolGrant,
+    AppEvent, NamedValue, PermittedTool, PermittedTools, ServerForm, ServerInfo, ServerQuestion,
+    ServerStatus, ServerTransport, ServerWants, ToolFolder, ToolGrant,
 };
 use foretoken_test_mcp::{Fault, program};
 use foretoken_tools::{OfferedTool, Outcome, ResultPart, ServerError};
@@ -128,7 +128,7 @@ impl Place {
 
     async fn call(&self, tool: &OfferedTool, with: Value) -> Result<Outcome, ToolboxError> {
         let arguments = with.as_object().cloned().unwrap();
-        in_time(self.toolbox.call(tool, arguments, pending())).await
+        in_time(self.toolbox.call(tool, arguments, None, pending())).await
     }
 
     /// Allows a tool everywhere, as it is.
@@ -412,7 +412,7 @@ async fn a_stopped_call_ends_and_the_next_one_is_answered() {
     let (slow, add) = (place.offered(&slug, "slow").await, place.offered(&slug, "add").await);
     let arguments = json!({"seconds": 60}).as_object().cloned().unwrap();
     let stop = sleep(Duration::from_millis(100));
-    let ended = in_time(place.toolbox.call(&slow, arguments, stop)).await;
+    let ended = in_time(place.toolbox.call(&slow, arguments, None, stop)).await;
     assert!(matches!(ended, Err(ToolboxError::Server(ServerError::Stopped))), "{ended:?}");
     assert_eq!(text(&place.call(&add, json!({"a": 2, "b": 3})).await.unwrap()), "5");
     in_time(place.toolbox.close()).await;
@@ -621,6 +621,72 @@ async fn without_a_keychain_servers_with_values_are_left_out() {
     assert_eq!(imported.added, ["plain"]);
     assert_eq!(imported.left_out[0].error.code, "keychain_unavailable");
     assert_eq!(place.toolbox.import("{".into()).await.unwrap_err().code, "server_file_not_json");
+}
+
+#[tokio::test]
+async fn folders_have_names_of_their_own_and_no_disk_is_given_away() {
+    let place = place();
+    let folders = ["a/Notes", "b/notes"].map(|folder| place.folder.path().join(folder));
+    for folder in &folders {
+        place.toolbox.add_folder(folder.clone()).await.unwrap();
+    }
+    let named = |folders: Vec<ToolFolder>| folders.into_iter().map(|folder| folder.name).collect::<Vec<_>>();
+    assert_eq!(named(place.toolbox.state().await.folders), ["Notes", "notes 2"]);
+    let refused = |error: ErrorReport| error.code;
+    assert_eq!(refused(place.toolbox.add_folder("/".into()).await.unwrap_err()), "tool_folder");
+    assert_eq!(refused(place.toolbox.add_folder(folders[0].clone()).await.unwrap_err()), "tool_folder_taken");
+    place.toolbox.remove_folder("Notes").await.unwrap();
+    assert_eq!(named(place.toolbox.state().await.folders), ["notes 2"]);
+    let own = place.toolbox.state().await.built_in;
+    let sources: Vec<_> = own.iter().map(|source| source.id.as_str()).collect();
+    assert_eq!(
+        sources,
+        ["calculator", "current_date", "read_page", "search_web", "read_files", "write_files"]
+    );
+    assert!(own[0].tools[0].listed.starts_with(r#"{"type":"function","function":{"name":"calculator","#));
+}
+
+#[tokio::test]
+async fn what_a_server_asks_stands_until_the_person_answers_or_the_call_is_over() {
+    let place = place();
+    let slug = place.on("files", &[]).await;
+    let ask = place.offered(&slug, "ask").await;
+    let toolbox = Arc::clone(&place.toolbox);
+    tokio::spawn(async move { toolbox.follow().await });
+    let asked = async || loop {
+        if let Some(question) = place.toolbox.state().await.questions.pop() {
+            return question;
+        }
+        sleep(Duration::from_millis(10)).await;
+    };
+    let answering = async {
+        let ServerQuestion { id, server, wants, .. } = asked().await;
+        assert_eq!(server, "files");
+        let ServerWants::Form { fields } = wants else { panic!("it wants a form") };
+        assert_eq!(fields[0].name, "name");
+        let accept = |values: &str| ServerAnswer::Accept { values: Some(values.into()) };
+        let wrong = place.toolbox.answer(id, accept(r#"{"name": 7}"#)).await.unwrap_err();
+        assert_eq!(wrong.code, "server_form_misfilled");
+        assert_eq!(place.toolbox.answer(id, accept(r#"{"name": "Ada"}"#)).await, Ok(None));
+        let again = place.toolbox.answer(id, ServerAnswer::Decline).await.unwrap_err();
+        assert_eq!(again.code, "server_question_gone");
+    };
+    let (greeted, ()) = tokio::join!(place.call(&ask, json!({})), answering);
+    assert!(text(&greeted.unwrap()).contains("Ada"));
+    assert_eq!(place.toolbox.state().await.questions, []);
+
+    let stop = async {
+        asked().await;
+    };
+    let stopped = in_time(place.toolbox.call(&ask, serde_json::Map::new(), None, stop)).await;
+    assert!(matches!(stopped, Err(ToolboxError::Server(ServerError::Stopped))), "{stopped:?}");
+    let none = async {
+        while !place.toolbox.state().await.questions.is_empty() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    in_time(none).await;
+    in_time(place.toolbox.close()).await;
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::sync::atomic::Ordering;
 
 use foretoken_protocol::{ErrorReport, PinChange};
-use foretoken_tools::built_in::BuiltIn;
+use foretoken_tools::built_in::OwnTool;
 use foretoken_tools::configuration::{ServerEntry, Transport};
 use foretoken_tools::environment::for_server;
 use foretoken_tools::{
@@ -57,20 +57,19 @@ impl Toolbox {
     /// Servers that do not run are started side by side; those that fail are told, by their names, and stay among the
     /// sources. What is switched off or not known is left out.
     pub(crate) async fn offer(&self, sources: &[String]) -> (Offer, Vec<ErrorReport>) {
-        let sources: BTreeSet<&str> = sources.iter().map(String::as_str).collect();
-        let built_in: Vec<_> = sources.iter().filter_map(|name| BuiltIn::named(name)).collect();
+        let own = self.own_tools(sources);
+        let is_own = |source: &&String| OwnTool::all().any(|tool| tool.source() == source.as_str());
+        let mut names: Vec<String> = sources.iter().filter(is_own).cloned().collect();
         let listed = match self.store.call(|store| entry::all(store)).await {
             Ok(listed) => listed,
             Err(error) => {
-                let names = built_in.iter().map(|tool| tool.name().to_owned()).collect();
-                return (Offer::new(names, &built_in, &[]).0, vec![error]);
+                return (Offer::new(names, &own, &[]).0, vec![error]);
             }
         };
-        let is_meant = |server: &&Listed| server.is_on() && sources.contains(server.entry.slug.as_str());
+        let is_meant = |server: &&Listed| server.is_on() && sources.contains(&server.entry.slug);
         let meant: Vec<_> = listed.iter().filter(is_meant).collect();
         let told = join_all(meant.iter().map(|server| self.tools(&server.entry.slug, None))).await;
 
-        let mut names: Vec<_> = built_in.iter().map(|tool| tool.name().to_owned()).collect();
         let (mut servers, mut errors) = (Vec::new(), Vec::new());
         for (server, told) in meant.into_iter().zip(told) {
             let ServerEntry { slug, name, .. } = &server.entry;
@@ -87,26 +86,27 @@ impl Toolbox {
             }
             names.push(slug.clone());
         }
-        let (offer, left_out) = Offer::new(names, &built_in, &servers);
+        let (offer, left_out) = Offer::new(names, &own, &servers);
         for one in left_out {
             tracing::info!("the tool {:?} is not offered: {}", one.name, one.reason);
         }
         (offer, errors)
     }
 
-    /// Calls a tool of an offer, once at most. What the person has to say to it is decided before. It ends early when
-    /// `stop` does. A server that is switched off, or would run or reach something else than when it was offered, is
+    /// Calls a tool of an offer, once at most. What the person has to say to it is decided before; of what changes a
+    /// file, they have `seen` that as it was. It ends early when `stop` does. A server that is switched off, or would run or reach something else than when it was offered, is
     /// not called, nor is a tool that is found to be another than before.
     pub(crate) async fn call(
         &self,
         tool: &OfferedTool,
         arguments: Map<String, Value>,
+        seen: Option<String>,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<Outcome, ToolboxError> {
         let Some(slug) = &tool.server else {
             let name = tool.definition.name.clone();
-            let built_in = BuiltIn::named(&name).ok_or(ToolboxError::OtherTool { tool: name })?;
-            return Ok(blocking(move || built_in.call(&arguments, jiff::Zoned::now())).await);
+            let own = OwnTool::named(&name).ok_or(ToolboxError::OtherTool { tool: name })?;
+            return self.call_own(own, arguments, seen, stop).await;
         };
         let mut stop = pin!(stop);
         // First, so that a server that was started again meanwhile is known for what it is.

@@ -30,6 +30,8 @@ pub struct Consent<'a> {
     pub grant: Option<PermissionId>,
     /// The arguments that the tool gets.
     pub arguments: &'a str,
+    /// The fingerprint of the file that the call changes, as the person has seen it.
+    pub seen: Option<&'a str>,
 }
 
 /// How a call that ran has ended.
@@ -51,7 +53,7 @@ const MAY_LEAK: &str = "may_leak";
 /// The columns that [`call`] reads.
 const CALL: &str = "call.message, call.step, call.ordinal, call.server, call.tool, call.arguments_written,
     call.arguments_sent, call.decision, call.by_grant, call.asked_at, call.started_at, call.ended_at,
-    call.state, call.reason, call.result, call.result_for_model, call.left_out";
+    call.state, call.reason, call.result, call.result_for_model, call.left_out, call.seen";
 
 impl Reader {
     /// One call.
@@ -220,7 +222,7 @@ pub(crate) fn is_anything_left(db: &Connection) -> rusqlite::Result<bool> {
 pub(crate) fn take_over(db: &Connection) -> rusqlite::Result<()> {
     let end = "UPDATE call SET state = 'unknown', ended_at = ?1 WHERE ended_at IS NULL AND state = 'running'";
     db.execute(end, [now()])?;
-    let ask = "UPDATE call SET decision = NULL, by_grant = NULL, arguments_sent = NULL
+    let ask = "UPDATE call SET decision = NULL, by_grant = NULL, arguments_sent = NULL, seen = NULL
                WHERE ended_at IS NULL AND decision IS NOT NULL";
     db.execute(ask, []).map(drop)
 }
@@ -313,10 +315,11 @@ fn decide(db: &Connection, id: CallId, consent: Consent<'_>) -> Result<(), Fault
     if !follows {
         return Err(ChatsError::CallUndecided { call: id }.into());
     }
-    let store = "UPDATE call SET decision = ?4, by_grant = ?5, arguments_sent = ?6
+    let Consent { decision, grant, arguments, seen } = consent;
+    let store = "UPDATE call SET decision = ?4, by_grant = ?5, arguments_sent = ?6, seen = ?7
                  WHERE message = ?1 AND step = ?2 AND ordinal = ?3";
-    let decision = decision_name(consent.decision);
-    db.execute(store, (id.message, id.step, id.ordinal, decision, consent.grant, consent.arguments))?;
+    let values = (id.message, id.step, id.ordinal, decision_name(decision), grant, arguments, seen);
+    db.execute(store, values)?;
     Ok(())
 }
 
@@ -373,6 +376,7 @@ fn call(row: &Row<'_>) -> rusqlite::Result<ReplyCall> {
         result: row.get("result")?,
         result_for_model: row.get("result_for_model")?,
         left_out: row.get("left_out")?,
+        seen: row.get("seen")?,
     })
 }
 

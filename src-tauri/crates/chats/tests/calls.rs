@@ -47,8 +47,9 @@ fn write(store: &mut Store, reply: MessageId, text: &str, thinking: &str) {
 const READ: NewCall<'_> =
     NewCall { server: Some("files"), tool: "read_file", arguments: "{\"path\": \"a`b\"}" };
 const ONCE: Consent<'_> =
-    Consent { decision: CallDecision::AllowedOnce, grant: None, arguments: "{\"path\": \"b\"}" };
-const BUILT_IN: Consent<'_> = Consent { decision: CallDecision::BuiltIn, grant: None, arguments: "{}" };
+    Consent { decision: CallDecision::AllowedOnce, grant: None, arguments: "{\"path\": \"b\"}", seen: None };
+const BUILT_IN: Consent<'_> =
+    Consent { decision: CallDecision::BuiltIn, grant: None, arguments: "{}", seen: None };
 const DONE: CallEnd<'_> = CallEnd {
     state: &CallState::Done,
     result: Some("{\"text\": \"kingfisher\"}"),
@@ -462,7 +463,7 @@ const ENDS: [CallState; 7] = [
 
 fn consents() -> Vec<Consent<'static>> {
     use CallDecision::{AllowedAlways, AllowedInChat, AllowedOnce, BuiltIn, Denied};
-    let of = |decision, grant| Consent { decision, grant, arguments: "{}" };
+    let of = |decision, grant| Consent { decision, grant, arguments: "{}", seen: None };
     let decisions = [AllowedOnce, AllowedInChat, AllowedAlways, BuiltIn, Denied];
     decisions.into_iter().flat_map(|decision| [of(decision, None), of(decision, Some(3))]).collect()
 }

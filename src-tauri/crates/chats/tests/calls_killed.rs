@@ -20,7 +20,7 @@ const DATABASE: &str = "FORETOKEN_CHATS_TEST_CALLS";
 const ROUNDS: u32 = 10;
 const STEPS: u32 = 4;
 const CONSENT: Consent<'_> =
-    Consent { decision: CallDecision::AllowedOnce, grant: None, arguments: "{\"changed\": 1}" };
+    Consent { decision: CallDecision::AllowedOnce, grant: None, arguments: "{\"changed\": 1}", seen: None };
 
 /// Answers with calls without end, and says on stderr which state of which call is stored.
 fn write_until_killed(path: &Path) -> ! {

@@ -93,9 +93,10 @@ pub use stats::{
     PositionStats, RECENT_PASSES, ReplyStats, UnseenPictures,
 };
 pub use tools::{
-    CallAnswer, CallDecision, CallId, CallScope, CallState, NamedValue, PermissionId, PermittedTool,
-    PermittedTools, PinChange, ReplyCall, ReplyStep, ServerForm, ServerInfo, ServerLeftOut, ServerStatus,
-    ServerTransport, ServersFile, ServersImported, StepIds, ToolClaims, ToolGrant, ToolInfo, ToolPermission,
-    ToolPin, ToolServer, ToolsState,
+    CallAnswer, CallDecision, CallDifference, CallId, CallScope, CallState, FieldKind, FormField, FormOption,
+    NamedValue, OwnSource, PermissionId, PermittedTool, PermittedTools, PinChange, ReplyCall, ReplyStep,
+    ServerAnswer, ServerForm, ServerInfo, ServerLeftOut, ServerQuestion, ServerStatus, ServerTransport,
+    ServerWants, ServersFile, ServersImported, StepIds, TextFormat, ToolClaims, ToolFolder, ToolGrant,
+    ToolInfo, ToolPermission, ToolPin, ToolServer, ToolsState,
 };
 pub use updates::{Release, UpdateCheck, UpdateState};

@@ -98,6 +98,9 @@ pub struct ReplyCall {
     pub result_for_model: Option<String>,
     /// Characters of the result that the model did not get.
     pub left_out: Option<u32>,
+    /// The fingerprint of the file that the call changes, as the person has seen it. It stays in the app.
+    #[serde(skip)]
+    pub seen: Option<String>,
 }
 
 /// The tokens that a model wrote, in the form of whoever stores them.
@@ -204,9 +207,10 @@ pub enum PermittedTools {
 pub struct ToolPermission {
     /// Names it.
     pub id: PermissionId,
-    /// The server.
+    /// The server; empty of the app's own tools.
     pub server: String,
-    /// The hash of how the server is reached.
+    /// The hash of how the server is reached. Of the app's own tools, what they may reach: the host of pages, the
+    /// address of the search service, a hash of the folders.
     pub server_fingerprint: String,
     /// Its tools.
     pub tools: PermittedTools,
@@ -237,12 +241,32 @@ pub enum CallAnswer {
         scope: CallScope,
         /// The arguments that the tool gets, an object in JSON, where the person has changed them.
         arguments: Option<String>,
+        /// What the person has seen of a file that the call changes: [`CallDifference::seen`]. Of a call that changes
+        /// no file, nothing.
+        seen: Option<String>,
     },
     /// It may not.
     Deny {
         /// What the model is told beside that; empty for nothing.
         note: String,
     },
+}
+
+/// What a call would change in a file now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct CallDifference {
+    /// The file, as the model names it, without links on the way.
+    pub path: String,
+    /// Whether there is no such file yet.
+    pub creates: bool,
+    /// Lines that are new.
+    pub added: u32,
+    /// Lines that are gone.
+    pub removed: u32,
+    /// The unified difference, in which characters that people do not see are made visible.
+    pub text: String,
+    /// The file as it is now. The call changes nothing if the file is another by then.
+    pub seen: String,
 }
 
 /// What a permission is for.
@@ -283,6 +307,26 @@ pub struct ToolInfo {
     pub description: String,
     /// What its server says of it.
     pub claims: ToolClaims,
+    /// What a prompt begins with where the tool is offered, as JSON; what it costs is counted of that.
+    pub listed: String,
+}
+
+/// Tools of the app's own that a chat switches on together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct OwnSource {
+    /// Names them in chats: `calculator`, `current_date`, `read_page`, `search_web`, `read_files` or `write_files`.
+    pub id: String,
+    /// The tools.
+    pub tools: Vec<ToolInfo>,
+}
+
+/// A folder whose files the app's own tools may reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ToolFolder {
+    /// What models call it.
+    pub name: String,
+    /// Where it is.
+    pub path: String,
 }
 
 /// How a server is reached. Values of variables and headers are elsewhere.
@@ -346,14 +390,20 @@ pub struct ServerInfo {
 }
 
 /// What models may use beside writing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Type)]
 pub struct ToolsState {
     /// The app's own tools.
-    pub built_in: Vec<ToolInfo>,
+    pub built_in: Vec<OwnSource>,
+    /// The folders that the person has picked for them, in that order.
+    pub folders: Vec<ToolFolder>,
+    /// The address of the search service, a SearXNG, that the person has set; empty for none.
+    pub search: String,
     /// Servers, by their names.
     pub servers: Vec<ServerInfo>,
     /// What the person has allowed for longer than a call, oldest first.
     pub permissions: Vec<ToolPermission>,
+    /// What servers ask the person now, oldest first.
+    pub questions: Vec<ServerQuestion>,
 }
 
 /// The value of an environment variable or of a header.
@@ -382,6 +432,125 @@ pub struct ServerForm {
     pub transport: ServerTransport,
     /// Variables or headers.
     pub values: Vec<NamedValue>,
+}
+
+/// What a text of a form must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum TextFormat {
+    /// An e-mail address.
+    Email,
+    /// A whole address.
+    Address,
+    /// A date, as `2027-02-28`.
+    Date,
+    /// A time with its date and zone, as `2027-02-28T09:30:00Z`.
+    DateTime,
+}
+
+/// One of several that are to choose from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct FormOption {
+    /// What the server gets.
+    pub value: String,
+    /// What people read.
+    pub title: String,
+}
+
+/// What is filled in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum FieldKind {
+    /// A text.
+    Text {
+        /// What it must be.
+        format: Option<TextFormat>,
+        /// Characters at least.
+        least: Option<u32>,
+        /// Characters at most.
+        most: Option<u32>,
+    },
+    /// A number.
+    Number {
+        /// Whether it must be whole.
+        whole: bool,
+        /// At least.
+        least: Option<f64>,
+        /// At most.
+        most: Option<f64>,
+    },
+    /// Yes or no.
+    Switch,
+    /// One of several, or some of them.
+    Choice {
+        /// Those that there are.
+        options: Vec<FormOption>,
+        /// Whether it may be more than one; the value is a list then.
+        several: bool,
+        /// Of several, at least so many.
+        least: Option<u32>,
+        /// Of several, at most so many.
+        most: Option<u32>,
+    },
+}
+
+/// A field of a form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct FormField {
+    /// Names it in the answer.
+    pub name: String,
+    /// What people read.
+    pub title: String,
+    /// What it is for, in the server's words.
+    pub description: Option<String>,
+    /// Whether it must be filled in.
+    pub required: bool,
+    /// The value that it has at first, as JSON.
+    pub default: Option<String>,
+    /// What is filled in.
+    pub kind: FieldKind,
+}
+
+/// What a server asks the person in the middle of a call, which waits for the answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct ServerQuestion {
+    /// Names it.
+    pub id: u32,
+    /// The server.
+    pub server: String,
+    /// In the server's words, with characters that nobody would see made visible.
+    pub message: String,
+    /// What it wants.
+    pub wants: ServerWants,
+}
+
+/// What a server wants of the person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ServerWants {
+    /// That they fill in a form.
+    Form {
+        /// What is to be filled in.
+        fields: Vec<FormField>,
+    },
+    /// That they open an address, where it asks them itself.
+    Visit {
+        /// As it came.
+        address: String,
+    },
+}
+
+/// What a person answers a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum ServerAnswer {
+    /// Yes.
+    Accept {
+        /// What they have filled in, an object in JSON; of an address nothing, which is opened.
+        values: Option<String>,
+    },
+    /// No; the call goes on without.
+    Decline,
 }
 
 /// A server of another program's list that was not taken over.

@@ -7,6 +7,7 @@ mod connection;
 mod definition;
 pub mod environment;
 mod error;
+pub mod form;
 pub mod http;
 mod offer;
 mod process;

@@ -28,7 +28,7 @@ const SLUG: &str = "test";
 struct Place {
     folder: TempDir,
     servers: Servers,
-    _questions: mpsc::Receiver<Asked>,
+    _questions: mpsc::Receiver<(String, Asked)>,
 }
 
 impl Place {

@@ -1,7 +1,9 @@
 //! Tests of summaries, with the real engine and the demo model: what becomes of the chat and of the new one, where a
 //! summary is stopped, and where the engine dies.
 
-use foretoken_host::testing::kill;
+use std::fs;
+
+use foretoken_host::testing::{demo_model, kill};
 use foretoken_protocol::{BranchMessage, ChatOrigin, Destination, MessageStatus, OpenedChat, Provenance};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
@@ -10,22 +12,38 @@ use super::*;
 use crate::app::App;
 use crate::conversations::pictures::Conversation;
 use crate::events::MAIN_WINDOW;
-use crate::testing::{Running, TIMEOUT, page, rest, running};
+use crate::testing::{Running, TIMEOUT, page, rest, running_with};
 
-/// A chat of so many turns of about 500 tokens; `asked`: without an answer to the last question.
+/// An app whose model is the demo model with half its context.
+async fn reading_little() -> Running {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("model");
+    fs::create_dir(&model).unwrap();
+    for entry in fs::read_dir(demo_model()).unwrap() {
+        let file = entry.unwrap();
+        fs::copy(file.path(), model.join(file.file_name())).unwrap();
+    }
+    let config = fs::read_to_string(model.join("config.json")).unwrap();
+    let less = config.replace("\"max_position_embeddings\": 4096", "\"max_position_embeddings\": 2048");
+    assert_ne!(less, config);
+    fs::write(model.join("config.json"), less).unwrap();
+    running_with(folder, &model).await
+}
+
+/// A chat of so many turns of about 250 tokens; `asked`: without an answer to the last question.
 async fn long_chat(app: &App, turns: usize, asked: bool) -> ChatId {
     let settings = app.settings.current().generation;
     let written = app.conversations.store.call(move |store| {
         let chat = store.create_chat("The sea")?.id;
         let mut last = None;
         for turn in 1..=turns {
-            let question = format!("Question {turn}. {}", "Tell me of the sea. ".repeat(40));
+            let question = format!("Question {turn}. {}", "Tell me of the sea. ".repeat(20));
             let question = store.add_user_message(chat, last, &question)?.id;
             if asked && turn == turns {
                 break;
             }
             let reply = store.begin_reply(chat, question, "Demo model", &settings)?.id;
-            let text = format!("Answer {turn}. {}", "The sea is wide and old. ".repeat(40));
+            let text = format!("Answer {turn}. {}", "The sea is wide and old. ".repeat(20));
             store.append_to_reply(reply, &text, "", &Provenance::default())?;
             let status = MessageStatus::Finished { reason: FinishReason::Stop };
             store.finish_reply(reply, status, None, None)?;
@@ -94,7 +112,7 @@ fn failed(come: Option<AppEvent>) -> ErrorReport {
 
 #[tokio::test]
 async fn a_chat_that_is_longer_than_the_context_goes_on_behind_a_summary() {
-    let Running { app, .. } = &running().await;
+    let Running { app, .. } = &reading_little().await;
     let chat = long_chat(app, 16, false).await;
     let before = opened(app, chat).await;
     let (told, come) = end(&mut begun(app, chat).await).await;
@@ -129,7 +147,7 @@ async fn a_chat_that_is_longer_than_the_context_goes_on_behind_a_summary() {
     app.conversations.ask(Destination::Chat(new), "And then?".into(), channel).await.unwrap();
     let (_, reply) = rest(&mut events).await;
     assert_eq!(reply.error, None);
-    assert!(reply.stats.as_ref().is_some_and(|stats| stats.prompt_tokens > 500 && stats.emitted > 0));
+    assert!(reply.stats.as_ref().is_some_and(|stats| stats.prompt_tokens > 250 && stats.emitted > 0));
     let EngineState::Ready { model, .. } = app.engine.state() else { panic!("a model is ready") };
     let (store, id) = (&app.conversations.store, reply.parent.unwrap());
     let conversation = store.call(move |store| Conversation::of(store, id, "Be kind.")).await.unwrap();
@@ -142,7 +160,7 @@ async fn a_chat_that_is_longer_than_the_context_goes_on_behind_a_summary() {
 
 #[tokio::test]
 async fn a_question_that_had_no_room_is_answered_in_the_new_chat() {
-    let Running { app, .. } = &running().await;
+    let Running { app, .. } = &reading_little().await;
     let chat = long_chat(app, 12, true).await;
     let before = opened(app, chat).await;
     let new = written(end(&mut begun(app, chat).await).await.1);
@@ -156,7 +174,7 @@ async fn a_question_that_had_no_room_is_answered_in_the_new_chat() {
 
 #[tokio::test]
 async fn a_summary_that_is_stopped_leaves_nothing() {
-    let Running { app, .. } = &running().await;
+    let Running { app, .. } = &reading_little().await;
     let chat = long_chat(app, 16, false).await;
     let before = opened(app, chat).await;
     let mut told = begun(app, chat).await;
@@ -183,7 +201,7 @@ async fn a_summary_that_is_stopped_leaves_nothing() {
 
 #[tokio::test]
 async fn a_page_that_begins_again_knows_of_a_summary_and_what_has_come_of_it() {
-    let Running { app, .. } = &running().await;
+    let Running { app, .. } = &reading_little().await;
     let chat = long_chat(app, 16, false).await;
     let ((own, mut to_own), (other, mut to_other)) = (page(), page());
     app.events.subscribe("chat-1", own);
@@ -204,7 +222,7 @@ async fn a_page_that_begins_again_knows_of_a_summary_and_what_has_come_of_it() {
 
 #[tokio::test]
 async fn the_main_window_is_told_of_a_summary_whose_window_is_gone() {
-    let Running { app, .. } = &running().await;
+    let Running { app, .. } = &reading_little().await;
     let chat = long_chat(app, 1, false).await;
     let ((own, _to_own), (main, mut to_main)) = (page(), page());
     app.events.subscribe("chat-1", own);
@@ -216,7 +234,7 @@ async fn the_main_window_is_told_of_a_summary_whose_window_is_gone() {
 
 #[tokio::test]
 async fn where_the_engine_dies_the_chat_is_as_it_was() {
-    let Running { app, engine, .. } = &running().await;
+    let Running { app, engine, .. } = &reading_little().await;
     let chat = long_chat(app, 16, false).await;
     let before = opened(app, chat).await;
     let mut told = begun(app, chat).await;
@@ -229,7 +247,7 @@ async fn where_the_engine_dies_the_chat_is_as_it_was() {
 
 #[tokio::test]
 async fn a_short_chat_needs_no_summary() {
-    let Running { app, .. } = &running().await;
+    let Running { app, .. } = &reading_little().await;
     let chat = long_chat(app, 1, false).await;
     let refused = failed(end(&mut begun(app, chat).await).await.1);
     assert_eq!(refused.code, "nothing_to_summarise");

@@ -29,7 +29,7 @@ use crate::conversations::call_results::{self as results, messages, model_name, 
 use crate::conversations::chat_tools::ChatTools;
 use crate::conversations::pictures::Conversation;
 use crate::conversations::replies::rounds::{Next, Rounds, Settled};
-use crate::tools::ToolboxError;
+use crate::tools::{OWN, ToolboxError};
 
 /// Calls that only read run side by side, so many at a time.
 const SIDE_BY_SIDE: usize = 4;
@@ -253,10 +253,9 @@ impl Turn {
         }
         let chat = self.chat;
         let chosen = self.conversations.store.call_for(chat, move |store| store.chat_settings(chat)).await?;
-        let source = call.server.as_ref().unwrap_or(&call.tool);
-        let is_on = chosen.tools.contains(source);
+        let is_on = chosen.tools.iter().any(|source| source == source_of(call));
         let grant = match &tool {
-            Some(tool) => self.grant(tool).await?,
+            Some(tool) => self.grant(tool, &object(&call.arguments_written)).await?,
             None => None,
         };
         let known = tool.as_ref().map(|tool| Known {
@@ -280,7 +279,11 @@ impl Turn {
                 Ok(None)
             }
             Verdict::Ask { may_leak } => {
-                let asked = move |store: &mut Store| store.ask_call(id, may_leak);
+                let comes_to = self.comes_to(call).await;
+                let asked = move |store: &mut Store| match comes_to {
+                    Some(told) => store.refuse_call(id, &told, &told),
+                    None => store.ask_call(id, may_leak),
+                };
                 self.conversations.store.call_for(id.message, asked).await?;
                 Ok(None)
             }
@@ -294,9 +297,28 @@ impl Turn {
         }
     }
 
+    /// What a call that changes a file would come to without changing it, which nobody need be asked about.
+    async fn comes_to(&self, call: &ReplyCall) -> Option<String> {
+        if call.server.is_some() {
+            return None;
+        }
+        let arguments = object(&call.arguments_written);
+        let difference = self.conversations.toolbox.difference(&call.tool, arguments).await?;
+        difference.err().map(|error| error.to_string())
+    }
+
     /// What the person has allowed of a tool as it is offered, in this chat or everywhere.
-    async fn grant(&self, tool: &OfferedTool) -> Result<Option<(ToolGrant, Allowed)>, ErrorReport> {
-        let Some(server) = tool.server.clone() else { return Ok(None) };
+    async fn grant(
+        &self,
+        tool: &OfferedTool,
+        arguments: &Map<String, Value>,
+    ) -> Result<Option<(ToolGrant, Allowed)>, ErrorReport> {
+        let Some(server) = tool.server.clone() else {
+            return match self.conversations.toolbox.reach_of(tool, arguments) {
+                Some(reach) => self.granted(OWN.to_owned(), reach, tool).await,
+                None => Ok(None),
+            };
+        };
         // What was allowed of tools that are others now is gone after this.
         let now = self.conversations.toolbox.server_fingerprint(&server).await;
         if now.as_ref() != Some(&tool.server_fingerprint) {
@@ -308,9 +330,18 @@ impl Turn {
         if !pins.iter().any(|pin| pin.tool == name && pin.fingerprint == tool.fingerprint) {
             return Ok(None);
         }
+        self.granted(server, tool.server_fingerprint.clone(), tool).await
+    }
+
+    /// The permission for a tool of a server, both as they are.
+    async fn granted(
+        &self,
+        server: String,
+        server_fingerprint: String,
+        tool: &OfferedTool,
+    ) -> Result<Option<(ToolGrant, Allowed)>, ErrorReport> {
         let chat = self.chat;
         let (tool_name, fingerprint) = (tool.definition.name.clone(), tool.fingerprint.clone());
-        let server_fingerprint = tool.server_fingerprint.clone();
         let find = move |store: &mut Store| {
             let grant = store.allowed(chat, &server, &server_fingerprint, &tool_name, &fingerprint)?;
             let Some(grant) = grant else { return Ok(None) };
@@ -368,7 +399,8 @@ impl Turn {
                     return store.ask_call(id, false).map(|_| None);
                 }
             }
-            let consent = consent.map(|(decision, grant)| Consent { decision, grant, arguments: &written });
+            let consent =
+                consent.map(|(decision, grant)| Consent { decision, grant, arguments: &written, seen: None });
             store.start_call(id, consent).map(Some)
         };
         let started = self.conversations.store.call_for(id.message, started).await?;
@@ -376,7 +408,8 @@ impl Turn {
         let Some(started) = started else { return Ok(()) };
         let sent = started.arguments_sent.unwrap_or_default();
         let changed = (sent != started.arguments_written).then(|| sent.clone());
-        let outcome = self.conversations.toolbox.call(&tool, object(&sent), stopped(stop)).await;
+        let call = self.conversations.toolbox.call(&tool, object(&sent), started.seen, stopped(stop));
+        let outcome = call.await;
         if self.conversations.toolbox.is_closed() && !*stop.borrow() {
             // The app ends: nobody can say whether it has happened.
             return Ok(());
@@ -457,10 +490,18 @@ fn made(steps: &[ReplyStep], before: CallId) -> Vec<(String, Map<String, Value>)
         .collect()
 }
 
+/// What a chat switches the tool of a call on by.
+fn source_of(call: &ReplyCall) -> &str {
+    let own = || OwnTool::named(&call.tool).map_or(call.tool.as_str(), |tool| tool.source());
+    call.server.as_deref().unwrap_or_else(own)
+}
+
 /// What the chat has read by calls to others than the server of this one: what a server has told by itself it knows.
+/// The app's own tools know nothing of each other's.
 fn read_before(steps: &[ReplyStep], call: &ReplyCall, earlier: &[ReplyStep], offer: &Offer) -> Read {
     let answered = |other: &&ReplyCall| {
-        matches!(other.state, CallState::Done | CallState::Failed) && other.server != call.server
+        matches!(other.state, CallState::Done | CallState::Failed)
+            && (other.server.is_none() || other.server != call.server)
     };
     let calls = earlier.iter().chain(steps).flat_map(|step| &step.calls).filter(answered);
     calls.fold(Read::default(), |read, other| {

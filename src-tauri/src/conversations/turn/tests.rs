@@ -1,14 +1,16 @@
 //! Turns with tools: a scripted engine writes the calls over the real protocol, and real servers answer them.
 
 mod kills;
+mod own;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use foretoken_host::testing::demo_model;
 use foretoken_protocol::{
-    Beginning, CallAnswer, CallDecision, CallId, CallScope, CallState, ChatId, ChatSettings, Destination,
-    EngineState, FinishReason, Message, MessageStatus, ReplyCall, ReplyEvent, ServerForm, ServerTransport,
+    Beginning, CallAnswer, CallDecision, CallDifference, CallId, CallScope, CallState, ChatId, ChatSettings,
+    Destination, EngineState, FinishReason, Message, MessageStatus, ReplyCall, ReplyEvent, ServerForm,
+    ServerTransport,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -113,7 +115,7 @@ fn first_call(message: &Message) -> CallId {
     message.steps[0].calls[0].id
 }
 
-const ONCE: CallAnswer = CallAnswer::Allow { scope: CallScope::Once, arguments: None };
+const ONCE: CallAnswer = CallAnswer::Allow { scope: CallScope::Once, arguments: None, seen: None };
 const ENDED: MessageStatus = MessageStatus::Finished { reason: FinishReason::Stop };
 
 #[tokio::test]
@@ -230,8 +232,11 @@ async fn arguments_that_the_person_has_changed_are_those_that_the_tool_gets() {
     let (_, _, mut events) = ask(app, &["test"], question(&[&says])).await;
     let (_, message) = rest(&mut events).await;
     let id = first_call(&message);
-    let with =
-        |arguments: &str| CallAnswer::Allow { scope: CallScope::Once, arguments: Some(arguments.into()) };
+    let with = |arguments: &str| CallAnswer::Allow {
+        scope: CallScope::Once,
+        arguments: Some(arguments.into()),
+        seen: None,
+    };
     let (channel, _none) = page::<ReplyEvent>();
     let refused = app.conversations.decide(id, with("[1]"), channel).await.unwrap_err();
     assert_eq!(refused.code, "call_arguments");
@@ -250,7 +255,7 @@ async fn a_tool_that_is_allowed_in_a_chat_is_asked_about_once_there() {
     let (chat, _, mut events) = ask(app, &["test"], question(&[&one, &two])).await;
     let (_, message) = rest(&mut events).await;
     let (channel, mut events) = page();
-    let allow = CallAnswer::Allow { scope: CallScope::Chat, arguments: None };
+    let allow = CallAnswer::Allow { scope: CallScope::Chat, arguments: None, seen: None };
     app.conversations.decide(first_call(&message), allow, channel).await.unwrap();
     let (_, message) = rest(&mut events).await;
     assert_eq!(message.status, ENDED, "{message:?}");

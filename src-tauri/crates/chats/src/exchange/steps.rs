@@ -95,6 +95,7 @@ impl StepRecord {
             result: call.result.clone(),
             result_for_model: call.result_for_model.clone(),
             left_out: call.left_out,
+            seen: None,
         };
         ReplyStep {
             ordinal,

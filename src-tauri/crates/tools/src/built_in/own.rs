@@ -56,6 +56,16 @@ impl OwnTool {
         }
     }
 
+    /// What a chat switches it on by, together with others: those that read files are one source, those that change
+    /// files another, and each of the rest is one by itself.
+    pub fn source(self) -> &'static str {
+        match self {
+            Self::Files(tool) if tool.changes() => "write_files",
+            Self::Files(_) => "read_files",
+            Self::Computes(_) | Self::Web(_) => self.name(),
+        }
+    }
+
     /// What the model and the person are told of it.
     pub fn definition(self) -> Definition {
         match self {
@@ -90,5 +100,19 @@ mod tests {
             assert_eq!(tool.definition().name, tool.name());
         }
         assert_eq!(OwnTool::named("shell"), None);
+    }
+
+    #[test]
+    fn what_changes_files_is_switched_on_by_itself() {
+        let of = |source| {
+            let tools = OwnTool::all().filter(move |tool| tool.source() == source);
+            tools.map(OwnTool::name).collect::<Vec<_>>()
+        };
+        assert_eq!(of("read_files"), ["list_files", "read_file", "search_files"]);
+        assert_eq!(of("write_files"), ["write_file", "edit_file"]);
+        assert_eq!(of("read_page"), ["read_page"]);
+        for tool in OwnTool::all() {
+            assert_eq!(tool.effects().changes, tool.source() == "write_files", "{tool:?}");
+        }
     }
 }

@@ -85,13 +85,13 @@ struct Pool {
 }
 
 impl Servers {
-    /// None yet. What calls ask back is sent to `questions`.
-    pub fn new(limits: Limits, questions: mpsc::Sender<Asked>) -> Self {
+    /// None yet. What calls ask back is sent to `questions`, with the slug of the server that asks.
+    pub fn new(limits: Limits, questions: mpsc::Sender<(String, Asked)>) -> Self {
         Self::keeping(Keep::default(), limits, questions)
     }
 
     /// The same, kept otherwise than is usual.
-    pub fn keeping(keep: Keep, limits: Limits, questions: mpsc::Sender<Asked>) -> Self {
+    pub fn keeping(keep: Keep, limits: Limits, questions: mpsc::Sender<(String, Asked)>) -> Self {
         let shared = Shared { limits, keep, questions, states: watch::Sender::default() };
         Self(Arc::new(Pool { shared: Arc::new(shared), servers: Mutex::default() }))
     }

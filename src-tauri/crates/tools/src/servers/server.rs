@@ -26,7 +26,7 @@ const BREAKING: Duration = Duration::from_millis(50);
 pub(super) struct Shared {
     pub(super) limits: Limits,
     pub(super) keep: Keep,
-    pub(super) questions: mpsc::Sender<Asked>,
+    pub(super) questions: mpsc::Sender<(String, Asked)>,
     pub(super) states: watch::Sender<BTreeMap<String, ServerState>>,
 }
 
@@ -142,11 +142,10 @@ impl Server {
         if run.is_ended() {
             return;
         }
-        let Shared { limits, questions, .. } = &*self.shared;
         let stop = async {
             run.ended().await;
         };
-        let opening = Connection::open_until(reach, *limits, questions.clone(), errors, stop);
+        let opening = Connection::open_until(reach, self.shared.limits, self.questions(), errors, stop);
         let connection = match opening.await {
             Ok(connection) => Arc::new(connection),
             // Nothing that was stopped fails.
@@ -172,6 +171,20 @@ impl Server {
             // Somebody neither goes on nor lets go.
             Err(connection) => connection.killed().await,
         }
+    }
+
+    /// Where a connection sends what its server asks, which goes on with the server's slug.
+    fn questions(&self) -> mpsc::Sender<Asked> {
+        let (asking, mut asked) = mpsc::channel(1);
+        let (questions, slug) = (self.shared.questions.clone(), self.slug.clone());
+        tokio::spawn(async move {
+            while let Some(asked) = asked.recv().await {
+                if questions.send((slug.clone(), asked)).await.is_err() {
+                    return;
+                }
+            }
+        });
+        asking
     }
 
     fn ready(&self, run: &Arc<Run>, connection: &Arc<Connection>, tools: usize) {

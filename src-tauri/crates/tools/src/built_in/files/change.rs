@@ -44,7 +44,7 @@ pub struct Difference {
 
 /// SHA-256 of where a file is and of its content, or of its absence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fingerprint(String);
+pub struct Fingerprint(pub String);
 
 /// What a call does to a file.
 #[derive(Debug)]

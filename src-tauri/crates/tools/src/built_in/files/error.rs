@@ -248,7 +248,7 @@ impl FileError {
     }
 
     /// Both sentences, as the model reads them.
-    pub(super) fn told(&self) -> String {
+    pub fn told(&self) -> String {
         format!("{self} {}", self.hint())
     }
 }

@@ -178,6 +178,18 @@ fn what_a_tool_worked_out_stands_in_the_reply_and_is_the_same_after_a_reload() {
 }
 
 #[test]
+fn the_demo_model_chooses_a_tool_by_itself_and_says_what_it_gave() {
+    let sandbox = Sandbox::new(1280, 900);
+    let window = sandbox.open();
+    switch_source(&window, "calculator");
+    window.choose("sampling-control", "sampling-greedy");
+    let answer = window.answer("What is 4821 * 37?");
+    assert!(answer.contains("178377"), "{answer}");
+    assert!(window.text("call-toggle").contains("4821 * 37"), "{}", window.text("call-toggle"));
+    VisualCheck::new(&window, &CHAT).check("tools-8-demo");
+}
+
+#[test]
 fn a_call_runs_as_often_as_it_was_allowed_even_if_the_app_dies_while_it_asks() {
     let sandbox = scripted();
     let window = sandbox.open();

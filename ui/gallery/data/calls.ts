@@ -1,4 +1,4 @@
-import type { ReplyCall, ReplyStep } from "../../src/bridge/bindings";
+import type { CallDifference, ReplyCall, ReplyStep } from "../../src/bridge/bindings";
 import { replyCall, replyStep } from "../../src/chat/samples";
 import { ago, MINUTE } from "../clock";
 import { opened, question, reply, SOURDOUGH, STATS } from "./chats";
@@ -127,6 +127,52 @@ export const ASKING_CHAT = chat(
   ],
   { status: { state: "asking" }, stats: null },
 );
+
+/** The app's own tool, before it may change a line of a file and add two. */
+export const WRITING_CHAT = chat(
+  [
+    ...ROUNDS.slice(0, 2),
+    replyStep(2, {
+      text: "The mean is 17.6 °C. I keep it in your notes.",
+      calls: [
+        call(2, 0, {
+          tool: "edit_file",
+          arguments_written: written({
+            path: "Notes/sourdough.md",
+            old: "- Mean: not known yet",
+            new: "- Mean of five nights: 17.6 °C\n- At this temperature the stiff starter needs about eleven hours, so it goes into the warm kitchen by nine in the evening\n- Look again in a week",
+          }),
+          state: { state: "asking" },
+          asked_at: ago(0),
+          started_at: null,
+          ended_at: null,
+        }),
+      ],
+    }),
+  ],
+  { status: { state: "asking" }, stats: null },
+);
+
+/** What that would change. */
+export const CHANGE: CallDifference = {
+  path: "Notes/sourdough.md",
+  creates: false,
+  added: 3,
+  removed: 1,
+  text: `--- Notes/sourdough.md
++++ Notes/sourdough.md
+@@ -2,5 +2,7 @@
+ 
+ ${NIGHTS}
+ 
+-- Mean: not known yet
++- Mean of five nights: 17.6 °C
++- At this temperature the stiff starter needs about eleven hours, so it goes into the warm kitchen by nine in the evening
++- Look again in a week
+ - The flour is from the mill at the river
+`,
+  seen: "9f2c",
+};
 
 /** Calls that ended in each other way. */
 const FAILED_ROUNDS: ReplyStep[] = [

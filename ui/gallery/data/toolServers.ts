@@ -1,4 +1,4 @@
-import type { ServerInfo, ToolClaims, ToolInfo, ToolsState } from "../../src/bridge/bindings";
+import type { OwnSource, ServerInfo, ToolClaims, ToolInfo, ToolsState } from "../../src/bridge/bindings";
 import { ago, DAY } from "../clock";
 
 const SAYS_NOTHING: ToolClaims = { reads_only: null, destroys: null, repeatable: null, reaches_out: null };
@@ -8,7 +8,24 @@ const tool = (name: string, description: string, claims: Partial<ToolClaims> = {
   title: null,
   description,
   claims: { ...SAYS_NOTHING, ...claims },
+  listed: JSON.stringify({ type: "function", function: { name, description } }),
 });
+
+const OWN: OwnSource[] = [
+  { id: "calculator", tools: [tool("calculator", "Works out sums.")] },
+  { id: "current_date", tools: [tool("current_date", "Tells the date.")] },
+  { id: "read_page", tools: [tool("read_page", "Reads a page.")] },
+  { id: "search_web", tools: [tool("search_web", "Searches the web.")] },
+  {
+    id: "read_files",
+    tools: [
+      tool("list_files", "Lists files."),
+      tool("read_file", "Reads a file."),
+      tool("search_files", "Searches files."),
+    ],
+  },
+  { id: "write_files", tools: [tool("write_file", "Writes a file."), tool("edit_file", "Edits a file.")] },
+];
 
 const NOTES: ServerInfo = {
   slug: "notes",
@@ -62,12 +79,23 @@ const WEATHER: ServerInfo = {
 
 /** Servers in the states in which they usually are. */
 export const TOOLS: ToolsState = {
-  built_in: [
-    tool("calculator", "Works out sums.", { reads_only: true }),
-    tool("current_date", "Tells the date.", { reads_only: true }),
+  built_in: OWN,
+  folders: [
+    { name: "Notes", path: "/Users/anna/Notes" },
+    { name: "Plans", path: "/Users/anna/Documents/Garden/Plans" },
   ],
+  search: "https://search.example.org",
   servers: [ISSUES, NOTES, WEATHER],
   permissions: [
+    {
+      id: 3,
+      server: "",
+      server_fingerprint: "example.org",
+      tools: { kind: "one", tool: { tool: "read_page", fingerprint: "f3" } },
+      chat: null,
+      chat_title: null,
+      given_at: ago(20 * DAY),
+    },
     {
       id: 1,
       server: "notes",

@@ -1,5 +1,13 @@
 import type { ReplyCall } from "../../src/bridge/bindings";
-import { ASKING_CHAT, DONE_CHAT, detailsOf, FAILED_CHAT, PAUSED_CHAT } from "../data/calls";
+import {
+  ASKING_CHAT,
+  CHANGE,
+  DONE_CHAT,
+  detailsOf,
+  FAILED_CHAT,
+  PAUSED_CHAT,
+  WRITING_CHAT,
+} from "../data/calls";
 import { TOOLS } from "../data/toolServers";
 import { click } from "../page";
 import type { State } from "../state";
@@ -31,6 +39,11 @@ export const CHAT_TOOLS: State[] = [
       await click("edit-arguments");
       await click("deny-why");
     },
+  },
+  {
+    name: "chat-tools-write",
+    snapshot: { open: WRITING_CHAT, tools: TOOLS },
+    answers: { ...answers, callDifference: () => CHANGE },
   },
   {
     name: "chat-tools-popover",

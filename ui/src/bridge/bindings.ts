@@ -262,6 +262,8 @@ export const commands = {
 	decideCall: (call: CallId, answer: CallAnswer, events: Channel<ReplyEvent>) => typedError<Message, ErrorReport>(__TAURI_INVOKE("decide_call", { call, answer, events })),
 	/**  A call with its result, and with what the model got of that. */
 	callDetails: (call: CallId) => typedError<ReplyCall, ErrorReport>(__TAURI_INVOKE("call_details", { call })),
+	/**  What a call that the person is asked about would change in a file now, with these arguments if they changed them. */
+	callDifference: (call: CallId, changed: string | null) => typedError<CallDifference, ErrorReport>(__TAURI_INVOKE("call_difference", { call, changed })),
 	/**  Changes settings of the next reply. A reply that streams goes on with its own. */
 	setSettings: (change: GenerationChange) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_settings", { change })),
 	/**  Keeps whether text that came from drafts is marked. */
@@ -406,6 +408,14 @@ export const commands = {
 	revokePermission: (permission: number) => typedError<null, ErrorReport>(__TAURI_INVOKE("revoke_permission", { permission })),
 	/**  Ends all calls that run, stops all servers and takes back all permissions. */
 	stopAllTools: () => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_all_tools")),
+	/**  Answers what a server asks in the middle of a call; an address that the person agrees to is opened. */
+	answerServer: (question: number, answer: ServerAnswer) => typedError<null, ErrorReport>(__TAURI_INVOKE("answer_server", { question, answer })),
+	/**  Lets the person pick a folder in the system's dialog whose files models may be given; returns whether they did. */
+	addToolFolder: () => typedError<boolean, ErrorReport>(__TAURI_INVOKE("add_tool_folder")),
+	/**  Takes a folder from the app's own tools, with what was allowed there. */
+	removeToolFolder: (name: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("remove_tool_folder", { name })),
+	/**  Sets the address of the search service; an empty one takes it away. */
+	setToolSearch: (address: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_tool_search", { address })),
 	/**  Looks for a newer version. What comes of it is told as a change. */
 	checkForUpdate: () => typedError<null, ErrorReport>(__TAURI_INVOKE("check_for_update")),
 	/**  Downloads the version that was found, and installs it once nothing is being written. */
@@ -918,7 +928,12 @@ export type CallAnswer =
 /**  For how long that holds. */
 scope: CallScope; 
 /**  The arguments that the tool gets, an object in JSON, where the person has changed them. */
-arguments: string | null } | 
+arguments: string | null; 
+/**
+ *  What the person has seen of a file that the call changes: [`CallDifference::seen`]. Of a call that changes
+ *  no file, nothing.
+ */
+seen: string | null } | 
 /**  It may not. */
 { answer: "deny"; 
 /**  What the model is told beside that; empty for nothing. */
@@ -936,6 +951,22 @@ export type CallDecision =
 "built_in" | 
 /**  The person has said no. */
 "denied";
+
+/**  What a call would change in a file now. */
+export type CallDifference = {
+	/**  The file, as the model names it, without links on the way. */
+	path: string,
+	/**  Whether there is no such file yet. */
+	creates: boolean,
+	/**  Lines that are new. */
+	added: number,
+	/**  Lines that are gone. */
+	removed: number,
+	/**  The unified difference, in which characters that people do not see are made visible. */
+	text: string,
+	/**  The file as it is now. The call changes nothing if the file is another by then. */
+	seen: string,
+};
 
 /**  Names a call of a tool: its place in its reply. */
 export type CallId = {
@@ -1501,6 +1532,37 @@ export type ExportedPictures =
 /**  Their names alone. */
 "left_out";
 
+/**  What is filled in. */
+export type FieldKind = 
+/**  A text. */
+{ kind: "text"; 
+/**  What it must be. */
+format: TextFormat | null; 
+/**  Characters at least. */
+least: number | null; 
+/**  Characters at most. */
+most: number | null } | 
+/**  A number. */
+{ kind: "number"; 
+/**  Whether it must be whole. */
+whole: boolean; 
+/**  At least. */
+least: number | null; 
+/**  At most. */
+most: number | null } | 
+/**  Yes or no. */
+{ kind: "switch" } | 
+/**  One of several, or some of them. */
+{ kind: "choice"; 
+/**  Those that there are. */
+options: FormOption[]; 
+/**  Whether it may be more than one; the value is a list then. */
+several: boolean; 
+/**  Of several, at least so many. */
+least: number | null; 
+/**  Of several, at most so many. */
+most: number | null };
+
 /**  One file of a download. */
 export type FileProgress = {
 	/**  Its name in the repository. */
@@ -1550,6 +1612,30 @@ export type FitVerdict =
 "tight" | 
 /**  Not at all. */
 "too_big";
+
+/**  A field of a form. */
+export type FormField = {
+	/**  Names it in the answer. */
+	name: string,
+	/**  What people read. */
+	title: string,
+	/**  What it is for, in the server's words. */
+	description: string | null,
+	/**  Whether it must be filled in. */
+	required: boolean,
+	/**  The value that it has at first, as JSON. */
+	default: string | null,
+	/**  What is filled in. */
+	kind: FieldKind,
+};
+
+/**  One of several that are to choose from. */
+export type FormOption = {
+	/**  What the server gets. */
+	value: string,
+	/**  What people read. */
+	title: string,
+};
 
 /**  A chat in which a search found something. */
 export type FoundChat = {
@@ -2333,6 +2419,14 @@ export type OpenedChat = {
 	messages: BranchMessage[],
 };
 
+/**  Tools of the app's own that a chat switches on together. */
+export type OwnSource = {
+	/**  Names them in chats: `calculator`, `current_date`, `read_page`, `search_web`, `read_files` or `write_files`. */
+	id: string,
+	/**  The tools. */
+	tools: ToolInfo[],
+};
+
 /**  Which part of a reply a piece of text belongs to. */
 export type Part = 
 /**  Inside the model's thinking block. */
@@ -2999,6 +3093,15 @@ export type Sent = {
 	messages: BranchMessage[],
 };
 
+/**  What a person answers a server. */
+export type ServerAnswer = 
+/**  Yes. */
+{ answer: "accept"; 
+/**  What they have filled in, an object in JSON; of an address nothing, which is opened. */
+values: string | null } | 
+/**  No; the call goes on without. */
+{ answer: "decline" };
+
 /**  A server as a person writes it down. */
 export type ServerForm = {
 	/**  The one that is changed; `None` adds one. */
@@ -3037,6 +3140,18 @@ export type ServerLeftOut = {
 	error: ErrorReport,
 };
 
+/**  What a server asks the person in the middle of a call, which waits for the answer. */
+export type ServerQuestion = {
+	/**  Names it. */
+	id: number,
+	/**  The server. */
+	server: string,
+	/**  In the server's words, with characters that nobody would see made visible. */
+	message: string,
+	/**  What it wants. */
+	wants: ServerWants,
+};
+
 /**  How a server is now. */
 export type ServerStatus = 
 /**  It does not run; it is started when a chat uses it. */
@@ -3068,6 +3183,17 @@ folder: string | null } |
 address: string; 
 /**  Names of the headers that are sent with each request. */
 headers: string[] };
+
+/**  What a server wants of the person. */
+export type ServerWants = 
+/**  That they fill in a form. */
+{ kind: "form"; 
+/**  What is to be filled in. */
+fields: FormField[] } | 
+/**  That they open an address, where it asks them itself. */
+{ kind: "visit"; 
+/**  As it came. */
+address: string };
 
 /**  A file in which another program keeps its servers. */
 export type ServersFile = {
@@ -3248,6 +3374,17 @@ export type TextChoice =
 /**  Code alone. */
 "code";
 
+/**  What a text of a form must be. */
+export type TextFormat = 
+/**  An e-mail address. */
+"email" | 
+/**  A whole address. */
+"address" | 
+/**  A date, as `2027-02-28`. */
+"date" | 
+/**  A time with its date and zone, as `2027-02-28T09:30:00Z`. */
+"date_time";
+
 /**  What kind of text is decoded. Drafts are right more often the more a text is expected, or repeats another. */
 export type TextKind = 
 /**  A story, a letter, an explanation. */
@@ -3325,6 +3462,14 @@ export type ToolClaims = {
 	reaches_out: boolean | null,
 };
 
+/**  A folder whose files the app's own tools may reach. */
+export type ToolFolder = {
+	/**  What models call it. */
+	name: string,
+	/**  Where it is. */
+	path: string,
+};
+
 /**  A tool, for people. */
 export type ToolInfo = {
 	/**  Its name within its server. */
@@ -3335,15 +3480,20 @@ export type ToolInfo = {
 	description: string,
 	/**  What its server says of it. */
 	claims: ToolClaims,
+	/**  What a prompt begins with where the tool is offered, as JSON; what it costs is counted of that. */
+	listed: string,
 };
 
 /**  What the person has allowed. */
 export type ToolPermission = {
 	/**  Names it. */
 	id: number,
-	/**  The server. */
+	/**  The server; empty of the app's own tools. */
 	server: string,
-	/**  The hash of how the server is reached. */
+	/**
+	 *  The hash of how the server is reached. Of the app's own tools, what they may reach: the host of pages, the
+	 *  address of the search service, a hash of the folders.
+	 */
 	server_fingerprint: string,
 	/**  Its tools. */
 	tools: PermittedTools,
@@ -3358,11 +3508,17 @@ export type ToolPermission = {
 /**  What models may use beside writing. */
 export type ToolsState = {
 	/**  The app's own tools. */
-	built_in: ToolInfo[],
+	built_in: OwnSource[],
+	/**  The folders that the person has picked for them, in that order. */
+	folders: ToolFolder[],
+	/**  The address of the search service, a SearXNG, that the person has set; empty for none. */
+	search: string,
 	/**  Servers, by their names. */
 	servers: ServerInfo[],
 	/**  What the person has allowed for longer than a call, oldest first. */
 	permissions: ToolPermission[],
+	/**  What servers ask the person now, oldest first. */
+	questions: ServerQuestion[],
 };
 
 /**  How fast a model answered on this machine, by number of drafts. */

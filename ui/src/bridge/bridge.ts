@@ -322,6 +322,10 @@ export const shell = {
   importToolServerFile: (path: string) => answered(commands.importToolServerFile(path)),
   revokePermission: (permission: number) => answered(commands.revokePermission(permission)),
   stopAllTools: () => answered(commands.stopAllTools()),
+  addToolFolder: () => answered(commands.addToolFolder()),
+  removeToolFolder: (name: string) => answered(commands.removeToolFolder(name)),
+  setToolSearch: (address: string) => answered(commands.setToolSearch(address)),
+  callDifference: (call: CallId, changed: string | null) => answered(commands.callDifference(call, changed)),
 
   stored: () => answered(commands.stored()),
   removeStored: (models: boolean) => answered(commands.removeStored(models)),

@@ -15,6 +15,7 @@ import {
   namedByModel,
   namedTool,
 } from "./callWords";
+import { subjectOf } from "./ownCalls";
 import { visible } from "./visible";
 
 /** A call of a tool, in a line; all of it on a click. */
@@ -26,6 +27,7 @@ export function CallLine({ call }: { call: ReplyCall }) {
   const time = callTime(call);
   const caution = callCaution(call);
   const { state } = call.state;
+  const given = call.arguments_sent ?? call.arguments_written;
   return (
     <div className={`call ${state.replace("_", "-")}`} data-testid="call" data-state={state}>
       <button
@@ -38,7 +40,7 @@ export function CallLine({ call }: { call: ReplyCall }) {
       >
         <Icon name={callSign(call)} />
         <ToolName named={namedTool(call, tools)} />
-        <About text={aboutCall(call.arguments_sent ?? call.arguments_written)} />
+        <About text={aboutCall(given, subjectOf(call, given))} />
         <span className="call-standing numbers">
           {standing !== null && <span>{standing}</span>}
           {state === "running" ? <Clock since={call.started_at} /> : time !== null && <span>{time}</span>}

@@ -1,19 +1,23 @@
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import type { CallAnswer, CallScope, ReplyCall } from "../bridge/bindings";
 import { RichText } from "../language/RichText";
 import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
-import { MenuButton } from "../primitives/MenuButton";
 import { MAC } from "../primitives/platform";
 import { useStore } from "../state/store";
 import { Arguments } from "./Arguments";
 import { decide } from "./actions";
+import { CallChange } from "./CallChange";
+import { EditButton, Editing, ShownWords } from "./CallEditing";
+import { CallLonger } from "./CallLonger";
 import { CallOrigin } from "./CallOrigin";
-import { argumentsOf, editable, hiddenInArguments, objectOf } from "./callArguments";
+import { editable, hiddenInArguments, objectOf } from "./callArguments";
 import { namedTool } from "./callWords";
+import { changesFile } from "./ownCalls";
+import { useDifference } from "./useDifference";
 
-/** No key answers a card that is so new: whoever was typing has not read it. In milliseconds. */
+/** No key and no click answers a card that is so new: they were meant for what stood there. In milliseconds. */
 const UNREAD = 500;
 
 /** Questions that were read out, by call and when it was asked. A card that is drawn once more is not a new one. */
@@ -30,20 +34,40 @@ export function CallQuestion({ call }: { call: ReplyCall }) {
   const since = useRef(performance.now());
   const isNew = useFirstTime(`${Object.values(call.id).join(".")} ${call.asked_at}`);
 
+  const isUnread = () => performance.now() - since.current < UNREAD;
+
   const invalid = edited !== null && objectOf(edited) === null;
+  const changed = edited === null || edited === editable(call.arguments_written) ? null : edited;
+  /** The arguments that the tool would get. */
+  const json = invalid || changed === null ? call.arguments_written : changed;
+  const changes = changesFile(call);
+  const difference = useDifference(call.id, changed, changes && !invalid);
+  const unseen = changes && difference.now === null;
   const busy = sent ? t("call-question.sent") : null;
-  const cannotAllow = busy ?? (invalid ? t("call-question.no-object") : null);
+  const cannotAllow =
+    busy ?? (invalid ? t("call-question.no-object") : null) ?? (unseen ? t("call-question.unseen") : null);
   const answer = async (given: CallAnswer) => {
     if (sent) return;
     setSent(true);
-    if (!(await decide(call.id, given))) setSent(false);
+    if (await decide(call.id, given)) return;
+    setSent(false);
+    // The file may have become another meanwhile.
+    if (changes) difference.again();
   };
+  // A click that came while the change was not shown yet does not allow it.
+  const shownSince = useRef(Number.NEGATIVE_INFINITY);
+  const shown = difference.now;
+  useLayoutEffect(() => {
+    if (shown) shownSince.current = performance.now();
+  }, [shown]);
   const allow = (scope: CallScope) => {
-    if (cannotAllow !== null) return;
-    const changed = edited !== null && edited !== editable(call.arguments_written);
-    answer({ answer: "allow", scope, arguments: changed ? edited : null });
+    if (cannotAllow !== null || isUnread() || performance.now() - shownSince.current < UNREAD) return;
+    answer({ answer: "allow", scope, arguments: changed, seen: shown?.seen ?? null });
   };
-  const deny = () => answer({ answer: "deny", note: note?.trim() ?? "" });
+  const deny = () => {
+    if (!isUnread()) answer({ answer: "deny", note: note?.trim() ?? "" });
+  };
+  const edit = () => setEdited(editable(call.arguments_written));
   const onKeyDown = (event: KeyboardEvent) => {
     const command = MAC ? event.metaKey : event.ctrlKey;
     const isAnswer = command && (event.key === "Enter" || event.key === "Backspace");
@@ -52,7 +76,7 @@ export function CallQuestion({ call }: { call: ReplyCall }) {
     if (!isAnswer || inField) return;
     event.preventDefault();
     event.stopPropagation();
-    if (event.repeat || performance.now() - since.current < UNREAD) return;
+    if (event.repeat) return;
     if (event.key === "Enter") allow("once");
     else deny();
   };
@@ -91,16 +115,16 @@ export function CallQuestion({ call }: { call: ReplyCall }) {
           {t("call-question.leak")}
         </p>
       )}
-      <CallOrigin call={call} />
-      {edited === null ? (
+      <CallOrigin call={call} json={json} />
+      {changes && <CallChange difference={difference} />}
+      {edited === null && changes && <FoldedArguments json={call.arguments_written} onEdit={edit} />}
+      {edited === null && !changes && (
         <>
           <Arguments name={t("call-arguments")} json={call.arguments_written} />
-          <ShownWords
-            json={call.arguments_written}
-            onEdit={() => setEdited(editable(call.arguments_written))}
-          />
+          <ShownWords json={call.arguments_written} onEdit={edit} />
         </>
-      ) : (
+      )}
+      {edited !== null && (
         <Editing
           text={edited}
           problem={invalid ? t("call-question.no-object") : null}
@@ -155,7 +179,14 @@ export function CallQuestion({ call }: { call: ReplyCall }) {
           </button>
         )}
         <span className="spring" />
-        <Longer server={server} reason={cannotAllow} allow={allow} />
+        <CallLonger
+          call={call}
+          server={server}
+          json={json}
+          reason={cannotAllow}
+          isUnread={isUnread}
+          allow={allow}
+        />
       </footer>
     </section>
   );
@@ -168,97 +199,36 @@ function useFirstTime(name: string): boolean {
   return isNew;
 }
 
-/** Allows for longer than this call. */
-function Longer({
-  server,
-  reason,
-  allow,
-}: {
-  server: string | null;
-  reason: string | null;
-  allow: (scope: CallScope) => void;
-}) {
-  const entry = (name: string, scope: CallScope) => ({ name, reason, onSelect: () => allow(scope) });
-  const entries = [
-    entry(t("call-question.in-chat"), "chat"),
-    entry(t("call-question.always"), "always"),
-    ...(server === null ? [] : [entry(t("call-question.server", { server }), "server_in_chat")]),
-  ];
-  return (
-    <MenuButton
-      label={t("call-question.longer-label")}
-      testId="allow-longer"
-      className="quiet-button"
-      entries={entries}
-    >
-      {t("call-question.longer")}
-      <Icon name="down" />
-    </MenuButton>
-  );
+interface FoldedProps {
+  json: string;
+  onEdit: () => void;
 }
 
-/** Says that the arguments are all there, and how many of their characters nobody would see; lets them be changed. */
-function ShownWords({ json, onEdit }: { json: string; onEdit: () => void }) {
-  const hidden = hiddenInArguments(json);
-  const count = argumentsOf(json)?.length ?? null;
-  return (
-    <p className={hidden > 0 ? "call-shown warned" : "call-shown"}>
-      <Icon name={hidden > 0 ? "warn" : "check"} />
-      <span data-testid="call-shown">
-        {hidden > 0
-          ? t("call-question.hidden", { count: hidden })
-          : count === 0 || count === null
-            ? t("call-question.shown-all")
-            : t("call-question.shown", { count })}
-      </span>
-      <span className="spring" />
-      <button type="button" className="quiet-button" data-testid="edit-arguments" onClick={onEdit}>
-        {t("call-question.edit")}
-      </button>
-    </p>
-  );
-}
-
-interface EditingProps {
-  text: string;
-  problem: string | null;
-  onText: (text: string) => void;
-  onLeave: () => void;
-}
-
-/** The arguments as JSON, to be changed before the call may run. */
-function Editing({ text, problem, onText, onLeave }: EditingProps) {
+/** The arguments as the model has written them, below what they come to: they are seen when somebody asks. */
+function FoldedArguments({ json, onEdit }: FoldedProps) {
+  const [open, setOpen] = useState(false);
   const id = useId();
   return (
-    <div className="call-editing">
-      <textarea
-        className="system-prompt"
-        rows={Math.min(14, text.split("\n").length + 1)}
-        spellCheck={false}
-        // biome-ignore lint/a11y/noAutofocus: the person has asked for it
-        autoFocus
-        value={text}
-        aria-label={t("call-question.json")}
-        aria-invalid={problem !== null}
-        aria-describedby={id}
-        data-testid="arguments-json"
-        data-escape
-        onChange={(event) => onText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key !== "Escape") return;
-          event.preventDefault();
-          onLeave();
-        }}
-      />
+    <>
       <p className="call-shown">
-        <span id={id} className={problem === null ? undefined : "field-problem"}>
-          {problem ?? t("call-question.editing")}
-        </span>
-        <span className="spring" />
-        <button type="button" className="quiet-button" data-testid="leave-arguments" onClick={onLeave}>
-          {t("call-question.leave")}
+        <button
+          type="button"
+          className="quiet-button call-fold"
+          aria-expanded={open}
+          aria-controls={id}
+          data-testid="fold-arguments"
+          onClick={() => setOpen(!open)}
+        >
+          <Icon name="right" />
+          {t("call-arguments")}
         </button>
+        <span className="spring" />
+        <EditButton onEdit={onEdit} />
       </p>
-    </div>
+      <div id={id} className="call-folded" hidden={!open}>
+        {open && <Arguments name={t("call-arguments")} json={json} />}
+      </div>
+      {(open || hiddenInArguments(json) > 0) && <ShownWords json={json} onEdit={null} />}
+    </>
   );
 }

@@ -6,7 +6,7 @@ import { t } from "../language/text";
 import { Fact } from "../primitives/Fact";
 import { bytes, count, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
-import { openProject } from "../state/server";
+import { openProject, type ServerState } from "../state/server";
 import { setView, useModelName, useStore } from "../state/store";
 import { showWithVersions } from "./actions";
 import { likelyTokens, sentFiles, withFiles } from "./attachments";
@@ -18,6 +18,7 @@ import {
   lastCounted,
   roomLabel,
   toldTexts,
+  toolTexts,
 } from "./context";
 import { useRepliesLabel } from "./repliesLabel";
 import { changeChatSettings } from "./settings";
@@ -67,9 +68,9 @@ const amountLabel = ({ tokens, about }: Amount): string =>
 
 const NOTHING: string[] = [];
 
-/** How much the instructions of all chats, those of the project and the system prompt add to all that is read. */
-function useAlways(): Amount {
-  const texts = useStore(useShallow(toldTexts));
+/** How much texts that all prompts begin with add to what is read. */
+function useAmount(of: (state: ServerState) => string[]): Amount {
+  const texts = useStore(useShallow(of));
   const typing = useStore((state) => state.repliesOpen);
   // What is being typed is counted once it is written.
   const counted = useTokens(typing ? NOTHING : texts);
@@ -129,11 +130,13 @@ function Room({ files }: { files: Amount }) {
   const messages = useStore((state) => state.messages);
   const name = useModelName();
   const use = useContextUse();
-  const always = useAlways();
+  // The instructions of all chats, those of the project and the system prompt.
+  const always = useAmount(toldTexts);
+  const tools = useAmount(toolTexts);
   if (use === null) return null;
   // Another model makes other tokens of the same words.
   const about = use.about || messages[lastCounted(messages)]?.model !== name;
-  const parts = contextParts(use, always, files).filter(({ tokens }) => tokens > 0);
+  const parts = contextParts(use, always, tools, files).filter(({ tokens }) => tokens > 0);
   return (
     <section className="story" aria-label={t("chat-context")}>
       <p className="story-sentence" data-testid="room">

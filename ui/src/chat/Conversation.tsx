@@ -79,6 +79,9 @@ export function Conversation() {
   useEffect(() => () => setView({ jump: null, find: null }), []);
 
   const shown = list.getVirtualItems();
+  // Where the last message is drawn, all is as high as it is drawn. What was measured lags behind that by a frame, in
+  // which what is seen would move.
+  const endsDrawn = shown.at(-1)?.index === messages.length - 1;
   return (
     <div className={scrolled ? "conversation-place scrolled" : "conversation-place"}>
       <section
@@ -89,11 +92,18 @@ export function Conversation() {
         aria-label={t("chat-conversation")}
         data-testid="conversation"
       >
-        <div className="column" ref={content} style={{ minHeight: messages.length && list.getTotalSize() }}>
+        <div
+          className="column"
+          ref={content}
+          style={{ minHeight: endsDrawn ? undefined : messages.length && list.getTotalSize() }}
+        >
           {!opened && <Opening />}
           {opened && messages.length === 0 && (project ? <ProjectPage project={project} /> : <EmptyChat />)}
           {messages.length > 0 && <h1 className="off-screen">{title}</h1>}
-          <div className="turns" style={{ paddingTop: shown[0]?.start }}>
+          <div
+            className="turns"
+            style={{ paddingTop: shown[0]?.start, paddingBottom: messages.length && GAP }}
+          >
             {shown.map(({ index, key }) => (
               <div key={key} ref={list.measureElement} data-index={index}>
                 <Turn

@@ -1,13 +1,17 @@
 import { useId, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
 import type { ServerInfo } from "../bridge/bindings";
 import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { PopoverButton } from "../primitives/PopoverButton";
 import { openSettings } from "../settings/actions";
-import { builtIn, standing } from "../settings/toolServers";
+import { ownSource } from "../settings/ownTools";
+import { standing } from "../settings/toolServers";
 import { callsOf } from "../state/steps";
 import { useModel, useStore } from "../state/store";
+import { toolTexts } from "./context";
 import { type Source, sourcesOf, switchSource } from "./tools";
+import { useTokens } from "./useTokens";
 
 /** Which tools the open chat may use. */
 export function ToolsControl() {
@@ -16,7 +20,7 @@ export function ToolsControl() {
   const chosen = useStore((state) => state.chatSettings.tools);
   const tools = useStore((state) => state.tools);
   const anew = useReadAnew(chosen);
-  const sources = sourcesOf(tools.built_in, tools.servers, chosen);
+  const sources = sourcesOf(tools, chosen);
   const own = sources.filter((source) => source.own !== null);
   const servers = sources.filter((source) => source.own === null);
   const reason = model !== null && !model.tools ? t("call-tools.untaught") : null;
@@ -60,6 +64,7 @@ export function ToolsControl() {
           {t("call-tools.anew")}
         </p>
       )}
+      <Cost />
       <div className="popover-foot">
         <button
           type="button"
@@ -70,7 +75,7 @@ export function ToolsControl() {
             openSettings("tools");
           }}
         >
-          {t("call-tools.add")}
+          {t("call-tools.settings")}
         </button>
       </div>
     </PopoverButton>
@@ -88,10 +93,24 @@ function useReadAnew(chosen: string[]): boolean {
   return used && before.place === place && before.chosen.join() !== chosen.join();
 }
 
-/** Switches a source on or off in the open chat. */
+/** How much of each prompt of the open chat its tools take; nothing until the model has counted that. */
+function Cost() {
+  const counted = useTokens(useStore(useShallow(toolTexts)));
+  const known = counted.filter((tokens) => tokens !== undefined);
+  if (known.length === 0 || known.length < counted.length) return null;
+  const tokens = known.reduce((sum, tokens) => sum + tokens);
+  return (
+    <p className="popover-note numbers" data-testid="tools-cost">
+      {t("call-tools.cost", { tokens })}
+    </p>
+  );
+}
+
+/** Switches a source on or off in the open chat. What has no tools to give yet can only be switched off. */
 function SourceSwitch({ source }: { source: Source }) {
   const id = useId();
   const { name, words } = described(source);
+  const stuck = source.lack !== null && !source.on;
   return (
     <button
       type="button"
@@ -99,9 +118,10 @@ function SourceSwitch({ source }: { source: Source }) {
       className="switch-row tool-source"
       data-testid={`tool-source-${source.id}`}
       aria-checked={source.on}
+      aria-disabled={stuck || undefined}
       aria-labelledby={`${id}-name`}
       aria-describedby={`${id}-words`}
-      onClick={() => switchSource(source.id, !source.on)}
+      onClick={() => !stuck && switchSource(source.id, !source.on)}
     >
       <span className="tool-source-words">
         <span id={`${id}-name`}>{name}</span>
@@ -114,8 +134,11 @@ function SourceSwitch({ source }: { source: Source }) {
   );
 }
 
-function described({ id, own, server }: Source): { name: string; words: string } {
-  if (own !== null) return builtIn(own);
+function described({ id, own, server, lack }: Source): { name: string; words: string } {
+  if (own !== null) {
+    const { name, words } = ownSource(own);
+    return { name, words: lack ?? words };
+  }
   return server === null
     ? { name: id, words: t("call-tools.gone") }
     : { name: server.name, words: serverWords(server) };

@@ -39,13 +39,15 @@ export const hiddenInArguments = (json: string): number => {
 /** So much of what a call is about goes on its line. */
 const LONGEST = 120;
 
-/** What a call is about, in a line: its first argument that is a word. */
-export function aboutCall(json: string): string | null {
-  const all = argumentsOf(json) ?? [];
+/** What a call is about, in a line: what is known to be its `subject`, or else its first argument that is a word. */
+export function aboutCall(json: string, subject: string | null = null): string | null {
   const object = objectOf(json);
-  const first = all.find(({ key }) => ["string", "number"].includes(typeof object?.[key]));
-  if (!first) return null;
-  const line = visible(first.value).replace(/\s+/g, " ").trim();
+  const first = (argumentsOf(json) ?? []).find(({ key }) =>
+    ["string", "number"].includes(typeof object?.[key]),
+  );
+  const line = visible(subject ?? first?.value ?? "")
+    .replace(/\s+/g, " ")
+    .trim();
   return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line || null;
 }
 

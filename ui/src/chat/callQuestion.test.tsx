@@ -72,17 +72,24 @@ function OpenReply() {
   return message ? <Reply message={message} last /> : null;
 }
 
-function ask(calls = [call()], more: Partial<Message> = {}): void {
+/** Asks, and draws the question. */
+function appear(calls = [call()], more: Partial<Message> = {}): void {
   useStore.setState({ messages: [reply(calls, more)] });
   render(<OpenReply />);
+}
+
+/** Asks, and lets the person read the question. */
+function ask(calls = [call()], more: Partial<Message> = {}): void {
+  appear(calls, more);
+  read();
 }
 
 const card = () => screen.getByTestId("call-question");
 const answers = () =>
   vi.waitFor(() => expect(decided.length).toBeGreaterThan(0)).then(() => decided.map(([, answer]) => answer));
-const ALLOWED = { answer: "allow", scope: "once", arguments: null };
+const ALLOWED = { answer: "allow", scope: "once", arguments: null, seen: null };
 const command = MAC ? { metaKey: true } : { ctrlKey: true };
-/** Lets the time pass in which no key answers. */
+/** Lets the time pass in which nothing answers. */
 const read = () => vi.spyOn(performance, "now").mockReturnValue(performance.now() + 501);
 
 describe("the question about a call", () => {
@@ -214,7 +221,7 @@ describe("the answer about a call", () => {
   });
 
   it("is given by keys only where the card has the focus and was there for a moment", async () => {
-    ask();
+    appear();
     fireEvent.keyDown(card(), { key: "Enter", ...command });
     fireEvent.keyDown(card(), { key: "Backspace", ...command });
     await act(async () => {});
@@ -229,16 +236,26 @@ describe("the answer about a call", () => {
     expect(await answers()).toEqual([ALLOWED]);
     cleanup();
     decided = [];
-    vi.mocked(performance.now).mockRestore();
     ask();
-    read();
     fireEvent.keyDown(screen.getByTestId("allow-once"), { key: "Backspace", ...command });
+    expect(await answers()).toEqual([{ answer: "deny", note: "" }]);
+  });
+
+  it("is not given by clicks that were meant for what stood there before", async () => {
+    appear();
+    fireEvent.click(screen.getByTestId("allow-once"));
+    fireEvent.click(screen.getByTestId("deny"));
+    await userEvent.click(screen.getByTestId("allow-longer"));
+    await act(async () => {});
+    expect(decided).toEqual([]);
+    expect(screen.queryByText("This tool, in this chat"), "the menu stays closed").toBeNull();
+    read();
+    fireEvent.click(screen.getByTestId("deny"));
     expect(await answers()).toEqual([{ answer: "deny", note: "" }]);
   });
 
   it("is not given by keys that are for a text in the card", async () => {
     ask();
-    read();
     fireEvent.click(screen.getByTestId("edit-arguments"));
     fireEvent.keyDown(screen.getByTestId("arguments-json"), { key: "Backspace", ...command });
     fireEvent.keyDown(screen.getByTestId("arguments-json"), { key: "Enter", ...command });

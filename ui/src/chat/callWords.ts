@@ -2,7 +2,7 @@ import type { ReplyCall, ServerInfo, ToolInfo, ToolsState } from "../bridge/bind
 import { t } from "../language/text";
 import { seconds } from "../primitives/format";
 import type { IconName } from "../primitives/icons";
-import { builtIn } from "../settings/toolServers";
+import { ownTool, ownTools } from "../settings/ownTools";
 import { visible } from "./visible";
 
 /** A tool as a line or a question names it. */
@@ -24,8 +24,8 @@ export function namedTool(
 ): NamedTool {
   if (server !== null)
     return { name: visible(tool), server: visible(serverOf(server, tools)?.name ?? server) };
-  const own = tools.built_in.find(({ name }) => name === tool);
-  return { name: own ? builtIn(own).name : visible(tool), server: null };
+  const own = ownTools(tools).find(({ name }) => name === tool);
+  return { name: own ? ownTool(own) : visible(tool), server: null };
 }
 
 /** The same of a name as the model writes it: that of the app's own, or a server's with its own behind it. */
@@ -39,14 +39,33 @@ export function namedByModel(name: string, tools: ToolsState): NamedTool {
 
 /** What a server says of a tool; null where neither is known any more. */
 export const toolOf = ({ tool, server }: ReplyCall, tools: ToolsState): ToolInfo | null =>
-  (server === null ? tools.built_in : (serverOf(server, tools)?.tools ?? [])).find(
+  (server === null ? ownTools(tools) : (serverOf(server, tools)?.tools ?? [])).find(
     ({ name }) => name === tool,
   ) ?? null;
 
 /** The sign of a call. */
 export function callSign({ tool, server }: Pick<ReplyCall, "tool" | "server">): IconName {
   if (server !== null) return "wrench";
-  return tool === "current_date" ? "clock" : "calculator";
+  switch (tool) {
+    case "calculator":
+      return "calculator";
+    case "current_date":
+      return "clock";
+    case "read_page":
+      return "globe";
+    case "search_web":
+    case "search_files":
+      return "search";
+    case "list_files":
+      return "folder";
+    case "read_file":
+      return "file";
+    case "write_file":
+    case "edit_file":
+      return "write";
+    default:
+      return "wrench";
+  }
 }
 
 /** How long a call ran; null where it never did, or it is not known. */

@@ -10,7 +10,7 @@ import { useStore } from "../state/store";
 import { withFiles } from "./attachments";
 import { ChatPage } from "./ChatPage";
 import { contextParts, roomLabel } from "./context";
-import { replyStats } from "./samples";
+import { replyStats, toolsState } from "./samples";
 import { versionsLabel } from "./severalVersions";
 
 const initial = useStore.getInitialState();
@@ -95,6 +95,18 @@ describe("the panel of a chat", () => {
     );
   });
 
+  it("counts the tools that the chat may use, once one is chosen", async () => {
+    const model = modelInfo("/owl", { context_length: 32_768, tools: true });
+    const engine = { state: "ready", model, device: "gpu", in_memory: true } as const;
+    useStore.setState({ tools: toolsState(), engine });
+    render(<ChatPage />);
+    await vi.waitFor(() => expect(rows("room-key")[0]).toBe("What it always knows412"));
+    expect(rows("room-key").some((row) => row?.startsWith("Tools"))).toBe(false);
+    const chatSettings = { ...useStore.getState().chatSettings, tools: ["write_files"] };
+    act(() => useStore.setState({ chatSettings }));
+    await vi.waitFor(() => expect(rows("room-key")[1]).toBe("Tools824"));
+  });
+
   it("says what is only estimated", () => {
     vi.spyOn(shell, "countTokens").mockReturnValue(new Promise(() => {}));
     const chatSettings = { ...initial.chatSettings, system_prompt: "You are a fox." };
@@ -148,8 +160,8 @@ describe("the parts of the context", () => {
 
   it("are all of it together, and none is less than nothing", () => {
     fc.assert(
-      fc.property(fc.nat(32_768), amount, amount, (used, always, files) => {
-        const parts = contextParts({ used, of: 32_768 }, always, files).map(({ tokens }) => tokens);
+      fc.property(fc.nat(32_768), amount, amount, amount, (used, always, tools, files) => {
+        const parts = contextParts({ used, of: 32_768 }, always, tools, files).map(({ tokens }) => tokens);
         expect(Math.min(...parts)).toBeGreaterThanOrEqual(0);
         expect(parts.reduce((sum, tokens) => sum + tokens)).toBe(32_768);
       }),
@@ -160,34 +172,47 @@ describe("the parts of the context", () => {
     const parts = contextParts(
       { used: 100, of: 300 },
       { tokens: 10, about: false },
+      { tokens: 20, about: false },
       { tokens: 30, about: true },
     );
     expect(parts.map(({ kind, tokens, about }) => [kind, tokens, about])).toEqual([
       ["always", 10, false],
+      ["tools", 20, false],
       ["files", 30, true],
-      ["messages", 60, true],
+      ["messages", 40, true],
       ["free", 200, false],
     ]);
   });
 
   it("are estimates where more is said to be there than was read", () => {
-    const at = (used: number, always: number, files: number) =>
-      contextParts({ used, of: 8192 }, { tokens: always, about: false }, { tokens: files, about: false })
-        .slice(0, 3)
+    const exactly = (tokens: number) => ({ tokens, about: false });
+    const at = (used: number, always: number, tools: number, files: number) =>
+      contextParts({ used, of: 8192 }, exactly(always), exactly(tools), exactly(files))
+        .slice(0, 4)
         .map(({ tokens, about }) => [tokens, about]);
     // The system prompt has become longer since.
-    expect(at(752, 5000, 0)).toEqual([
+    expect(at(752, 5000, 0, 0)).toEqual([
       [752, true],
+      [0, false],
       [0, false],
       [0, true],
     ]);
-    expect(at(752, 100, 5000)).toEqual([
+    // Other tools have been switched on since.
+    expect(at(752, 100, 5000, 0)).toEqual([
       [100, false],
       [652, true],
+      [0, false],
       [0, true],
     ]);
-    expect(at(752, 752, 0)).toEqual([
+    expect(at(752, 100, 50, 5000)).toEqual([
+      [100, false],
+      [50, false],
+      [602, true],
+      [0, true],
+    ]);
+    expect(at(752, 752, 0, 0)).toEqual([
       [752, false],
+      [0, false],
       [0, false],
       [0, false],
     ]);

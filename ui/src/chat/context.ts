@@ -1,5 +1,6 @@
 import type { GenerationSettings, Message, ModelInfo } from "../bridge/bindings";
 import { locale, t } from "../language/text";
+import { ownLack } from "../settings/ownTools";
 import { openProject, type ServerState } from "../state/server";
 import { likelyTokens } from "./attachments";
 import { isSummary } from "./view";
@@ -42,9 +43,20 @@ export function toldTexts(state: ServerState): string[] {
   return [standing, shared, chatSettings.system_prompt].filter((text) => text !== "");
 }
 
+/** What tells the model of the tools that the open chat may use. It begins each prompt. */
+export function toolTexts({ tools, chatSettings, engine }: ServerState): string[] {
+  if (engine.state === "ready" && !engine.model.tools) return [];
+  const isChosen = (id: string) => chatSettings.tools.includes(id);
+  const own = tools.built_in.filter(({ id }) => isChosen(id) && ownLack(id, tools) === null);
+  const servers = tools.servers.filter(({ slug, enabled }) => enabled && isChosen(slug));
+  return [...own, ...servers].flatMap((source) => source.tools.map(({ listed }) => listed));
+}
+
 /** All that is read of the open chat where that is uncounted; nothing elsewhere. */
 export const uncountedTexts = (state: ServerState): string[] =>
-  isUncounted(state.messages) ? [...toldTexts(state), ...state.messages.map(({ text }) => text)] : [];
+  isUncounted(state.messages)
+    ? [...toldTexts(state), ...toolTexts(state), ...state.messages.map(({ text }) => text)]
+    : [];
 
 /** The tokens of that, those of each text as `counted` or else as they are likely; null where a reply has counted. */
 export function estimate(state: ServerState, counted: (number | undefined)[] = []): number | null {
@@ -97,7 +109,7 @@ export interface Amount {
 
 /** A part of the context. */
 interface ContextPart extends Amount {
-  kind: "always" | "files" | "messages" | "free";
+  kind: "always" | "tools" | "files" | "messages" | "free";
   name: string;
 }
 
@@ -110,18 +122,24 @@ const within = ({ tokens, about }: Amount, room: number): Amount =>
 
 /**
  * What fills the context, part by part, and what is free; together all of it. Messages are what `always`, the system
- * prompt, and the files leave of what is used, so what the chat template adds is among them.
+ * prompt, the tools and the files leave of what is used, so what the chat template adds is among them.
  */
 export function contextParts(
   { used, of }: Pick<ContextUse, "used" | "of">,
   always: Amount,
+  tools: Amount,
   files: Amount,
 ): ContextPart[] {
   const known = within(always, used);
-  const read = within(files, used - known.tokens);
-  const messages = { tokens: used - known.tokens - read.tokens, about: known.about || read.about };
+  const listed = within(tools, used - known.tokens);
+  const read = within(files, used - known.tokens - listed.tokens);
+  const messages = {
+    tokens: used - known.tokens - listed.tokens - read.tokens,
+    about: known.about || listed.about || read.about,
+  };
   return [
     { kind: "always", name: t("chat-fills.always"), ...known },
+    { kind: "tools", name: t("chat-fills.tools"), ...listed },
     { kind: "files", name: t("chat-fills.files"), ...read },
     { kind: "messages", name: t("chat-fills.messages"), ...messages },
     { kind: "free", name: t("chat-fills.free"), tokens: Math.max(0, of - used), about: false },

@@ -4,10 +4,12 @@ import type {
   ChatSummary,
   MessagePicture,
   OpenedChat,
+  OwnSource,
   ReplyCall,
   ReplyStats,
   ReplyStep,
   ServerInfo,
+  ToolInfo,
   ToolsState,
 } from "../bridge/bindings";
 import { useStore } from "../state/store";
@@ -133,6 +135,27 @@ export const replyStep = (ordinal: number, more: Partial<ReplyStep> = {}): Reply
 
 const SAYS_NOTHING = { reads_only: null, destroys: null, repeatable: null, reaches_out: null };
 
+/** A tool, for tests. */
+export const toolInfo = (name: string, more: Partial<ToolInfo> = {}): ToolInfo => ({
+  name,
+  title: null,
+  description: "",
+  claims: SAYS_NOTHING,
+  listed: `{"name":"${name}"}`,
+  ...more,
+});
+
+/** The app's own tools, by what they are switched on by, for tests. */
+export const ownSources = (): OwnSource[] =>
+  Object.entries({
+    calculator: ["calculator"],
+    current_date: ["current_date"],
+    read_page: ["read_page"],
+    search_web: ["search_web"],
+    read_files: ["list_files", "read_file", "search_files"],
+    write_files: ["write_file", "edit_file"],
+  }).map(([id, tools]) => ({ id, tools: tools.map((name) => toolInfo(name)) }));
+
 /** A server of tools that runs, for tests. */
 export const toolServer = (more: Partial<ServerInfo> = {}): ServerInfo => ({
   slug: "files",
@@ -148,20 +171,17 @@ export const toolServer = (more: Partial<ServerInfo> = {}): ServerInfo => ({
   enabled: true,
   status: { state: "running" },
   tools: [
-    { name: "read_file", title: null, description: "", claims: { ...SAYS_NOTHING, reads_only: true } },
-    { name: "write_file", title: null, description: "", claims: { ...SAYS_NOTHING, destroys: true } },
+    toolInfo("read_file", { claims: { ...SAYS_NOTHING, reads_only: true } }),
+    toolInfo("write_file", { claims: { ...SAYS_NOTHING, destroys: true } }),
   ],
   ...more,
 });
 
 /** What models may use, for tests. */
 export const toolsState = (more: Partial<ToolsState> = {}): ToolsState => ({
-  built_in: ["calculator", "current_date"].map((name) => ({
-    name,
-    title: null,
-    description: "",
-    claims: SAYS_NOTHING,
-  })),
+  built_in: ownSources(),
+  folders: [{ name: "Notes", path: "/Users/anna/Notes" }],
+  search: "https://search.example.org",
   servers: [toolServer()],
   permissions: [],
   ...more,

@@ -1,4 +1,5 @@
-import type { ServerInfo, ToolInfo } from "../bridge/bindings";
+import type { OwnSource, ServerInfo, ToolsState } from "../bridge/bindings";
+import { ownLack } from "../settings/ownTools";
 import { useStore } from "../state/store";
 import { changeChatSettings } from "./settings";
 
@@ -7,24 +8,27 @@ export interface Source {
   /** What chats name it by. */
   id: string;
   on: boolean;
-  /** The app's own tool; null where this is a server. */
-  own: ToolInfo | null;
+  /** Tools of the app's own; null where this is a server. */
+  own: OwnSource | null;
   /** The server; null where this is none, or one that is gone. */
   server: ServerInfo | null;
+  /** What it waits for before the chat gets its tools; null where that is nothing. */
+  lack: string | null;
 }
 
 /** What the open chat can use, and what it uses though that is off or gone: each switch that is on is seen. */
-export function sourcesOf(builtIn: ToolInfo[], servers: ServerInfo[], chosen: string[]): Source[] {
+export function sourcesOf(tools: ToolsState, chosen: string[]): Source[] {
   const source = (id: string, more: Partial<Source>): Source => ({
     id,
     on: chosen.includes(id),
     own: null,
     server: null,
+    lack: null,
     ...more,
   });
   const known = [
-    ...builtIn.map((own) => source(own.name, { own })),
-    ...servers
+    ...tools.built_in.map((own) => source(own.id, { own, lack: ownLack(own.id, tools) })),
+    ...tools.servers
       .filter(({ enabled, slug }) => enabled || chosen.includes(slug))
       .map((server) => source(server.slug, { server })),
   ];

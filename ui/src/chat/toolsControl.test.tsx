@@ -79,6 +79,10 @@ describe("the word for tools below the message", () => {
     expect(rows.map((row) => [row.textContent, row.getAttribute("aria-checked")])).toEqual([
       ["SumsWorks out sums exactly", "true"],
       ["Date and timeTells what day and time it is, and counts days", "false"],
+      [expect.stringMatching(/^Web pages./), "false"],
+      [expect.stringMatching(/^Web search./), "false"],
+      [expect.stringMatching(/^Read files./), "false"],
+      [expect.stringMatching(/^Change files./), "false"],
       ["My filesRunning with 2 tools", "false"],
       ["NotesNot running. A chat that uses it starts it · 2 tools", "false"],
     ]);
@@ -147,10 +151,10 @@ describe("the word for tools below the message", () => {
 
 describe("the sources of tools", () => {
   it("are shown for as long as they are on, so that they can be switched off", () => {
-    const { built_in, servers } = useStore.getState().tools;
-    const ids = (...on: string[]) => sourcesOf(built_in, servers, on).map(({ id }) => id);
-    expect(ids()).toEqual(["calculator", "current_date", "files", "notes"]);
-    expect(ids("web", "gone")).toEqual(["calculator", "current_date", "files", "notes", "web", "gone"]);
+    const ids = (...on: string[]) => sourcesOf(useStore.getState().tools, on).map(({ id }) => id);
+    const own = ["calculator", "current_date", "read_page", "search_web", "read_files", "write_files"];
+    expect(ids()).toEqual([...own, "files", "notes"]);
+    expect(ids("web", "gone")).toEqual([...own, "files", "notes", "web", "gone"]);
   });
 
   it("are each chosen once", () => {

@@ -9,7 +9,8 @@ import { useDeed } from "./useDeed";
 
 /** What the person has allowed for longer than one call, and the way back. */
 export function ToolPermissions() {
-  const { permissions, servers } = useStore((state) => state.tools);
+  const tools = useStore((state) => state.tools);
+  const { permissions } = tools;
   const list = useRef<HTMLDivElement>(null);
   const { error, run } = useDeed();
   const revoke = async (permission: number) => {
@@ -22,7 +23,7 @@ export function ToolPermissions() {
       <div ref={list} tabIndex={-1} className="tool-permissions">
         {permissions.length === 0 && <p className="part-note">{t("settings-permissions.none")}</p>}
         {permissions.map((permission) => {
-          const what = permitted(permission, servers);
+          const what = permitted(permission, tools);
           return (
             <Row key={permission.id} name={what} words={permittedWhere(permission)}>
               <button

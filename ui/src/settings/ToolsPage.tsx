@@ -1,7 +1,9 @@
 import { t } from "../language/text";
 import { BuiltInTools } from "./BuiltInTools";
 import { Page } from "./Page";
+import { SearchService } from "./SearchService";
 import { StopAllTools } from "./StopAllTools";
+import { ToolFolders } from "./ToolFolders";
 import { ToolPermissions } from "./ToolPermissions";
 import { ToolServers } from "./ToolServers";
 import { ToolServersImport } from "./ToolServersImport";
@@ -12,6 +14,8 @@ export function ToolsPage() {
     <Page title={t("settings-tools")} testId="settings-tools">
       <p className="part-note">{t("settings-tools.note")}</p>
       <BuiltInTools />
+      <SearchService />
+      <ToolFolders />
       <ToolServers />
       <ToolServersImport />
       <ToolPermissions />

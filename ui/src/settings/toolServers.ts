@@ -1,10 +1,11 @@
-import type { ServerInfo, ServersImported, ToolClaims, ToolInfo, ToolPermission } from "../bridge/bindings";
+import type { ServerInfo, ServersImported, ToolClaims, ToolPermission, ToolsState } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { visible } from "../chat/visible";
 import { t } from "../language/text";
 import { told } from "../language/told";
 import { sentences, writtenBy } from "../primitives/format";
 import { dispatch, useStore } from "../state/store";
+import { ownTool, ownTools } from "./ownTools";
 
 /** Switches a server on, which the shell asks about first, or off; what came of it is shown. */
 export async function enableServer(slug: string, on: boolean): Promise<void> {
@@ -48,28 +49,29 @@ function reaches(out: boolean | null): string | null {
   return t(out ? "settings-tool-claims.reaches" : "settings-tool-claims.stays");
 }
 
-/** What one of the app's own tools is called, and what it does. */
-export function builtIn({ name, title, description }: ToolInfo): { name: string; words: string } {
-  switch (name) {
-    case "calculator":
-      return { name: t("settings-tool-calculator"), words: t("settings-tool-calculator.words") };
-    case "current_date":
-      return { name: t("settings-tool-date"), words: t("settings-tool-date.words") };
-    default:
-      return { name: title ?? name, words: description };
-  }
-}
-
 /** What people call a server. */
 export const serverName = (slug: string, servers: ServerInfo[]): string =>
   servers.find((server) => server.slug === slug)?.name ?? slug;
 
 /** What a permission is for. */
-export function permitted({ tools, server }: ToolPermission, servers: ServerInfo[]): string {
-  const name = serverName(server, servers);
+export function permitted(permission: ToolPermission, state: ToolsState): string {
+  const { tools, server } = permission;
+  // What names no server is of the app's own.
+  if (server === "") return permittedOwn(permission, state);
+  const name = serverName(server, state.servers);
   return tools.kind === "one"
     ? t("settings-permission.one", { tool: visible(tools.tool.tool), server: name })
     : t("settings-permission.every", { server: name });
+}
+
+/** The same of one of the app's own tools, with the host or the address that may be asked. */
+function permittedOwn({ tools, server_fingerprint: reach }: ToolPermission, state: ToolsState): string {
+  const all = tools.kind === "one" ? [tools.tool] : tools.tools;
+  const names = all.map(({ tool }) =>
+    ownTool(ownTools(state).find(({ name }) => name === tool) ?? { name: tool, title: null }),
+  );
+  const reaches = all.some(({ tool }) => tool === "read_page" || tool === "search_web");
+  return [...names.map(visible), ...(reaches ? [visible(reach)] : [])].join(" · ");
 }
 
 /** Where it holds, and since when. */

@@ -11,6 +11,7 @@ import type {
   ToolsState,
 } from "../bridge/bindings";
 import { ShellError, shell } from "../bridge/bridge";
+import { ownSources, toolInfo } from "../chat/samples";
 import { NO_TOOLS } from "../state/server";
 import { dispatch, useStore } from "../state/store";
 import { draftOf, formOf } from "./serverDraft";
@@ -35,9 +36,21 @@ const NOTES: ServerInfo = {
   enabled: true,
   status: { state: "running" },
   tools: [
-    { name: "read", title: null, description: "Reads a file.", claims: { ...SILENT, reads_only: true } },
-    { name: "write", title: null, description: "Writes a file.", claims: { ...SILENT, destroys: true } },
-    { name: "find", title: null, description: "Finds a file.", claims: SILENT },
+    {
+      name: "read",
+      title: null,
+      description: "Reads a file.",
+      claims: { ...SILENT, reads_only: true },
+      listed: "",
+    },
+    {
+      name: "write",
+      title: null,
+      description: "Writes a file.",
+      claims: { ...SILENT, destroys: true },
+      listed: "",
+    },
+    { name: "find", title: null, description: "Finds a file.", claims: SILENT, listed: "" },
   ],
 };
 
@@ -84,17 +97,25 @@ async function open(...servers: ServerInfo[]) {
 
 describe("the app’s own tools", () => {
   it("are named in words, and one that has none by what it says of itself", () => {
-    const tool = (name: string) => ({ name, title: null, description: "Does things.", claims: SILENT });
-    tell({ built_in: [tool("calculator"), tool("current_date"), tool("new_one")] });
+    const unknown = { id: "new_one", tools: [toolInfo("new_one", { description: "Does things." })] };
+    tell({ built_in: [...ownSources(), unknown] });
     render(<ToolsPage />);
     const names = within(screen.getByRole("region", { name: "Built in" })).getAllByText(/./, {
       selector: ".setting-name, .setting-words",
     });
-    expect(names.map((one) => one.textContent)).toEqual([
+    const words = names.map((one) => one.textContent);
+    expect(words.filter((_, index) => index % 2 === 0)).toEqual([
+      "Sums",
+      "Date and time",
+      "Web pages",
+      "Web search",
+      "Read files",
+      "Change files",
+      "new_one",
+    ]);
+    expect(words.slice(0, 2).concat(words.slice(-2))).toEqual([
       "Sums",
       "Works out sums exactly",
-      "Date and time",
-      "Tells what day and time it is, and counts days",
       "new_one",
       "Does things.",
     ]);

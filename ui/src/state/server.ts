@@ -194,7 +194,13 @@ export const INITIAL_LOCAL_API: LocalApi = {
 };
 
 /** The tools of an app that has none. */
-export const NO_TOOLS: ToolsState = { built_in: [], servers: [], permissions: [] };
+export const NO_TOOLS: ToolsState = {
+  built_in: [],
+  folders: [],
+  search: "",
+  servers: [],
+  permissions: [],
+};
 
 /** Before the first snapshot has come. */
 export const INITIAL_SERVER_STATE: ServerState = {

@@ -2,6 +2,7 @@
 
 mod kills;
 mod own;
+mod real;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -8,6 +8,9 @@ use foretoken_protocol::{ChatInput, FinishReason, Input, Part, Priority, Request
 use super::{InboxMessage, Server};
 use crate::machine;
 
+/// What a call begins with.
+const TOOL_CALL: &str = "<tool_call>";
+
 /// A chat that is being answered.
 pub(super) struct Turn {
     chat: ChatInput,
@@ -19,7 +22,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// That of a request for a reply, where a person will go on with it; a program that calls tools goes on at once.
+    /// That of a request for a reply, where a person will go on with it.
     pub(super) fn of(
         input: &Input,
         priority: Priority,
@@ -27,9 +30,7 @@ impl Turn {
         remember: Option<u64>,
     ) -> Option<Self> {
         match input {
-            Input::Chat(chat)
-                if priority == Priority::Interactive && chat.tools.is_empty() && chat.resume.is_none() =>
-            {
+            Input::Chat(chat) if priority == Priority::Interactive && chat.resume.is_none() => {
                 Some(Self { chat: chat.clone(), thinking, answer: String::new(), remember })
             }
             _ => None,
@@ -50,7 +51,10 @@ impl Server {
     /// read it.
     pub(super) fn prepare_next_turn(&mut self, id: RequestId, reason: FinishReason) {
         let Some(Turn { chat, thinking, answer, remember }) = self.turns.remove(&id) else { return };
-        let is_answered = reason != FinishReason::Cancelled && !answer.is_empty() && !self.inbox.closed;
+        // After a call the turn goes on, as the template has it now.
+        let calls = !chat.tools.is_empty() && answer.contains(TOOL_CALL);
+        let is_answered =
+            reason != FinishReason::Cancelled && !answer.is_empty() && !calls && !self.inbox.closed;
         let Some(session) = self.session.as_ref().filter(|_| is_answered) else { return };
         let Some(start) = session.message_start() else { return };
         let (prompter, found) = (session.prompter().clone(), self.found.clone());

@@ -33,7 +33,7 @@ call-decision =
     .once = Du hast das einmal erlaubt.
     .chat = Du hast dieses Werkzeug in diesem Chat erlaubt.
     .always = Du hast dieses Werkzeug überall erlaubt.
-    .own = Foretokens eigene Werkzeuge laufen ohne Nachfrage.
+    .own = Dieses Werkzeug läuft ohne Nachfrage.
 call-arguments = Argumente
     .none = Es gibt keine Argumente.
     .changed = Argumente, wie du sie geändert hast
@@ -69,6 +69,7 @@ call-question = Foretoken fragt: Darf <strong>{ $tool }</strong> von <strong>{ $
     .editing = Das Werkzeug bekommt stattdessen dies.
     .leave = So lassen, wie sie waren
     .no-object = Das ist noch kein JSON-Objekt.
+    .unseen = Die Änderung ist noch nicht zu sehen.
     .allow = Einmal erlauben
     .deny = Ablehnen
     .deny-why = Ablehnen und sagen, warum …
@@ -77,6 +78,8 @@ call-question = Foretoken fragt: Darf <strong>{ $tool }</strong> von <strong>{ $
     .longer-label = Immer erlauben
     .in-chat = Dieses Werkzeug, in diesem Chat
     .always = Dieses Werkzeug, wie es jetzt ist, überall
+    .pages-in-chat = Seiten von { $host }, in diesem Chat
+    .pages-always = Seiten von { $host }, überall
     .server = Alle Werkzeuge von { $server } in diesem Chat, außer denen, die löschen können
     .leak = Du hast das erlaubt und wirst trotzdem gefragt: Dieser Chat hat gelesen, was nur dir gehört und was Fremde geschrieben haben, und hier wird etwas nach außen gesendet.
     .sent = Deine Antwort ist unterwegs.
@@ -85,6 +88,17 @@ call-origin =
     .address = Sendet an:
     .claims = Dieses Werkzeug { $claims }. Das hat niemand geprüft.
     .gone = Dieser Server ist nicht mehr eingerichtet.
+    .folder = Ordner:
+    .no-folder = Einen Ordner dieses Namens hast du nicht gewählt.
+    .no-address = Es gibt keine Adresse, an die gesendet werden könnte.
+call-change =
+    .creates = Legt <code>{ $path }</code> an
+    .changes = Ändert <code>{ $path }</code>
+    .waits = Es wird nachgesehen, was das ändern würde …
+    .again = Erneut versuchen
+    .none = Der Text bliebe, wie er ist.
+    .line = Ab Zeile { $line }
+    .no-end = Kein Zeilenumbruch am Ende
 
 ## A reply that rests
 
@@ -106,7 +120,11 @@ call-tools = Werkzeuge
     .no-servers = Es ist kein Server eingeschaltet.
     .untaught = Dieses Modell hat nicht gelernt, Werkzeuge zu verwenden.
     .anew = Andere Werkzeuge als bisher: Mit deiner nächsten Nachricht wird der ganze Chat neu gelesen.
-    .add = Hinzufügen …
+    .cost = { $tokens ->
+        [one] Die gewählten Werkzeuge brauchen { $tokens } Token dieses Chats.
+       *[other] Die gewählten Werkzeuge brauchen { $tokens } Token dieses Chats.
+    }
+    .settings = Einstellungen …
     .gone = Nicht mehr eingerichtet
     .off = In den Einstellungen ausgeschaltet
     .count = { $count ->

@@ -27,6 +27,7 @@ chat-room =
     .none = Kein Platz mehr.
 chat-fills =
     .always = Was es immer weiß
+    .tools = Werkzeuge
     .files = Dateien
     .messages = Nachrichten
     .free = Frei

@@ -80,6 +80,7 @@ dialog-library-folder = Ordner für die Modellbibliothek wählen
 dialog-model-folder = Modellordner öffnen
 dialog-project-files = Dateien zum Projekt hinzufügen
 dialog-project-folder = Ordner für das Projekt wählen
+dialog-tool-folder = Ordner wählen, dessen Dateien Modelle bekommen dürfen
 dialog-save-picture = Bild sichern
 dialog-measure-text = Text für die Messung wählen
 

@@ -8,11 +8,43 @@ settings-sure =
 ## The app’s own
 
 settings-built-in = Eingebaut
-    .words = Sie arbeiten nur auf { -here(case: "dative") }, und es wird nicht vorher gefragt.
+    .words = Rechnen und Datum arbeiten nur auf { -here(case: "dative") } und laufen ohne Nachfrage. Bevor ein anderes dieser Werkzeuge etwas liest, sendet oder ändert, wirst du gefragt.
 settings-tool-calculator = Rechnen
     .words = Rechnet genau
 settings-tool-date = Datum und Uhrzeit
     .words = Sagt, welcher Tag und wie spät es ist, und zählt Tage
+settings-tool-pages = Webseiten
+    .words = Liest Seiten, die alle erreichen können. Für jede Website wirst du gefragt
+settings-tool-search = Websuche
+    .words = Fragt den Suchdienst, den du in den Einstellungen angibst
+settings-tool-read-files = Dateien lesen
+    .words = Listet, liest und durchsucht Dateien in den Ordnern, die du wählst
+settings-tool-write-files = Dateien ändern
+    .words = Schreibt dort Textdateien. Jede Änderung wird vorher gezeigt, und du wirst gefragt
+settings-own-tool =
+    .read-page = Seite lesen
+    .search-web = Im Web suchen
+    .list-files = Dateien auflisten
+    .read-file = Datei lesen
+    .search-files = Dateien durchsuchen
+    .write-file = Datei schreiben
+    .edit-file = Datei ändern
+settings-own-lack =
+    .search = Es ist kein Suchdienst angegeben.
+    .folder = Es ist noch kein Ordner gewählt.
+
+## What the app’s own reach
+
+settings-web = Web
+    .words = Modelle suchen mit einem Dienst deiner Wahl, einem SearXNG: deinem eigenen oder einem, dem du vertraust.
+    .search = Adresse des Suchdienstes
+    .search-words = Wonach Modelle suchen, geht dorthin und sonst nirgendwohin. Leer heißt: keine Suche.
+settings-folders = Dateien
+    .words = Modelle lesen nur, was in diesen Ordnern ist. Jede Änderung wird dir vorher gezeigt, und du wirst gefragt.
+    .none = Es ist noch kein Ordner gewählt.
+    .add = Ordner hinzufügen …
+    .remove = Entfernen
+    .remove-label = Ordner { $name } entfernen
 
 ## Servers
 

@@ -33,7 +33,7 @@ call-decision =
     .once = You allowed this once.
     .chat = You allowed this tool in this chat.
     .always = You allowed this tool everywhere.
-    .own = Foretoken’s own tools run without a question.
+    .own = This tool runs without a question.
 call-arguments = Arguments
     .none = There are no arguments.
     .changed = Arguments, as you changed them
@@ -69,6 +69,7 @@ call-question = Foretoken asks: may <strong>{ $tool }</strong> of <strong>{ $ser
     .editing = The tool gets this instead.
     .leave = Leave as they were
     .no-object = This is no JSON object yet.
+    .unseen = The change is not shown yet.
     .allow = Allow once
     .deny = Deny
     .deny-why = Deny, and say why…
@@ -77,6 +78,8 @@ call-question = Foretoken asks: may <strong>{ $tool }</strong> of <strong>{ $ser
     .longer-label = Always allow
     .in-chat = This tool, in this chat
     .always = This tool, as it is now, everywhere
+    .pages-in-chat = Pages of { $host }, in this chat
+    .pages-always = Pages of { $host }, everywhere
     .server = All tools of { $server } in this chat, but those that may delete
     .leak = You have allowed this, and are asked all the same: this chat has read what is yours alone and what strangers wrote, and this sends something out.
     .sent = Your answer is on its way.
@@ -85,6 +88,17 @@ call-origin =
     .address = Sends to:
     .claims = This tool { $claims }. Nobody has checked that.
     .gone = This server is not set up any more.
+    .folder = Folder:
+    .no-folder = You have not picked a folder of this name.
+    .no-address = There is no address that it could be sent to.
+call-change =
+    .creates = Creates <code>{ $path }</code>
+    .changes = Changes <code>{ $path }</code>
+    .waits = What this would change is being looked up…
+    .again = Try again
+    .none = The text would stay as it is.
+    .line = From line { $line }
+    .no-end = No line break at the end
 
 ## A reply that rests
 
@@ -106,7 +120,11 @@ call-tools = Tools
     .no-servers = No server is switched on.
     .untaught = This model was not taught to use tools.
     .anew = Other tools than before: with your next message, the whole chat is read anew.
-    .add = Add…
+    .cost = { $tokens ->
+        [one] The chosen tools take { $tokens } token of this chat.
+       *[other] The chosen tools take { $tokens } tokens of this chat.
+    }
+    .settings = Settings…
     .gone = Not set up any more
     .off = Switched off in the settings
     .count = { $count ->

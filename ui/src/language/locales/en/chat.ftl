@@ -24,6 +24,7 @@ chat-room = Room for about { $words } words more.
     .none = No room is left.
 chat-fills =
     .always = What it always knows
+    .tools = Tools
     .files = Files
     .messages = Messages
     .free = Free

@@ -80,6 +80,7 @@ dialog-library-folder = Choose a folder for the model library
 dialog-model-folder = Open a model folder
 dialog-project-files = Add files to the project
 dialog-project-folder = Choose a folder for the project
+dialog-tool-folder = Choose a folder whose files models may have
 dialog-save-picture = Save picture
 dialog-measure-text = Choose a text to measure on
 

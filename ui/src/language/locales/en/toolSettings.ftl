@@ -8,11 +8,43 @@ settings-sure =
 ## The app’s own
 
 settings-built-in = Built in
-    .words = They work on { -here } alone, and nobody is asked before they do.
+    .words = Sums and dates work on { -here } alone and run without a question. Before any other of these tools reads, sends or changes something, you are asked.
 settings-tool-calculator = Sums
     .words = Works out sums exactly
 settings-tool-date = Date and time
     .words = Tells what day and time it is, and counts days
+settings-tool-pages = Web pages
+    .words = Reads pages that everybody can reach. You are asked for each site
+settings-tool-search = Web search
+    .words = Asks the search service that you name in the settings
+settings-tool-read-files = Read files
+    .words = Lists, reads and searches files in the folders that you pick
+settings-tool-write-files = Change files
+    .words = Writes text files there. Each change is shown first, and you are asked
+settings-own-tool =
+    .read-page = Read page
+    .search-web = Search the web
+    .list-files = List files
+    .read-file = Read file
+    .search-files = Search files
+    .write-file = Write file
+    .edit-file = Edit file
+settings-own-lack =
+    .search = No search service is set.
+    .folder = No folder is picked yet.
+
+## What the app’s own reach
+
+settings-web = Web
+    .words = Models search with a service of your choice, a SearXNG: your own or one that you trust.
+    .search = Address of the search service
+    .search-words = What models search for goes there and nowhere else. Leave it empty for no search.
+settings-folders = Files
+    .words = Models read only what is in these folders. Each change is shown to you first, and you are asked.
+    .none = No folder is picked yet.
+    .add = Add folder…
+    .remove = Remove
+    .remove-label = Remove the folder { $name }
 
 ## Servers
 

@@ -23,6 +23,7 @@ chat-room = あと約 { $words } 文字書けます。
     .none = 空きがありません。
 chat-fills =
     .always = 常に知っていること
+    .tools = ツール
     .files = ファイル
     .messages = メッセージ
     .free = 空き

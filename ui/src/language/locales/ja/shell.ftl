@@ -80,6 +80,7 @@ dialog-library-folder = モデルライブラリのフォルダを選択
 dialog-model-folder = モデルフォルダを開く
 dialog-project-files = プロジェクトにファイルを追加
 dialog-project-folder = プロジェクトのフォルダを選択
+dialog-tool-folder = モデルがファイルを使えるフォルダを選ぶ
 dialog-save-picture = 画像を保存
 dialog-measure-text = 測定に使うテキストを選択
 

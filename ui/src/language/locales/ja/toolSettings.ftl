@@ -8,11 +8,43 @@ settings-sure =
 ## The app’s own
 
 settings-built-in = 内蔵
-    .words = { -here }の中だけで動作し、使う前の確認はありません。
+    .words = 計算と日付は{ -here }の中だけで動作し、確認はありません。ほかのツールは、何かを読む、送る、変更する前に確認します。
 settings-tool-calculator = 計算
     .words = 正確に計算します
 settings-tool-date = 日付と時刻
     .words = 今日の日付と時刻を伝え、日数を数えます
+settings-tool-pages = ウェブページ
+    .words = 誰でも見られるページを読みます。サイトごとに確認します
+settings-tool-search = ウェブ検索
+    .words = 設定で指定した検索サービスを使います
+settings-tool-read-files = ファイルを読む
+    .words = 選んだフォルダのファイルを一覧、閲覧、検索します
+settings-tool-write-files = ファイルを変更
+    .words = そこにテキストファイルを書きます。変更は毎回、先に表示して確認します
+settings-own-tool =
+    .read-page = ページを読む
+    .search-web = ウェブを検索
+    .list-files = ファイルを一覧
+    .read-file = ファイルを読む
+    .search-files = ファイルを検索
+    .write-file = ファイルに書く
+    .edit-file = ファイルを編集
+settings-own-lack =
+    .search = 検索サービスが設定されていません。
+    .folder = フォルダがまだ選ばれていません。
+
+## What the app’s own reach
+
+settings-web = ウェブ
+    .words = モデルは、あなたが選んだ SearXNG で検索します。自分のものか、信頼できるものを指定してください。
+    .search = 検索サービスのアドレス
+    .search-words = 検索する言葉はそこにだけ送られます。空のままなら検索しません。
+settings-folders = ファイル
+    .words = モデルが読むのは、これらのフォルダの中だけです。変更は毎回、先に表示して確認します。
+    .none = フォルダがまだ選ばれていません。
+    .add = フォルダを追加…
+    .remove = 削除
+    .remove-label = フォルダ { $name } を削除
 
 ## Servers
 

@@ -23,6 +23,7 @@ chat-room = 还可写约 { $words } 个字。
     .none = 已没有空间。
 chat-fills =
     .always = 始终知道的内容
+    .tools = 工具
     .files = 文件
     .messages = 消息
     .free = 可用

@@ -80,6 +80,7 @@ dialog-library-folder = 选择模型库的文件夹
 dialog-model-folder = 打开模型文件夹
 dialog-project-files = 将文件添加到项目
 dialog-project-folder = 选择项目的文件夹
+dialog-tool-folder = 选择模型可以使用其中文件的文件夹
 dialog-save-picture = 存储图片
 dialog-measure-text = 选择用于测量的文本
 

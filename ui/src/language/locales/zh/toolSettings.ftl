@@ -8,11 +8,43 @@ settings-sure =
 ## The app’s own
 
 settings-built-in = 内置
-    .words = 它们只在{ -here }上运行，使用前不会询问。
+    .words = 计算和日期只在{ -here }上运行，无需询问。其他工具在读取、发送或更改任何内容之前都会先询问你。
 settings-tool-calculator = 计算
     .words = 精确计算
 settings-tool-date = 日期和时间
     .words = 告知当前日期和时间，并计算天数
+settings-tool-pages = 网页
+    .words = 读取所有人都能访问的网页，每个网站都会询问你
+settings-tool-search = 网络搜索
+    .words = 使用你在设置中指定的搜索服务
+settings-tool-read-files = 读取文件
+    .words = 列出、读取和搜索你所选文件夹中的文件
+settings-tool-write-files = 更改文件
+    .words = 在其中写入文本文件。每次更改都会先显示并询问你
+settings-own-tool =
+    .read-page = 读取网页
+    .search-web = 搜索网络
+    .list-files = 列出文件
+    .read-file = 读取文件
+    .search-files = 搜索文件
+    .write-file = 写入文件
+    .edit-file = 编辑文件
+settings-own-lack =
+    .search = 尚未设置搜索服务。
+    .folder = 尚未选择文件夹。
+
+## What the app’s own reach
+
+settings-web = 网络
+    .words = 模型通过你选择的 SearXNG 服务进行搜索：你自己的，或你信任的。
+    .search = 搜索服务的地址
+    .search-words = 模型搜索的内容只会发送到那里。留空则不搜索。
+settings-folders = 文件
+    .words = 模型只读取这些文件夹中的内容。每次更改都会先显示并询问你。
+    .none = 尚未选择文件夹。
+    .add = 添加文件夹…
+    .remove = 移除
+    .remove-label = 移除文件夹 { $name }
 
 ## Servers
 

@@ -64,7 +64,7 @@ const SNAPSHOT: Snapshot = {
   surroundings: { accent: null, full_screen: false },
   local_api: LOCAL_API,
   updates: { state: "idle", checked: null },
-  tools: { built_in: [], folders: [], search: "", servers: [], permissions: [] },
+  tools: { built_in: [], folders: [], search: "", servers: [], permissions: [], questions: [] },
 };
 
 /** What the shell answers about what it knows. */

@@ -86,6 +86,7 @@ export const TOOLS: ToolsState = {
   ],
   search: "https://search.example.org",
   servers: [ISSUES, NOTES, WEATHER],
+  questions: [],
   permissions: [
     {
       id: 3,

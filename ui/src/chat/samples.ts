@@ -183,6 +183,7 @@ export const toolsState = (more: Partial<ToolsState> = {}): ToolsState => ({
   folders: [{ name: "Notes", path: "/Users/anna/Notes" }],
   search: "https://search.example.org",
   servers: [toolServer()],
+  questions: [],
   permissions: [],
   ...more,
 });

@@ -200,6 +200,7 @@ export const NO_TOOLS: ToolsState = {
   search: "",
   servers: [],
   permissions: [],
+  questions: [],
 };
 
 /** Before the first snapshot has come. */

@@ -263,8 +263,8 @@ fn a_file_is_changed_as_the_person_has_seen_it_and_never_unasked() {
     let today = notes.join("today.txt");
     fs::write(&today, "milk\nbread\n").unwrap();
     let settings = json!({ "tools": { "folders": [{ "name": "Notes", "path": notes }] } });
-    fs::create_dir_all(sandbox.settings().parent().unwrap()).unwrap();
-    fs::write(sandbox.settings(), settings.to_string()).unwrap();
+    fs::create_dir_all(sandbox.settings()).unwrap();
+    fs::write(sandbox.settings().join("settings.json"), settings.to_string()).unwrap();
     let window = sandbox.open();
     for source in ["read_files", "write_files"] {
         switch_source(&window, source);

@@ -1,4 +1,4 @@
-import { useId } from "react";
+import { useEffect, useId, useRef } from "react";
 import { t } from "../language/text";
 import { Icon } from "../primitives/icons";
 import { argumentsOf, hiddenInArguments } from "./callArguments";
@@ -40,14 +40,16 @@ interface Props {
 /** The arguments as JSON, to be changed before the call may run. */
 export function Editing({ text, problem, onText, onLeave }: Props) {
   const id = useId();
+  const field = useRef<HTMLTextAreaElement>(null);
+  // It stands where the arguments stood, which the person sees: the view is not to move to it.
+  useEffect(() => field.current?.focus({ preventScroll: true }), []);
   return (
     <div className="call-editing">
       <textarea
+        ref={field}
         className="system-prompt"
         rows={Math.min(14, text.split("\n").length + 1)}
         spellCheck={false}
-        // biome-ignore lint/a11y/noAutofocus: the person has asked for it
-        autoFocus
         value={text}
         aria-label={t("call-question.json")}
         aria-invalid={problem !== null}

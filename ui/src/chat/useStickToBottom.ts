@@ -43,8 +43,8 @@ export function useStickToBottom(begun: boolean) {
     const inside = content.current;
     if (!box || !inside) return;
     let handMoved = Number.NEGATIVE_INFINITY;
-    const onHand = () => {
-      handMoved = performance.now();
+    const onHand = (event: Event) => {
+      if (scrolls(event, box)) handMoved = performance.now();
     };
     const onScroll = () => {
       const now = measure(box);
@@ -73,6 +73,13 @@ export function useStickToBottom(begun: boolean) {
   }, [toEnd]);
 
   return { scroller, content, away: away && begun, scrolled, toEnd, leaveEnd };
+}
+
+/** Whether a hand may scroll by this: a click on what is in the page, and what is typed into a field, do not. */
+function scrolls({ type, target }: Event, box: HTMLElement): boolean {
+  if (type === "pointerdown") return target === box;
+  const inField = target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement;
+  return type !== "keydown" || !inField;
 }
 
 function measure({ scrollTop: top, scrollHeight: height, clientHeight: view }: HTMLElement) {

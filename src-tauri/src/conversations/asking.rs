@@ -178,25 +178,33 @@ impl Conversations {
         let begun = self
             .store
             .call_for(into, move |store| {
-                let (chat, parent, from) = match to {
-                    Destination::Chat(chat) => {
-                        let last = store.messages(chat)?.pop();
-                        if last.as_ref().is_some_and(|last| last.status == MessageStatus::Asking) {
-                            return Ok(None);
-                        }
-                        (chat, last.map(|last| last.id), None)
-                    }
-                    Destination::New(Beginning { navigation, settings, project }) => {
-                        let chat = store.create_chat_in(project, &first_title(&text, &pictures))?.id;
-                        store.set_chat_settings(chat, &settings)?;
-                        publish_project_of(store, &events, project)?;
-                        (chat, None, navigation)
-                    }
+                let (new_in, from) = match &to {
+                    Destination::Chat(_) => (None, None),
+                    Destination::New(beginning) => (beginning.project, beginning.navigation),
                 };
-                let question = store.add_user_message_with_pictures(chat, parent, &text, &pictures)?;
-                let begun = answering.begin(store, chat, question.id, Some(question))?;
+                // Whoever ends the app leaves no chat without its question, and no question without its reply.
+                let begun = store.at_once(|store| {
+                    let (chat, parent) = match to {
+                        Destination::Chat(chat) => {
+                            let last = store.messages(chat)?.pop();
+                            if last.as_ref().is_some_and(|last| last.status == MessageStatus::Asking) {
+                                return Ok(None);
+                            }
+                            (chat, last.map(|last| last.id))
+                        }
+                        Destination::New(Beginning { settings, project, .. }) => {
+                            let chat = store.create_chat_in(project, &first_title(&text, &pictures))?.id;
+                            store.set_chat_settings(chat, &settings)?;
+                            (chat, None)
+                        }
+                    };
+                    let question = store.add_user_message_with_pictures(chat, parent, &text, &pictures)?;
+                    answering.begin(store, chat, question.id, Some(question)).map(Some)
+                })?;
+                let Some(begun) = begun else { return Ok(None) };
+                publish_project_of(store, &events, new_in)?;
                 if let Some(navigation) = from {
-                    open.begin(navigation, chat);
+                    open.begin(navigation, begun.chat);
                 }
                 Ok(Some(begun))
             })
@@ -224,8 +232,10 @@ impl Conversations {
         let begun = self
             .store
             .call_for(message, move |store| {
-                let question = store.edit_message_with_pictures(message, &text, &pictures)?;
-                answering.begin(store, chat, question.id, Some(question))
+                store.at_once(|store| {
+                    let question = store.edit_message_with_pictures(message, &text, &pictures)?;
+                    answering.begin(store, chat, question.id, Some(question))
+                })
             })
             .await?;
         Ok(self.write(begun, page).await)

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use foretoken_protocol::{ChatId, DeletionId, Preset};
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::ChatsError;
 use crate::error::Fault;
@@ -50,11 +50,16 @@ impl Reader {
         &self,
         job: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, ChatsError> {
-        self.read(|db| job(&*db.unchecked_transaction()?))
+        self.read(|db| match db.is_autocommit() {
+            true => job(&*db.unchecked_transaction()?),
+            // It is one moment already.
+            false => job(db),
+        })
     }
 }
 
-/// All chats, in one file. Every call that writes is one transaction, committed when it returns.
+/// All chats, in one file. Every call that writes is one transaction, committed when it returns, unless several are made
+/// [`Store::at_once`].
 #[derive(Debug)]
 pub struct Store {
     // Before the lock, since fields are dropped in this order: the file is closed before others may open it.
@@ -97,17 +102,40 @@ impl Store {
         self.lock.is_none()
     }
 
+    /// Does what writes several times in one transaction: all of it is committed when this returns, or nothing.
+    pub fn at_once<T>(
+        &mut self,
+        job: impl FnOnce(&mut Self) -> Result<T, ChatsError>,
+    ) -> Result<T, ChatsError> {
+        self.run("BEGIN IMMEDIATE")?;
+        let committed = job(self).and_then(|done| self.run("COMMIT").map(|()| done));
+        if committed.is_err() && !self.db.is_autocommit() {
+            self.run("ROLLBACK")?;
+        }
+        committed
+    }
+
+    fn run(&self, sql: &str) -> Result<(), ChatsError> {
+        self.read(|db| Ok(db.execute_batch(sql)?))
+    }
+
     /// Does `job` in one transaction: all of it is committed, or nothing.
     pub(crate) fn write<T>(
         &mut self,
-        job: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
+        job: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, ChatsError> {
         let Reader { db, path } = &mut self.reader;
         write(db, job).map_err(|fault| fault.at(path))
     }
 }
 
-fn write<T>(db: &mut Connection, job: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+fn write<T>(db: &mut Connection, job: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, Fault> {
+    if !db.is_autocommit() {
+        let part = db.savepoint()?;
+        let done = job(&part)?;
+        part.commit()?;
+        return Ok(done);
+    }
     // Takes the right to write at once, so that no later statement of the transaction finds it taken. The commit is
     // always asked for: what a `RETURNING` statement commits by itself, it does after its answer, when an error is
     // lost.
@@ -121,6 +149,41 @@ fn write<T>(db: &mut Connection, job: impl FnOnce(&Transaction<'_>) -> Result<T,
 mod tests {
     use super::*;
     use crate::testing::store;
+
+    #[test]
+    fn what_is_written_at_once_is_there_whole_or_not_at_all() {
+        let (_folder, mut store) = store();
+        let other = Reader::open(&store.path).unwrap();
+        let seen = || {
+            let count = |row: &rusqlite::Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?));
+            other
+                .read(|db| {
+                    Ok(db.query_row(
+                        "SELECT (SELECT count(*) FROM chat), (SELECT count(*) FROM message)",
+                        [],
+                        count,
+                    )?)
+                })
+                .unwrap()
+        };
+        let lost = store.at_once(|store| {
+            let chat = store.create_chat("lost")?.id;
+            assert_eq!(store.open_chat(chat)?.messages, [], "it reads what it has written");
+            // Of a part that fails nothing stays, and the rest may go on.
+            assert!(store.add_user_message(99, None, "nowhere").is_err());
+            store.add_user_message(chat, None, "hello")?;
+            store.message(99).map(drop)
+        });
+        assert!(matches!(lost, Err(ChatsError::UnknownMessage { .. })), "{lost:?}");
+        assert_eq!(seen(), (0, 0));
+        let whole = store.at_once(|store| {
+            let chat = store.create_chat("whole")?.id;
+            assert_eq!(seen(), (0, 0), "nobody else sees a part of it");
+            store.add_user_message(chat, None, "hello")
+        });
+        whole.unwrap();
+        assert_eq!(seen(), (1, 1));
+    }
 
     #[test]
     fn who_reads_holds_up_nobody_who_writes_and_sees_one_moment() {

@@ -66,32 +66,22 @@ export const ROUNDS: ReplyStep[] = [
   replyStep(2, { text: ANSWER, stats: { ...STATS, emitted: 58, steps: 26 } }),
 ];
 
+const replyOf = (steps: ReplyStep[], more: Parameters<typeof reply>[3]) => {
+  const texts = steps.map(({ text }) => text).filter(Boolean);
+  return reply(MESSAGE, 41, texts.join("\n\n"), { steps, ...more });
+};
+
 const chat = (steps: ReplyStep[], more: Parameters<typeof reply>[3]) =>
-  opened(
-    SOURDOUGH,
-    [
-      question(41, null, QUESTION),
-      reply(
-        MESSAGE,
-        41,
-        steps
-          .map(({ text }) => text)
-          .filter(Boolean)
-          .join("\n\n"),
-        { steps, ...more },
-      ),
-    ],
-    {
-      settings: {
-        system_prompt: "",
-        without_standing: false,
-        without_project: false,
-        generation: null,
-        preset: null,
-        tools: ["calculator", "notes"],
-      },
+  opened(SOURDOUGH, [question(41, null, QUESTION), replyOf(steps, more)], {
+    settings: {
+      system_prompt: "",
+      without_standing: false,
+      without_project: false,
+      generation: null,
+      preset: null,
+      tools: ["calculator", "notes"],
     },
-  );
+  });
 
 /** A reply that has read a file and added up, and has answered. */
 export const DONE_CHAT = chat(ROUNDS, {});
@@ -242,3 +232,29 @@ export const PAUSED_CHAT = chat(
   ],
   { status: { state: "paused" }, stats: null },
 );
+
+/** A call runs, whose server asks something meanwhile. */
+const RUNNING_ROUNDS: ReplyStep[] = [
+  ...ROUNDS.slice(0, 2),
+  replyStep(2, {
+    text: "The mean is 17.6 °C. I open an issue for it.",
+    calls: [
+      call(2, 0, {
+        server: "issues",
+        tool: "open_issue",
+        arguments_written: written({ title: "Longer rest for the stiff starter" }),
+        arguments_sent: written({ title: "Longer rest for the stiff starter" }),
+        state: { state: "running" },
+        decision: "allowed_once",
+        started_at: ago(0),
+        ended_at: null,
+      }),
+    ],
+  }),
+];
+const RUNNING = { status: { state: "streaming" }, stats: null } as const;
+
+export const RUNNING_CHAT = chat(RUNNING_ROUNDS, RUNNING);
+
+/** Its reply, as the page hears of it. */
+export const RUNNING_REPLY = replyOf(RUNNING_ROUNDS, RUNNING).message;

@@ -118,6 +118,63 @@ export const TOOLS: ToolsState = {
   ],
 };
 
+/** One of them asks for a form in the middle of a call. */
+export const TOOLS_ASKING: ToolsState = {
+  ...TOOLS,
+  questions: [
+    {
+      id: 0,
+      server: "issues",
+      message:
+        "There are two boards on which this issue could be opened. Who should look at it, and where?\n\nOthers see the issue at once.",
+      wants: {
+        kind: "form",
+        fields: [
+          {
+            name: "assignee",
+            title: "Who looks at it",
+            description: "A name, as the board has it.",
+            required: true,
+            default: null,
+            kind: { kind: "text", format: null, least: null, most: 40 },
+          },
+          {
+            name: "board",
+            title: "Board",
+            description: null,
+            required: true,
+            default: '"kitchen"',
+            kind: {
+              kind: "choice",
+              options: [
+                { value: "kitchen", title: "Kitchen" },
+                { value: "bakery", title: "Bakery" },
+              ],
+              several: false,
+              least: null,
+              most: null,
+            },
+          },
+          {
+            name: "mail",
+            title: "Tell everybody by mail",
+            description: "Whoever follows the board gets one.",
+            required: false,
+            default: "true",
+            kind: { kind: "switch" },
+          },
+        ],
+      },
+    },
+    {
+      id: 1,
+      server: "notes",
+      message: "Sign in to go on.",
+      wants: { kind: "visit", address: "https://notes.example.org/sign-in?request=42" },
+    },
+  ],
+};
+
 /** One of them does not start. */
 export const TOOLS_FAILED: ToolsState = {
   ...TOOLS,

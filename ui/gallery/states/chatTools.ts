@@ -6,9 +6,11 @@ import {
   detailsOf,
   FAILED_CHAT,
   PAUSED_CHAT,
+  RUNNING_CHAT,
+  RUNNING_REPLY,
   WRITING_CHAT,
 } from "../data/calls";
-import { TOOLS } from "../data/toolServers";
+import { TOOLS, TOOLS_ASKING } from "../data/toolServers";
 import { click } from "../page";
 import type { State } from "../state";
 
@@ -44,6 +46,11 @@ export const CHAT_TOOLS: State[] = [
     name: "chat-tools-write",
     snapshot: { open: WRITING_CHAT, tools: TOOLS },
     answers: { ...answers, callDifference: () => CHANGE },
+  },
+  {
+    name: "chat-tools-asks",
+    snapshot: { open: RUNNING_CHAT, tools: TOOLS_ASKING },
+    answers: { ...answers, attach: () => RUNNING_REPLY },
   },
   {
     name: "chat-tools-popover",

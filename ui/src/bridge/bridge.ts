@@ -38,6 +38,7 @@ import {
   type ReplyEvent,
   type SearchScope,
   type Sent,
+  type ServerAnswer,
   type ServerForm,
   type SettingsPage,
   type Snapshot,
@@ -186,6 +187,8 @@ export const shell = {
       listener,
     ),
   callDetails: (call: CallId) => answered(commands.callDetails(call)),
+  /** Answers what a server asks in the middle of a call. Of an address that means to open it. */
+  answerServer: (question: number, answer: ServerAnswer) => answered(commands.answerServer(question, answer)),
 
   provenance: (message: number) => answered(commands.provenance(message)),
   setRevealDrafts: (reveal: boolean) => answered(commands.setRevealDrafts(reveal)),

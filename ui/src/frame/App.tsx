@@ -5,6 +5,7 @@ import { shell } from "../bridge/bridge";
 import { Composer } from "../chat/Composer";
 import { Conversation } from "../chat/Conversation";
 import { Inspector, InspectorToggle } from "../chat/Inspector";
+import { ServerQuestions } from "../chat/ServerQuestion";
 import { VersionsScreen } from "../chat/VersionsScreen";
 import { RenameField, titleOf } from "../chatList/ChatRow";
 import { chatEntries } from "../chatList/chatMenu";
@@ -210,6 +211,7 @@ function ChatScreen() {
             <Conversation />
             <EngineBanner />
             <ReadingBar />
+            <ServerQuestions />
             <Composer />
           </div>
         )}

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use foretoken_protocol::{ChatId, ModelInfo};
 use foretoken_tools::Offer;
-use foretoken_tools::built_in::OwnTool;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
@@ -61,9 +60,10 @@ impl ChatTools {
     /// Whether the servers of an offer are those that would run now: a call to another one would only be refused; and
     /// whether the app's own tools are those that can be used as things are set now.
     async fn can_run(&self, offer: &Offer) -> bool {
-        let own = self.toolbox.own_tools(&offer.sources).into_iter().map(OwnTool::name);
+        let own = self.toolbox.own_tools(&offer.sources).into_iter();
+        let own = own.map(|tool| tool.definition().fingerprint());
         let offered = offer.tools.iter().filter(|tool| tool.server.is_none());
-        if own.collect::<BTreeSet<_>>() != offered.map(|tool| tool.name.as_str()).collect() {
+        if own.collect::<BTreeSet<_>>() != offered.map(|tool| tool.fingerprint.clone()).collect() {
             return false;
         }
         let servers: BTreeMap<&str, &str> = offer

@@ -85,6 +85,11 @@ impl Writing {
 }
 
 impl SettingsFile {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Reads the file. One that makes no sense is kept as `….broken`, and the defaults hold; a value that makes none is
     /// left out. A file that cannot be read stays as it is: the defaults hold, and nothing is written over it.
     pub(crate) fn open(path: PathBuf) -> std::io::Result<Self> {

@@ -44,9 +44,9 @@ pub(crate) enum ToolboxError {
     /// The list of another program cannot be read.
     #[error("{path:?} cannot be read: {kind}.")]
     FileUnreadable { path: PathBuf, kind: io::ErrorKind },
-    /// A folder that is picked is all of a disk.
-    #[error("{path:?} is a whole disk, which is not given to models.")]
-    WholeDisk { path: PathBuf },
+    /// A folder that is picked is all of a disk, or has what the app keeps in it.
+    #[error("{path:?} is a whole disk, or has this app's own files in it, and is not given to models.")]
+    TooMuch { path: PathBuf },
     /// The name of a folder could not be found again.
     #[error("{path:?} has a name that is not Unicode.")]
     NoUnicode { path: PathBuf },
@@ -117,7 +117,7 @@ impl From<ToolboxError> for ErrorReport {
             ToolboxError::FileUnreadable { .. } => {
                 ("server_file_unreadable", "Check that you may read the file, or paste what is in it.")
             }
-            ToolboxError::WholeDisk { .. } => ("tool_folder", "Pick a folder on it."),
+            ToolboxError::TooMuch { .. } => ("tool_folder", "Pick a folder within it."),
             ToolboxError::NoUnicode { .. } => {
                 ("name_not_unicode", "Give the folder another name, or choose another one.")
             }

@@ -64,7 +64,7 @@ pub(crate) struct Toolbox {
     servers: Servers,
     /// What reads the web, once it was needed.
     web: OnceCell<Web>,
-    /// What servers ask, until somebody follows it; without that they are told no.
+    /// What servers ask, until somebody follows it.
     asked: Mutex<Option<mpsc::Receiver<(String, Asked)>>>,
     /// Of that, what the person has not answered.
     questions: Questions,

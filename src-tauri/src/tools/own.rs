@@ -25,10 +25,14 @@ pub(crate) const OWN: &str = "";
 impl Toolbox {
     /// Lets models have the files in a folder, which gets a name of its own.
     pub(crate) async fn add_folder(&self, path: PathBuf) -> Result<(), ErrorReport> {
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-            return Err(ToolboxError::WholeDisk { path }.into());
-        };
+        // Two at once would get one name.
+        let _one_at_a_time = self.changing().await;
         let Some(written) = path.to_str() else { return Err(ToolboxError::NoUnicode { path }.into()) };
+        let has_own_files = self.folder.starts_with(&path) || self.settings.file.path().starts_with(&path);
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some(name) = name.filter(|_| !has_own_files) else {
+            return Err(ToolboxError::TooMuch { path }.into());
+        };
         let folders = self.own_settings().folders;
         if folders.iter().any(|folder| Path::new(&folder.path) == path) {
             return Err(ToolboxError::FolderTaken { path }.into());
@@ -104,7 +108,8 @@ impl Toolbox {
                 let address = arguments.get("address")?.as_str()?.trim();
                 let url = Url::parse(address).ok()?;
                 let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-                Some(format!("{}{port}", url.host_str()?))
+                let unencrypted = if url.scheme() == "http" { "http://" } else { "" };
+                Some(format!("{unencrypted}{}{port}", url.host_str()?))
             }
             OwnTool::Web(WebTool::Search) => search_url(&settings.search).map(String::from),
             OwnTool::Files(tool) if !tool.changes() => serde_json::to_string(&settings.folders).ok(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foretoken_protocol::{ErrorReport, ServerAnswer, ServerQuestion, ServerWants};
-use foretoken_tools::form::{self, Misfilled};
+use foretoken_tools::form;
 use foretoken_tools::{Answer, Asked, Question, visible};
 use reqwest::Url;
 use serde_json::{Map, Value};
@@ -38,7 +38,11 @@ impl Questions {
                 (message, ServerWants::Form { fields: form::fields(&schema)? })
             }
             Question::Visit { message, address } => {
-                let is_page = Url::parse(&address).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+                let is_page = Url::parse(&address).is_ok_and(|url| {
+                    matches!(url.scheme(), "http" | "https")
+                        && url.username().is_empty()
+                        && url.password().is_none()
+                });
                 (message, ServerWants::Visit { address: is_page.then_some(address)? })
             }
         };
@@ -76,9 +80,10 @@ impl Questions {
                 (Answer::Accept(None), Some(address.clone()))
             }
             (ServerAnswer::Accept { values }, ServerWants::Form { fields }) => {
-                let values: Map<String, Value> =
-                    serde_json::from_str(&values.unwrap_or_default()).unwrap_or_default();
-                (Answer::Accept(Some(form::filled(fields, values).map_err(misfilled)?)), None)
+                let values: Map<String, Value> = serde_json::from_str(&values.unwrap_or_default())
+                    .map_err(|error| misfilled(&error.to_string()))?;
+                let values = form::filled(fields, values).map_err(|error| misfilled(&error.to_string()))?;
+                (Answer::Accept(Some(values)), None)
             }
         };
         let (_, asker) = inner.open.remove(&id).ok_or_else(gone)?;
@@ -99,10 +104,10 @@ fn gone() -> ErrorReport {
     }
 }
 
-fn misfilled(error: Misfilled) -> ErrorReport {
+fn misfilled(problem: &str) -> ErrorReport {
     ErrorReport {
         code: "server_form_misfilled".into(),
-        message: error.to_string(),
+        message: problem.to_owned(),
         hint: "Change what stands there, or decline.".into(),
     }
 }

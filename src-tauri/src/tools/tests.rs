@@ -633,7 +633,9 @@ async fn folders_have_names_of_their_own_and_no_disk_is_given_away() {
     let named = |folders: Vec<ToolFolder>| folders.into_iter().map(|folder| folder.name).collect::<Vec<_>>();
     assert_eq!(named(place.toolbox.state().await.folders), ["Notes", "notes 2"]);
     let refused = |error: ErrorReport| error.code;
-    assert_eq!(refused(place.toolbox.add_folder("/".into()).await.unwrap_err()), "tool_folder");
+    for too_much in ["/".into(), place.folder.path().to_owned()] {
+        assert_eq!(refused(place.toolbox.add_folder(too_much).await.unwrap_err()), "tool_folder");
+    }
     assert_eq!(refused(place.toolbox.add_folder(folders[0].clone()).await.unwrap_err()), "tool_folder_taken");
     place.toolbox.remove_folder("Notes").await.unwrap();
     assert_eq!(named(place.toolbox.state().await.folders), ["notes 2"]);

@@ -49,6 +49,13 @@ function longer(call: ReplyCall, server: string | null, json: string): [string, 
       [t("call-question.pages-always", { host }), "always"],
     ];
   }
+  // What is picked is given as a whole, whichever folder this call is about.
+  if (server === null && call.tool !== "search_web") {
+    return [
+      [t("call-question.files-in-chat"), "chat"],
+      [t("call-question.files-always"), "always"],
+    ];
+  }
   const choices: [string, CallScope][] = [
     [t("call-question.in-chat"), "chat"],
     [t("call-question.always"), "always"],

@@ -152,7 +152,7 @@ describe("allowing the app's own tools for longer", () => {
   it("is by the tool for files that are read, and never for those that are changed", async () => {
     ask("read_file", { path: "Notes/a.txt" });
     await userEvent.click(screen.getByTestId("allow-longer"));
-    expect(await screen.findByText("This tool, in this chat")).toBeTruthy();
+    expect(await screen.findByText("This tool in all picked folders, in this chat")).toBeTruthy();
     cleanup();
     for (const tool of ["write_file", "edit_file"]) {
       ask(tool, CHANGE);

@@ -75,11 +75,16 @@ export function useStickToBottom(begun: boolean) {
   return { scroller, content, away: away && begun, scrolled, toEnd, leaveEnd };
 }
 
+/** Keys that scroll. */
+const SCROLLING = ["PageUp", "PageDown", "ArrowUp", "ArrowDown", "Home", "End", " "];
+
 /** Whether a hand may scroll by this: a click on what is in the page, and what is typed into a field, do not. */
-function scrolls({ type, target }: Event, box: HTMLElement): boolean {
-  if (type === "pointerdown") return target === box;
-  const inField = target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement;
-  return type !== "keydown" || !inField;
+function scrolls(event: Event, box: HTMLElement): boolean {
+  if (event.type === "pointerdown") return event.target === box;
+  if (!(event instanceof KeyboardEvent)) return true;
+  const takesKeys =
+    event.target instanceof Element && event.target.closest("textarea, input, button, summary");
+  return SCROLLING.includes(event.key) && !takesKeys;
 }
 
 function measure({ scrollTop: top, scrollHeight: height, clientHeight: view }: HTMLElement) {

@@ -117,6 +117,20 @@ impl Store {
         })
     }
 
+    /// Asks the person again about a call that they have allowed and that has not begun to run.
+    pub fn ask_call_again(&mut self, id: CallId) -> Result<ReplyCall, ChatsError> {
+        self.write(|db| {
+            let ReplyCall { state, decision, .. } = find(db, id)?;
+            if state != CallState::Asking || decision.is_none() {
+                return Err(wrong(&state, &CallState::Asking));
+            }
+            let ask = "UPDATE call SET decision = NULL, by_grant = NULL, arguments_sent = NULL, seen = NULL
+                       WHERE message = ?1 AND step = ?2 AND ordinal = ?3";
+            db.execute(ask, (id.message, id.step, id.ordinal))?;
+            find(db, id)
+        })
+    }
+
     /// Stores that a call runs, and before that what is decided, if it was not stored yet. From here on it has run,
     /// whatever comes. Nothing runs in what is deleted.
     pub fn start_call(&mut self, id: CallId, consent: Option<Consent<'_>>) -> Result<ReplyCall, ChatsError> {

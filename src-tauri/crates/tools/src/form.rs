@@ -48,7 +48,7 @@ pub fn fields(schema: &Value) -> Option<Vec<FormField>> {
     properties.iter().map(field).collect()
 }
 
-/// The values that a person has filled in, if each is what its field asks for. What is empty is left out.
+/// The values that a person has filled in, if each is what its field asks for. What is null is left out.
 pub fn filled(fields: &[FormField], mut values: Map<String, Value>) -> Result<Value, Misfilled> {
     let mut filled = Map::new();
     for field in fields {

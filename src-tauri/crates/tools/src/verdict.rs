@@ -92,8 +92,8 @@ pub enum Verdict {
     Refuse(Refusal),
     /// The person is asked.
     Ask {
-        /// Whether it would run unasked, had the chat not read private and untrusted text: whoever wrote the latter may
-        /// want the former.
+        /// Whether it sends something out of a chat that has read private and untrusted text: whoever wrote the latter
+        /// may want the former.
         may_leak: bool,
     },
     /// It runs.
@@ -131,11 +131,8 @@ pub fn verdict<'a>(
         // What a server says is no reason not to ask, but one to ask. MCP's default is that a tool may destroy.
         Allowed::Server => claims.reads_only == Some(true) || claims.destroys == Some(false),
     };
-    match runs {
-        true if effects.sends_out && read.private && read.untrusted => Verdict::Ask { may_leak: true },
-        true => Verdict::Run,
-        false => Verdict::Ask { may_leak: false },
-    }
+    let may_leak = effects.sends_out && read.private && read.untrusted;
+    if runs && !may_leak { Verdict::Run } else { Verdict::Ask { may_leak } }
 }
 
 #[cfg(test)]
@@ -186,7 +183,9 @@ mod tests {
     fn what_sends_out_is_asked_about_once_a_chat_has_read_what_is_private_and_what_is_strange() {
         let fetch = call("web__fetch", json!({ "url": "https://example.org" }));
         let both = Read::default().and(Effects::ALL);
-        assert_eq!(first(&fetch, known(Allowed::Tool), both), Verdict::Ask { may_leak: true });
+        for allowed in [Allowed::Tool, Allowed::Nothing] {
+            assert_eq!(first(&fetch, known(allowed), both), Verdict::Ask { may_leak: true });
+        }
         for one in [Read { private: true, ..Read::default() }, Read { untrusted: true, ..Read::default() }] {
             assert_eq!(first(&fetch, known(Allowed::Tool), one), Verdict::Run);
         }

@@ -549,6 +549,8 @@ fn nothing_is_written_where_the_file_is_another_than_the_one_that_was_seen() {
         assert_eq!(fs::read(world.path("Notes/today.txt")).ok(), before);
     }
     world.write("Notes/today.txt", "Bread\nMilk\nTea\n");
+    let other = json!({ "path": "Notes/today.txt", "content": "Nothing of that\n" });
+    assert_refused(run(&other, FileTool::Write, &seen), reason);
     run(&write, FileTool::Write, &seen).unwrap();
     assert_eq!(world.text("Notes/today.txt"), "Coffee\n");
 
@@ -564,6 +566,14 @@ fn nothing_is_written_where_the_file_is_another_than_the_one_that_was_seen() {
     world.link("other", "Notes/folder");
     assert_refused(run(&create, FileTool::Write, &seen), reason);
     assert!(!world.path("Notes/other/new").exists());
+
+    // Another folder has the name of the one that was seen.
+    let create = json!({ "path": "Notes/plans/new", "content": "A" });
+    let seen = world.preview(FileTool::Write, &create).unwrap().fingerprint;
+    fs::rename(world.path("Notes/plans"), world.path("Notes/old plans")).unwrap();
+    fs::create_dir(world.path("Notes/plans")).unwrap();
+    assert_refused(run(&create, FileTool::Write, &seen), reason);
+    assert!(!world.path("Notes/plans/new").exists());
 }
 
 /// Tells the other thread to end, also when an assertion fails.

@@ -119,6 +119,9 @@ impl Conversations {
         changed: Option<String>,
     ) -> Result<CallDifference, ErrorReport> {
         let call = self.store.call_for(id.message, move |store| store.call(id)).await?;
+        if call.state != CallState::Asking || call.decision.is_some() {
+            return Err(not_asked());
+        }
         let arguments = match changed {
             Some(changed) => object(&changed)?,
             None => stored(&call.arguments_written),

@@ -242,18 +242,20 @@ impl Turn {
         let offer = self.tools.offer().await;
         let name = model_name(call);
         let tool = offer.find(&name).cloned();
-        let id = call.id;
+        let (id, chat) = (call.id, self.chat);
+        let chosen = self.conversations.store.call_for(chat, move |store| store.chat_settings(chat)).await?;
+        let is_on = chosen.tools.iter().any(|source| source == source_of(call));
         if decided {
             let Some(tool) = tool else {
                 let gone = move |store: &mut Store| store.withdraw_call(id, Some(results::NOT_OFFERED));
                 self.conversations.store.call_for(id.message, gone).await?;
                 return Ok(None);
             };
-            return Ok(Some(Runs { call: call.clone(), tool, consent: None }));
+            return self
+                .still_allowed(call, is_on)
+                .await
+                .map(|allowed| allowed.then(|| Runs { call: call.clone(), tool, consent: None }));
         }
-        let chat = self.chat;
-        let chosen = self.conversations.store.call_for(chat, move |store| store.chat_settings(chat)).await?;
-        let is_on = chosen.tools.iter().any(|source| source == source_of(call));
         let grant = match &tool {
             Some(tool) => self.grant(tool, &object(&call.arguments_written)).await?,
             None => None,
@@ -295,6 +297,41 @@ impl Turn {
                 Ok(tool.map(|tool| Runs { call: call.clone(), tool, consent: Some(consent) }))
             }
         }
+    }
+
+    /// Whether what was decided about a call still holds. The person is asked again where the permission is gone, and
+    /// nobody is where they have switched the tool off.
+    async fn still_allowed(&self, call: &ReplyCall, is_on: bool) -> Result<bool, ErrorReport> {
+        let id = call.id;
+        if !is_on {
+            let told = Refusal::SwitchedOff.to_string();
+            let off = move |store: &mut Store| store.withdraw_call(id, Some(&told));
+            self.conversations.store.call_for(id.message, off).await?;
+            return Ok(false);
+        }
+        let Some(grant) = call.grant else { return Ok(true) };
+        if self.is_held(id.message, call.decision, grant).await? {
+            return Ok(true);
+        }
+        let again = move |store: &mut Store| store.ask_call_again(id);
+        self.conversations.store.call_for(id.message, again).await?;
+        Ok(false)
+    }
+
+    /// Whether a permission is there.
+    async fn is_held(
+        &self,
+        reply: MessageId,
+        decision: Option<CallDecision>,
+        grant: PermissionId,
+    ) -> Result<bool, ErrorReport> {
+        let store = &self.conversations.store;
+        // What holds everywhere is not where a temporary chat is, whose permissions have numbers of their own.
+        let held = match decision {
+            Some(CallDecision::AllowedAlways) => store.call(|store| store.tool_permissions()).await?,
+            _ => store.call_for(reply, |store| store.tool_permissions()).await?,
+        };
+        Ok(held.iter().any(|permission| permission.id == grant))
     }
 
     /// What a call that changes a file would come to without changing it, which nobody need be asked about.
@@ -410,7 +447,7 @@ impl Turn {
         let changed = (sent != started.arguments_written).then(|| sent.clone());
         let call = self.conversations.toolbox.call(&tool, object(&sent), started.seen, stopped(stop));
         let outcome = call.await;
-        if self.conversations.toolbox.is_closed() && !*stop.borrow() {
+        if outcome.is_err() && self.conversations.toolbox.is_closed() && !*stop.borrow() {
             // The app ends: nobody can say whether it has happened.
             return Ok(());
         }
@@ -500,16 +537,22 @@ fn source_of(call: &ReplyCall) -> &str {
 /// The app's own tools know nothing of each other's.
 fn read_before(steps: &[ReplyStep], call: &ReplyCall, earlier: &[ReplyStep], offer: &Offer) -> Read {
     let answered = |other: &&ReplyCall| {
-        matches!(other.state, CallState::Done | CallState::Failed)
-            && (other.server.is_none() || other.server != call.server)
+        // What a change came to without being made tells of the file, too.
+        let answers = matches!(other.state, CallState::Done | CallState::Failed)
+            || (other.server.is_none() && matches!(other.state, CallState::Refused { .. }));
+        answers && (other.server.is_none() || other.server != call.server)
     };
     let calls = earlier.iter().chain(steps).flat_map(|step| &step.calls).filter(answered);
     calls.fold(Read::default(), |read, other| {
         let known = offer.find(&model_name(other)).map(|tool| tool.effects);
-        // Of a tool that is no longer offered all is assumed, unless it is the app's own; what nothing is called has
-        // read nothing.
-        let own = || OwnTool::named(&other.tool).map_or(Effects::NONE, OwnTool::effects);
-        let effects = known.unwrap_or_else(|| if other.server.is_none() { own() } else { Effects::ALL });
+        // Of a tool that is no longer offered all is assumed; a name that nothing has was refused, and has read nothing.
+        let own = || OwnTool::named(&other.tool).map(OwnTool::effects);
+        let nothing = matches!(other.state, CallState::Refused { .. }).then_some(Effects::NONE);
+        let effects = match other.server {
+            None => own().or(nothing),
+            Some(_) => known,
+        };
+        let effects = effects.unwrap_or(Effects::ALL);
         read.and(effects)
     })
 }

@@ -58,6 +58,7 @@ pub(super) struct Handler {
     tools_changed: watch::Sender<u64>,
     questions: mpsc::Sender<Asked>,
     open: watch::Sender<usize>,
+    calls: watch::Sender<usize>,
 }
 
 impl Handler {
@@ -67,6 +68,7 @@ impl Handler {
             tools_changed: watch::Sender::new(0),
             questions,
             open: watch::Sender::new(0),
+            calls: watch::Sender::new(0),
         }
     }
 
@@ -77,6 +79,24 @@ impl Handler {
     /// How many questions are with the person.
     pub(super) fn open_questions(&self) -> watch::Receiver<usize> {
         self.open.subscribe()
+    }
+
+    /// A call runs until what is returned is dropped. A server may only ask meanwhile.
+    pub(super) fn calling(&self) -> impl Drop {
+        Counted::new(&self.calls)
+    }
+
+    /// Asks the person what a server wants to know by itself, for as long as a call of it runs; one thing at a time.
+    async fn ask_in_call(&self, asked: ElicitRequestParams) -> ElicitResult {
+        let declined = || ElicitResult::new(ElicitationAction::Decline);
+        let mut calls = self.calls.subscribe();
+        if *calls.borrow() == 0 || *self.open.borrow() > 0 {
+            return declined();
+        }
+        tokio::select! {
+            answer = self.ask(asked) => answer,
+            _ = calls.wait_for(|calls| *calls == 0) => declined(),
+        }
     }
 
     /// Asks the person; where nobody is there to ask, the question is declined.
@@ -93,8 +113,7 @@ impl Handler {
             _ => return declined(),
         };
         let (answer, answered) = oneshot::channel();
-        self.open.send_modify(|open| *open += 1);
-        let _asking = Asking(&self.open);
+        let _asking = Counted::new(&self.open);
         if self.questions.send(Asked { question, answer }).await.is_err() {
             return declined();
         }
@@ -109,12 +128,19 @@ impl Handler {
     }
 }
 
-/// A question that is with the person, until it is dropped.
-struct Asking<'a>(&'a watch::Sender<usize>);
+/// One more of something, until it is dropped.
+struct Counted<'a>(&'a watch::Sender<usize>);
 
-impl Drop for Asking<'_> {
+impl<'a> Counted<'a> {
+    fn new(count: &'a watch::Sender<usize>) -> Self {
+        count.send_modify(|count| *count += 1);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.0.send_modify(|open| *open -= 1);
+        self.0.send_modify(|count| *count -= 1);
     }
 }
 
@@ -124,7 +150,7 @@ impl ClientHandler for Handler {
         request: ElicitRequestParams,
         _context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(self.ask(request).await)
+        Ok(self.ask_in_call(request).await)
     }
 
     async fn on_progress(&self, told: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {

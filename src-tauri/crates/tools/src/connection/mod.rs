@@ -233,6 +233,7 @@ impl Connection {
         stop: impl Future<Output = ()>,
     ) -> Result<Outcome, ServerError> {
         let mut stop = pin!(stop);
+        let _calling = self.service.service().calling();
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let mut left = self.limits.whole_call;
         for _ in 0..=self.limits.questions {

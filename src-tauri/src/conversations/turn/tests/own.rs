@@ -140,7 +140,10 @@ async fn a_page_is_asked_about_by_its_host_and_again_once_files_were_read() {
     assert!(message.steps[0].calls[0].state == CallState::Failed, "{message:?}");
     assert_eq!(message.steps[1].calls[0].state, CallState::Failed, "the same host is not asked about");
     let permission = &app.toolbox.state().await.permissions[0];
-    assert_eq!((permission.server.as_str(), permission.server_fingerprint.as_str()), ("", "127.0.0.1:9"));
+    assert_eq!(
+        (permission.server.as_str(), permission.server_fingerprint.as_str()),
+        ("", "http://127.0.0.1:9")
+    );
     assert_eq!(last_call(&message).state, CallState::Asking, "another host is");
     let message = answer(app, &message, allow(CallScope::Once)).await;
     assert_eq!(last_call(&message).tool, "read_file");
@@ -193,4 +196,36 @@ async fn a_chat_has_a_tool_as_soon_as_what_it_needs_is_set() {
     app.conversations.ask(Destination::Chat(chat), SAY.into(), channel).await.unwrap();
     let text = rest(&mut events).await.1.text.clone();
     assert!(text.ends_with("of [list_files read_file search_files]"), "{text}");
+}
+
+#[tokio::test]
+async fn what_was_allowed_and_taken_back_before_it_ran_is_asked_about_again() {
+    let (Scripted { app, .. }, _) = &with_notes().await;
+    let (_, _, mut events) = ask(app, &["read_files"], question(&[&(read() + &read())])).await;
+    let (_, message) = rest(&mut events).await;
+    let [one, two] = [0, 1].map(|at| message.steps[0].calls[at].id);
+    let (channel, _none) = page::<ReplyEvent>();
+    app.conversations.decide(one, allow(CallScope::Chat), channel).await.unwrap();
+    app.toolbox.stop_all().await.unwrap();
+    let (channel, mut events) = page();
+    let deny = CallAnswer::Deny { note: String::new() };
+    app.conversations.decide(two, deny, channel).await.unwrap();
+    let (_, message) = rest(&mut events).await;
+    assert_eq!(message.status, MessageStatus::Asking);
+    let again = &message.steps[0].calls[0];
+    assert!(again.state == CallState::Asking && again.decision.is_none(), "{again:?}");
+    let message = answer(app, &message, allow(CallScope::Once)).await;
+    assert_eq!(message.steps[0].calls[0].state, CallState::Done);
+}
+
+#[tokio::test]
+async fn what_a_change_came_to_unasked_is_private_too() {
+    let (Scripted { app, .. }, _) = &with_notes().await;
+    let page_of = call("read_page", &[("address", "http://127.0.0.1:9/a")]);
+    let rounds = question(&[&page_of, &edit("pin=1234", "x"), &page_of]);
+    let (_, _, mut events) = ask(app, &["write_files", "read_page"], rounds).await;
+    let (_, message) = rest(&mut events).await;
+    let message = answer(app, &message, allow(CallScope::Chat)).await;
+    let leaks = last_call(&message);
+    assert!(leaks.tool == "read_page" && leaks.may_leak, "{message:?}");
 }

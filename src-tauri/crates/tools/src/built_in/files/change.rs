@@ -38,13 +38,30 @@ pub struct Difference {
     pub removed: usize,
     /// The unified difference, in which characters that people do not see are made visible.
     pub text: String,
-    /// The file as it is now. The call gets it back, and does nothing if the file is another by then.
+    /// What is shown. The call gets it back, and does nothing if it would do something else by then.
     pub fingerprint: Fingerprint,
 }
 
-/// SHA-256 of where a file is and of its content, or of its absence.
+/// SHA-256 of where a file is and of its content, or of its absence; of what a person was shown also of the new content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint(pub String);
+
+impl Fingerprint {
+    /// Of these parts, each with its length.
+    fn of(parts: &[&[u8]]) -> Self {
+        let mut hash = Context::new(&SHA256);
+        for part in parts {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Self(hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// The same with what will be there.
+    fn with(&self, after: &str) -> Self {
+        Self::of(&[self.0.as_bytes(), after.as_bytes()])
+    }
+}
 
 /// What a call does to a file.
 #[derive(Debug)]
@@ -75,6 +92,7 @@ struct Target {
 pub(super) fn preview(files: &Files, call: &arguments::Change) -> Result<Difference> {
     let target = Target::of(files, call)?;
     let Planned { before, after, fingerprint, .. } = target.plan(call)?;
+    let fingerprint = fingerprint.with(&after);
     let creates = before.is_none();
     let old = before.map(|before| before.text.text).unwrap_or_default();
     let (old, new) = comparable(&old, &after);
@@ -94,11 +112,11 @@ pub(super) fn change(files: &Files, call: &arguments::Change, seen: Option<&Fing
     let target = Target::of(files, call)?;
     let _lock = locked(&target.entry, &target.asked)?;
     let Planned { before, after, encoding, fingerprint } = match (target.plan(call), seen) {
-        // Whatever it is now, it is not what was seen.
-        (Err(_), Some(seen)) if target.is_other(seen) => return Err(target.changed()),
+        // It could be shown, so that the file was another one then.
+        (Err(_), Some(_)) => return Err(target.changed()),
         (planned, _) => planned?,
     };
-    if seen.is_some_and(|seen| *seen != fingerprint) {
+    if seen.is_some_and(|seen| *seen != fingerprint.with(&after)) {
         return Err(target.changed());
     }
     let bytes = encoding.encoded(&after);
@@ -204,11 +222,11 @@ impl Target {
     }
 
     fn fingerprint(&self, bytes: Option<&[u8]>) -> Fingerprint {
-        let mut hash = Context::new(&SHA256);
-        hash.update(self.path.as_bytes());
-        hash.update(if bytes.is_some() { b"\0file\0" } else { b"\0none\0" });
-        hash.update(bytes.unwrap_or_default());
-        Fingerprint(hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+        // Another folder may have the same name by now.
+        let folder = rustix::fs::fstat(&self.entry.folder.handle);
+        let folder = folder.map(|stat| format!("{}:{}", stat.st_dev, stat.st_ino)).unwrap_or_default();
+        let kind: &[u8] = if bytes.is_some() { b"file" } else { b"none" };
+        Fingerprint::of(&[folder.as_bytes(), self.path.as_bytes(), kind, bytes.unwrap_or_default()])
     }
 
     fn changed(&self) -> FileError {

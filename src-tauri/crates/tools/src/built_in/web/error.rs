@@ -57,6 +57,12 @@ pub(super) enum WebError {
         /// Where it leads.
         target: String,
     },
+    /// It leads to another site.
+    #[error("The page leads to another site, {target}, which was not opened.")]
+    OtherSite {
+        /// Where it leads.
+        target: String,
+    },
     /// What searches leads to another site.
     #[error("The search service leads to {target}, which was not opened.")]
     OtherOrigin {
@@ -125,7 +131,9 @@ impl WebError {
             Self::NoHost { .. } => "Check the spelling of the address.",
             Self::Broken { .. } | Self::TooSlow { .. } => "Try it once more, or another page.",
             Self::Redirects { .. } | Self::NoTarget => "Try another page.",
-            Self::Unencrypted { .. } => "If that is the page, ask for it by its own address.",
+            Self::Unencrypted { .. } | Self::OtherSite { .. } => {
+                "If that is the page, ask for it by its own address."
+            }
             Self::OtherOrigin { .. } => "Tell the user to check the address of the search in the settings.",
             Self::Status { status, .. } => match *status {
                 StatusCode::NOT_FOUND | StatusCode::GONE => "Check the address, or try another page.",

@@ -91,6 +91,10 @@ fn next(reach: &Reach, from: &Url, target: &str) -> Result<Url, WebError> {
     if from.scheme() == "https" && to.scheme() == "http" {
         return Err(WebError::Unencrypted { target: shortened(to.as_str()) });
     }
+    // The person has allowed the one site, and not what it leads to.
+    if (from.host_str(), from.port()) != (to.host_str(), to.port()) {
+        return Err(WebError::OtherSite { target: shortened(to.as_str()) });
+    }
     Ok(to)
 }
 
@@ -231,7 +235,22 @@ mod tests {
             let to = format!("{to}://example.org/b");
             assert_eq!(led(&Reach::Web, &format!("{from}://example.org/a"), &to), Ok(to.clone()));
         }
-        assert_eq!(led(&Reach::Web, "https://example.org/a/", "//b.org/c").unwrap(), "https://b.org/c");
+        assert_eq!(
+            led(&Reach::Web, "https://example.org/a/", "//example.org/c").unwrap(),
+            "https://example.org/c"
+        );
+    }
+
+    #[test]
+    fn a_site_leads_to_no_other_one() {
+        for other in
+            ["https://b.org/c", "//b.example.org/", "https://example.org:8443/", "https://example.org./"]
+        {
+            let led = led(&Reach::Web, "https://example.org/a", other);
+            assert!(matches!(led, Err(WebError::OtherSite { .. })), "{other}: {led:?}");
+        }
+        let same = led(&Reach::Web, "http://example.org/a", "HTTPS://EXAMPLE.org:443/b");
+        assert_eq!(same.unwrap(), "https://example.org/b");
     }
 
     #[test]

@@ -163,8 +163,8 @@ async fn read(web: &Web, address: &str) -> Result<String, String> {
 
 #[tokio::test]
 async fn a_page_is_read_with_its_title_and_address_and_nothing_is_told_of_the_person() {
-    let site = Site::new(|path, port| match path {
-        "/" => redirect(&format!("http://b.test:{port}/x?y=1#z")),
+    let site = Site::new(|path, _| match path {
+        "/" => redirect("/x?y=1#z"),
         _ => {
             let cookie = "set-cookie: a=b; Path=/\r\ncontent-type: text/html; charset=ISO-8859-1\r\n";
             with_head(cookie, b"<title> A  page</title><p>Caf\xe9 <a href='/c d'>link</a><img src=x>")
@@ -174,8 +174,8 @@ async fn a_page_is_read_with_its_title_and_address_and_nothing_is_told_of_the_pe
     let web = usual();
     for _ in 0..2 {
         let text = read(&web, &format!(" {}\n", site.at("a.test", "/"))).await.unwrap();
-        let at = site.at("b.test", "/x?y=1#z");
-        let link = site.at("b.test", "/c%20d");
+        let at = site.at("a.test", "/x?y=1#z");
+        let link = site.at("a.test", "/c%20d");
         assert_eq!(text, format!("# A page\n\nAddress: {at}\n\nCafé [link]({link})"));
     }
     let heads = site.heads();
@@ -252,7 +252,8 @@ async fn a_name_that_moves_after_the_check_does_not_move_the_connection() {
 async fn a_page_does_not_lead_where_nobody_may_go() {
     let site = Site::new(|path, port| match path {
         "/own" => redirect(&format!("http://127.0.0.1:{port}/")),
-        "/name" => redirect(&format!("http://own.test:{port}/")),
+        "/site" => redirect(&format!("http://b.test:{port}/")),
+        "/port" => redirect("http://a.test:9/"),
         "/file" => redirect("file:///etc/passwd"),
         "/credentials" => redirect(&format!("http://a:b@b.test:{port}/")),
         "/nowhere" => redirect("http://[/"),
@@ -264,7 +265,8 @@ async fn a_page_does_not_lead_where_nobody_may_go() {
     let web = usual();
     for (path, why) in [
         ("/own", "in a network of its own"),
-        ("/name", "in a network of its own"),
+        ("/site", "leads to another site, http://b.test:"),
+        ("/port", "leads to another site"),
         ("/file", "begin with \"file:\""),
         ("/credentials", "a name or a password"),
         ("/nowhere", "without saying to which"),

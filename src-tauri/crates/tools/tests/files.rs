@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use foretoken_tools::built_in::files::{Difference, FileError, FileTool, Files};
 use foretoken_tools::{Outcome, ResultPart};
 use proptest::prelude::*;
-use rustix::fs::{CWD, Mode, RenameFlags, mkfifoat, renameat_with};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -49,6 +49,10 @@ impl World {
 
     fn text(&self, path: &str) -> String {
         fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    fn pipe(&self, path: &str) {
+        assert!(Command::new("mkfifo").arg(self.path(path)).status().unwrap().success());
     }
 
     fn link(&self, target: impl AsRef<Path>, link: &str) {
@@ -435,7 +439,7 @@ fn a_hard_link_is_read_and_its_other_name_keeps_what_it_had() {
 #[test]
 fn pipes_sockets_and_devices_are_never_opened() {
     let world = World::new();
-    mkfifoat(CWD, world.path("Notes/pipe"), Mode::from_raw_mode(0o666)).unwrap();
+    world.pipe("Notes/pipe");
     let _socket = UnixListener::bind(world.path("Notes/socket")).unwrap();
     world.link("pipe", "Notes/link");
     let begun = Instant::now();
@@ -645,7 +649,7 @@ fn a_link_that_is_swapped_in_under_way_leads_nowhere() {
 #[test]
 fn a_pipe_that_is_swapped_in_under_way_is_not_waited_for() {
     let world = World::new();
-    mkfifoat(CWD, world.path("Notes/pipe"), Mode::from_raw_mode(0o666)).unwrap();
+    world.pipe("Notes/pipe");
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
         let _ends = Ends(&ended);

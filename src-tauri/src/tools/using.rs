@@ -94,8 +94,9 @@ impl Toolbox {
     }
 
     /// Calls a tool of an offer, once at most. What the person has to say to it is decided before; of what changes a
-    /// file, they have `seen` that as it was. It ends early when `stop` does. A server that is switched off, or would run or reach something else than when it was offered, is
-    /// not called, nor is a tool that is found to be another than before.
+    /// file, they have `seen` that as it was. It ends early when `stop` does. A server that is switched off, or would
+    /// run or reach something else than when it was offered, is not called, nor is a tool that is found to be another
+    /// than before.
     pub(crate) async fn call(
         &self,
         tool: &OfferedTool,

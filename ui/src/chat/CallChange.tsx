@@ -89,7 +89,7 @@ function Line({ line }: { line: string }) {
   );
 }
 
-/** What a unified difference notes beside lines of the file: where those that follow stand, and how the last one ends. */
+/** What a unified difference notes beside the lines of a file: where those behind stand, and how the last one ends. */
 function placed(line: string): string {
   const [before, after] = /^@@ -(\d+)\S* \+(\d+)/.exec(line)?.slice(1).map(Number) ?? [];
   if (before === undefined) return t("call-change.no-end");

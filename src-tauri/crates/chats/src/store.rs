@@ -58,8 +58,8 @@ impl Reader {
     }
 }
 
-/// All chats, in one file. Every call that writes is one transaction, committed when it returns, unless several are made
-/// [`Store::at_once`].
+/// All chats, in one file. Every call that writes is one transaction, committed when it returns, unless several are
+/// made [`Store::at_once`].
 #[derive(Debug)]
 pub struct Store {
     // Before the lock, since fields are dropped in this order: the file is closed before others may open it.

@@ -545,7 +545,8 @@ fn read_before(steps: &[ReplyStep], call: &ReplyCall, earlier: &[ReplyStep], off
     let calls = earlier.iter().chain(steps).flat_map(|step| &step.calls).filter(answered);
     calls.fold(Read::default(), |read, other| {
         let known = offer.find(&model_name(other)).map(|tool| tool.effects);
-        // Of a tool that is no longer offered all is assumed; a name that nothing has was refused, and has read nothing.
+        // Of a tool that is no longer offered all is assumed; a name that nothing has was refused, and has read
+        // nothing.
         let own = || OwnTool::named(&other.tool).map(OwnTool::effects);
         let nothing = matches!(other.state, CallState::Refused { .. }).then_some(Effects::NONE);
         let effects = match other.server {

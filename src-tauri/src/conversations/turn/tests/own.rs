@@ -1,5 +1,5 @@
-//! The app's own tools that reach files and the web: what is asked about, for how long an answer holds, and that nothing
-//! is written but what the person has seen.
+//! The app's own tools that reach files and the web: what is asked about, for how long an answer holds, and that
+//! nothing is written but what the person has seen.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

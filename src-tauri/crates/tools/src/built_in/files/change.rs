@@ -42,7 +42,8 @@ pub struct Difference {
     pub fingerprint: Fingerprint,
 }
 
-/// SHA-256 of where a file is and of its content, or of its absence; of what a person was shown also of the new content.
+/// SHA-256 of where a file is and of its content, or of its absence; of what a person was shown also of the new
+/// content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint(pub String);
 

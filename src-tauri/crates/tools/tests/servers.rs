@@ -16,7 +16,7 @@ use foretoken_tools::{
 };
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
 /// Longer than anything here may take.
@@ -227,6 +227,28 @@ async fn a_call_that_is_stopped_is_cancelled_and_the_server_goes_on() {
         timeout(TIMEOUT, cancelled).await.expect("the server hears that nobody waits");
         let sum = call(&connection, "add", json!({ "a": 1, "b": 1 })).await.unwrap();
         assert_eq!(sum.parts, text("2"));
+        connection.close().await;
+        place.nothing_is_left().await;
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_over_with_its_call() {
+    for (_, spoken) in LIFECYCLES {
+        let place = Place::new();
+        let (questions, mut asked) = mpsc::channel::<Asked>(1);
+        let reach = Reach::Program(place.launch(spoken));
+        let connection = Connection::open(reach, SHORT, questions, Errors::default()).await.unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let stopped = async { stopped.await.unwrap() };
+        let called = connection.call("ask", Map::new(), |_| {}, stopped);
+        let person = async {
+            let mut asked = asked.recv().await.unwrap();
+            stop.send(()).unwrap();
+            timeout(TIMEOUT, asked.answer.closed()).await.expect("nobody waits for the answer");
+        };
+        let (ended, ()) = tokio::join!(called, person);
+        assert!(matches!(ended, Err(ServerError::Stopped)), "{ended:?}");
         connection.close().await;
         place.nothing_is_left().await;
     }

@@ -2,22 +2,15 @@
 
 use std::path::PathBuf;
 
-use tauri::{Manager, WebviewWindow};
-use tauri_plugin_dialog::{DialogExt, FilePath};
+use tauri::{Manager, WebviewWindow, Wry};
+use tauri_plugin_dialog::{DialogExt, FileDialogBuilder, FilePath};
 use tokio::sync::oneshot;
 
 /// Lets the person say in a dialog with the title of this text where a file is to be written, `name` if they do not
 /// change it; `None` if they do not.
 pub(super) async fn path_to_save(window: &WebviewWindow, text: &str, name: String) -> Option<PathBuf> {
-    let texts = crate::app::texts(window.app_handle());
     let (answer, chosen) = oneshot::channel();
-    window
-        .dialog()
-        .file()
-        .set_parent(window)
-        .set_title(texts.say(text))
-        .set_file_name(name)
-        .save_file(move |file| drop(answer.send(file)));
+    dialog(window, text).set_file_name(name).save_file(move |file| drop(answer.send(file)));
     chosen_path(chosen).await
 }
 
@@ -26,11 +19,7 @@ pub(super) async fn path_to_save(window: &WebviewWindow, text: &str, name: Strin
 pub(super) async fn path_to_open(window: &WebviewWindow, text: &str, endings: &[&str]) -> Option<PathBuf> {
     let texts = crate::app::texts(window.app_handle());
     let (answer, chosen) = oneshot::channel();
-    window
-        .dialog()
-        .file()
-        .set_parent(window)
-        .set_title(texts.say(text))
+    dialog(window, text)
         .add_filter(texts.say(&format!("{text}.kind")), endings)
         .pick_file(move |file| drop(answer.send(file)));
     chosen_path(chosen).await
@@ -38,15 +27,15 @@ pub(super) async fn path_to_open(window: &WebviewWindow, text: &str, endings: &[
 
 /// Lets the person choose a folder in a dialog with the title of this text; `None` if they do not.
 pub(super) async fn path_to_folder(window: &WebviewWindow, text: &str) -> Option<PathBuf> {
-    let texts = crate::app::texts(window.app_handle());
     let (answer, chosen) = oneshot::channel();
-    window
-        .dialog()
-        .file()
-        .set_parent(window)
-        .set_title(texts.say(text))
-        .pick_folder(move |folder| drop(answer.send(folder)));
+    dialog(window, text).pick_folder(move |folder| drop(answer.send(folder)));
     chosen_path(chosen).await
+}
+
+/// A dialog in front of a window with the title of this text.
+fn dialog(window: &WebviewWindow, text: &str) -> FileDialogBuilder<Wry> {
+    let title = crate::app::texts(window.app_handle()).say(text);
+    window.dialog().file().set_parent(window).set_title(title)
 }
 
 /// What a dialog answers; `None` if the person chose nothing.

@@ -223,20 +223,7 @@ impl Toolbox {
     /// Takes back what was allowed in temporary chats of tools of a server; of all of them without names.
     async fn revoke_temporary(&self, slug: &str, tools: Option<BTreeSet<String>>) {
         let slug = slug.to_owned();
-        let is_of = move |permission: &ToolPermission| {
-            let permitted = match &permission.tools {
-                PermittedTools::One { tool } => std::slice::from_ref(tool),
-                PermittedTools::Every { tools } => tools,
-            };
-            let names = tools.as_ref();
-            permission.server == slug
-                && names.is_none_or(|names| permitted.iter().any(|one| names.contains(&one.tool)))
-        };
-        self.of_temporary_chats(move |store| {
-            let given = store.tool_permissions()?;
-            given.iter().filter(|one| is_of(one)).try_for_each(|one| store.revoke(one.id))
-        })
-        .await;
+        self.of_temporary_chats(move |store| revoke_of(store, &slug, tools.as_ref())).await;
     }
 
     async fn changing(&self) -> AsyncMutexGuard<'_, u64> {
@@ -251,6 +238,20 @@ impl Toolbox {
     fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Seen>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Takes back what was allowed of tools of a server; of all of them without names.
+fn revoke_of(store: &mut Store, slug: &str, tools: Option<&BTreeSet<String>>) -> Result<(), ChatsError> {
+    let is_of = |permission: &ToolPermission| {
+        let permitted = match &permission.tools {
+            PermittedTools::One { tool } => std::slice::from_ref(tool),
+            PermittedTools::Every { tools } => tools,
+        };
+        permission.server == slug
+            && tools.is_none_or(|names| permitted.iter().any(|one| names.contains(&one.tool)))
+    };
+    let given = store.tool_permissions()?;
+    given.iter().filter(|one| is_of(one)).try_for_each(|one| store.revoke(one.id))
 }
 
 /// Work that has begun when this returns, and goes on when it is waited for. What is only to begin under a lock does

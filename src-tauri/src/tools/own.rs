@@ -6,7 +6,7 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use foretoken_protocol::{CallDifference, ErrorReport, PermittedTools, ToolFolder};
+use foretoken_protocol::{CallDifference, ErrorReport, ToolFolder};
 use foretoken_tools::built_in::OwnTool;
 use foretoken_tools::built_in::files::{FileTool, Files, Fingerprint};
 use foretoken_tools::built_in::web::{SystemResolver, Web, WebTool};
@@ -14,8 +14,8 @@ use foretoken_tools::{OfferedTool, Outcome, ServerError};
 use reqwest::Url;
 use serde_json::{Map, Value};
 
-use super::Toolbox;
 use super::error::ToolboxError;
+use super::{Toolbox, revoke_of};
 use crate::blocking::blocking;
 use crate::settings::OwnToolSettings;
 
@@ -65,16 +65,7 @@ impl Toolbox {
         let tools: BTreeSet<String> = tools.into_iter().map(str::to_owned).collect();
         let writing = self.settings.file.update(|settings| change(&mut settings.tools));
         let of = tools.clone();
-        let revoked = self.store.call(move |store| {
-            let is_of = |tools: &PermittedTools| match tools {
-                PermittedTools::One { tool } => of.contains(&tool.tool),
-                PermittedTools::Every { .. } => false,
-            };
-            let given = store.tool_permissions()?.into_iter();
-            let mut given = given.filter(|one| one.server == OWN && is_of(&one.tools));
-            given.try_for_each(|one| store.revoke(one.id))
-        });
-        let revoked = revoked.await;
+        let revoked = self.store.call(move |store| revoke_of(store, OWN, Some(&of))).await;
         self.revoke_temporary(OWN, Some(tools)).await;
         self.publish().await;
         writing.written().await?;

@@ -14,7 +14,7 @@ pub use arguments::{Misfit, TypedCall, Written};
 pub use deltas::{CallDelta, CallDeltas};
 pub use form::CallForm;
 pub use parser::{
-    Argument, CALL_TAGS, Call, CallParser, CallPiece, TAG_TOKENS, ValueForm, is_name, is_parameter_name,
+    Argument, CALL, CALL_TAGS, Call, CallParser, CallPiece, TAG_TOKENS, ValueForm, is_name, is_parameter_name,
 };
 pub use thoughts::{Thoughts, ThoughtsEnd};
 pub use tools::{Tools, ToolsError};

@@ -22,7 +22,8 @@ use serde_json::Value;
 
 use crate::json::JsonCall;
 
-const CALL: &str = "<tool_call>";
+/// What a call begins with.
+pub const CALL: &str = "<tool_call>";
 const CALL_END: &str = "</tool_call>";
 const FUNCTION: &str = "<function=";
 const FUNCTION_END: &str = "</function>";

@@ -38,7 +38,7 @@ impl Conversations {
         match answer {
             CallAnswer::Deny { note } => self.deny(&call, &note).await?,
             CallAnswer::Allow { scope, arguments, seen } => {
-                self.allow(chat, &call, (scope, arguments, seen)).await?;
+                self.allow(chat, &call, scope, arguments, seen).await?;
             }
         }
         let asks = |call: &ReplyCall| call.state == CallState::Asking && call.decision.is_none();
@@ -66,7 +66,9 @@ impl Conversations {
         &self,
         chat: ChatId,
         call: &ReplyCall,
-        (scope, changed, seen): (CallScope, Option<String>, Option<String>),
+        scope: CallScope,
+        changed: Option<String>,
+        seen: Option<String>,
     ) -> Result<(), ErrorReport> {
         let arguments = match changed {
             Some(changed) => object(&changed)?,

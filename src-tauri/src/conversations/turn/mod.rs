@@ -251,10 +251,13 @@ impl Turn {
                 self.conversations.store.call_for(id.message, gone).await?;
                 return Ok(None);
             };
-            return self
-                .still_allowed(call, is_on)
-                .await
-                .map(|allowed| allowed.then(|| Runs { call: call.clone(), tool, consent: None }));
+            if !is_on {
+                let told = Refusal::SwitchedOff.to_string();
+                let off = move |store: &mut Store| store.withdraw_call(id, Some(&told));
+                self.conversations.store.call_for(id.message, off).await?;
+                return Ok(None);
+            }
+            return Ok(Some(Runs { call: call.clone(), tool, consent: None }));
         }
         let grant = match &tool {
             Some(tool) => self.grant(tool, &object(&call.arguments_written)).await?,
@@ -297,41 +300,6 @@ impl Turn {
                 Ok(tool.map(|tool| Runs { call: call.clone(), tool, consent: Some(consent) }))
             }
         }
-    }
-
-    /// Whether what was decided about a call still holds. The person is asked again where the permission is gone, and
-    /// nobody is where they have switched the tool off.
-    async fn still_allowed(&self, call: &ReplyCall, is_on: bool) -> Result<bool, ErrorReport> {
-        let id = call.id;
-        if !is_on {
-            let told = Refusal::SwitchedOff.to_string();
-            let off = move |store: &mut Store| store.withdraw_call(id, Some(&told));
-            self.conversations.store.call_for(id.message, off).await?;
-            return Ok(false);
-        }
-        let Some(grant) = call.grant else { return Ok(true) };
-        if self.is_held(id.message, call.decision, grant).await? {
-            return Ok(true);
-        }
-        let again = move |store: &mut Store| store.ask_call_again(id);
-        self.conversations.store.call_for(id.message, again).await?;
-        Ok(false)
-    }
-
-    /// Whether a permission is there.
-    async fn is_held(
-        &self,
-        reply: MessageId,
-        decision: Option<CallDecision>,
-        grant: PermissionId,
-    ) -> Result<bool, ErrorReport> {
-        let store = &self.conversations.store;
-        // What holds everywhere is not where a temporary chat is, whose permissions have numbers of their own.
-        let held = match decision {
-            Some(CallDecision::AllowedAlways) => store.call(|store| store.tool_permissions()).await?,
-            _ => store.call_for(reply, |store| store.tool_permissions()).await?,
-        };
-        Ok(held.iter().any(|permission| permission.id == grant))
     }
 
     /// What a call that changes a file would come to without changing it, which nobody need be asked about.
@@ -425,15 +393,20 @@ impl Turn {
         }
         let everywhere = self.conversations.store.call(|store| store.tool_permissions()).await?;
         let written = call.arguments_written.clone();
+        let decided = call.decision.map(|decision| (decision, call.grant));
         let started = move |store: &mut Store| {
-            if let Some((decision, Some(grant))) = consent {
+            if let Some((decision, Some(grant))) = decided.or(consent) {
                 // What holds everywhere is not where a temporary chat is, whose permissions have numbers of their own.
                 let held = match decision {
                     CallDecision::AllowedAlways if is_temporary(id.message) => everywhere,
                     _ => store.tool_permissions()?,
                 };
                 if !held.iter().any(|permission| permission.id == grant) {
-                    return store.ask_call(id, false).map(|_| None);
+                    let asked = match decided {
+                        Some(_) => store.ask_call_again(id),
+                        None => store.ask_call(id, false),
+                    };
+                    return asked.map(|_| None);
                 }
             }
             let consent =
@@ -537,23 +510,23 @@ fn source_of(call: &ReplyCall) -> &str {
 /// The app's own tools know nothing of each other's.
 fn read_before(steps: &[ReplyStep], call: &ReplyCall, earlier: &[ReplyStep], offer: &Offer) -> Read {
     let answered = |other: &&ReplyCall| {
-        // What a change came to without being made tells of the file, too.
-        let answers = matches!(other.state, CallState::Done | CallState::Failed)
-            || (other.server.is_none() && matches!(other.state, CallState::Refused { .. }));
+        let answers = match other.state {
+            CallState::Done | CallState::Failed => true,
+            // What a change came to without being made tells of the file, too.
+            CallState::Refused { .. } => own_effects(other).is_some_and(|effects| effects.changes),
+            _ => false,
+        };
         answers && (other.server.is_none() || other.server != call.server)
     };
     let calls = earlier.iter().chain(steps).flat_map(|step| &step.calls).filter(answered);
     calls.fold(Read::default(), |read, other| {
-        let known = offer.find(&model_name(other)).map(|tool| tool.effects);
-        // Of a tool that is no longer offered all is assumed; a name that nothing has was refused, and has read
-        // nothing.
-        let own = || OwnTool::named(&other.tool).map(OwnTool::effects);
-        let nothing = matches!(other.state, CallState::Refused { .. }).then_some(Effects::NONE);
-        let effects = match other.server {
-            None => own().or(nothing),
-            Some(_) => known,
-        };
-        let effects = effects.unwrap_or(Effects::ALL);
-        read.and(effects)
+        let known = || offer.find(&model_name(other)).map(|tool| tool.effects);
+        // Of a tool that is no longer offered, or no longer there, all is assumed.
+        read.and(own_effects(other).or_else(known).unwrap_or(Effects::ALL))
     })
+}
+
+/// What a call of one of the app's own tools may do; `None` of another.
+fn own_effects(call: &ReplyCall) -> Option<Effects> {
+    call.server.is_none().then(|| OwnTool::named(&call.tool).map(OwnTool::effects)).flatten()
 }

@@ -8,9 +8,6 @@ use foretoken_protocol::{ChatInput, FinishReason, Input, Part, Priority, Request
 use super::{InboxMessage, Server};
 use crate::machine;
 
-/// What a call begins with.
-const TOOL_CALL: &str = "<tool_call>";
-
 /// A chat that is being answered.
 pub(super) struct Turn {
     chat: ChatInput,
@@ -52,7 +49,7 @@ impl Server {
     pub(super) fn prepare_next_turn(&mut self, id: RequestId, reason: FinishReason) {
         let Some(Turn { chat, thinking, answer, remember }) = self.turns.remove(&id) else { return };
         // After a call the turn goes on, as the template has it now.
-        let calls = !chat.tools.is_empty() && answer.contains(TOOL_CALL);
+        let calls = !chat.tools.is_empty() && answer.contains(foretoken_calls::CALL);
         let is_answered =
             reason != FinishReason::Cancelled && !answer.is_empty() && !calls && !self.inbox.closed;
         let Some(session) = self.session.as_ref().filter(|_| is_answered) else { return };

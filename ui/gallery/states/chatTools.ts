@@ -11,7 +11,7 @@ import {
   WRITING_CHAT,
 } from "../data/calls";
 import { TOOLS, TOOLS_ASKING } from "../data/toolServers";
-import { click } from "../page";
+import { click, find } from "../page";
 import type { State } from "../state";
 
 const answers = { callDetails: (id: ReplyCall["id"]) => detailsOf(id) };
@@ -46,6 +46,9 @@ export const CHAT_TOOLS: State[] = [
     name: "chat-tools-write",
     snapshot: { open: WRITING_CHAT, tools: TOOLS },
     answers: { ...answers, callDifference: () => CHANGE },
+    act: async () => {
+      await find('[data-testid="difference"]');
+    },
   },
   {
     name: "chat-tools-asks",
@@ -58,6 +61,8 @@ export const CHAT_TOOLS: State[] = [
     act: async () => {
       await click("tools-control");
       await click("tool-source-calculator");
+      // It is counted meanwhile.
+      await find('[data-testid="tools-cost"]');
     },
   },
   {

@@ -2,6 +2,7 @@
 //! program; it goes when one turns to something else, and a reply in it is written on.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use foretoken_protocol::{AppEvent, ErrorReport, QuickKey};
 use tauri::{AppHandle, LogicalSize, Manager, PhysicalPosition, WebviewWindow};
@@ -17,6 +18,8 @@ pub(crate) const QUICK_WINDOW: &str = "quick";
 const WIDTH: f64 = 640.0;
 /// How high it is at least and at most.
 const HEIGHTS: [f64; 2] = [58.0, 560.0];
+/// One has turned to something else when the panel is without the keyboard for so long.
+const TURNED_AWAY: Duration = Duration::from_millis(200);
 
 /// Why no key brings up the panel.
 #[derive(Debug, Error)]
@@ -78,6 +81,16 @@ fn place(panel: &WebviewWindow) -> tauri::Result<()> {
 pub(crate) fn hide(panel: &WebviewWindow) {
     if let Err(error) = panel.hide() {
         tracing::error!("the quick panel cannot be hidden: {error}");
+    }
+}
+
+/// Puts the panel away when one has turned to something else. Whoever listens to keys of the whole screen has the
+/// keyboard while they are held, on X11: where the panel has it again after that, nobody has turned away. Its own keys
+/// were heard by then, and would bring up what this had put away.
+pub(crate) async fn hide_unless_focused(panel: WebviewWindow) {
+    tokio::time::sleep(TURNED_AWAY).await;
+    if !panel.is_focused().unwrap_or(false) {
+        hide(&panel);
     }
 }
 

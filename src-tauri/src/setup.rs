@@ -112,7 +112,11 @@ fn on_window_event(window: &Window, event: &WindowEvent) {
             api.prevent_close();
             hide_panel(window);
         }
-        WindowEvent::Focused(false) if window.label() == QUICK_WINDOW => hide_panel(window),
+        WindowEvent::Focused(false) if window.label() == QUICK_WINDOW => {
+            if let Some(panel) = window.get_webview_window(QUICK_WINDOW) {
+                tauri::async_runtime::spawn(quick::hide_unless_focused(panel));
+            }
+        }
         WindowEvent::CloseRequested { api, .. } if chat_windows::chat_of(window.label()).is_some() => {
             api.prevent_close();
             chat_windows::on_close_request(window);

@@ -33,7 +33,9 @@ export function Conversation() {
   const jump = useStore((state) => state.jump);
   const project = useStore(shownProject);
   const finding = useStore((state) => openFind(state) !== null);
-  const { scroller, content, away, scrolled, toEnd, leaveEnd } = useStickToBottom(messages.length > 0);
+  const { scroller, room, content, away, scrolled, toEnd, leaveEnd, keepsEnd } = useStickToBottom(
+    messages.length > 0,
+  );
   const list = useVirtualizer({
     count: messages.length,
     getScrollElement: () => scroller.current,
@@ -44,6 +46,12 @@ export function Conversation() {
     paddingStart: PADDING + (finding ? BAR : 0),
     paddingEnd: GAP,
   });
+  // Where the end is kept in view nothing else moves it; else what is read stays in its place.
+  list.shouldAdjustScrollPositionOnItemSizeChange = ({ key, start, end }, _, given) => {
+    if (keepsEnd()) return false;
+    const [top, known] = [given.scrollOffset ?? 0, given.itemSizeCache.has(key)];
+    return known ? end <= top && given.scrollDirection !== "backward" : start < top;
+  };
   // biome-ignore lint/correctness/useExhaustiveDependencies: a chat opens at its end, and a question brings one there
   useLayoutEffect(toEnd, [chat, project?.id, questionsSent, toEnd]);
 
@@ -92,17 +100,18 @@ export function Conversation() {
         aria-label={t("chat-conversation")}
         data-testid="conversation"
       >
-        <div
-          className="column"
-          ref={content}
-          style={{ minHeight: endsDrawn ? undefined : messages.length && list.getTotalSize() }}
-        >
+        <div className="column" ref={room}>
           {!opened && <Opening />}
           {opened && messages.length === 0 && (project ? <ProjectPage project={project} /> : <EmptyChat />)}
           {messages.length > 0 && <h1 className="off-screen">{title}</h1>}
           <div
             className="turns"
-            style={{ paddingTop: shown[0]?.start, paddingBottom: messages.length && GAP }}
+            ref={content}
+            style={{
+              paddingTop: shown[0]?.start,
+              paddingBottom: messages.length && GAP,
+              minHeight: endsDrawn ? undefined : messages.length && list.getTotalSize(),
+            }}
           >
             {shown.map(({ index, key }) => (
               <div key={key} ref={list.measureElement} data-index={index}>

@@ -10,10 +10,13 @@ const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 /**
  * Keeps the end of what grows in view while the reader is there, and leaves the page alone when they are not. `begun`:
  * there is something that grows; until then the page shows its beginning. `away`: the reader is not at the end.
- * `scrolled`: something is hidden above. `leaveEnd`: the view is about to be moved elsewhere.
+ * `scrolled`: something is hidden above. `leaveEnd`: the view is about to be moved elsewhere. `keepsEnd`: whether the
+ * end is kept in view now. `room` is around the `content`, and as high as that was when it was last laid out: where one
+ * part of it makes way for another, it is lower for a moment, and a browser that looks then would move the view up.
  */
 export function useStickToBottom(begun: boolean) {
   const scroller = useRef<HTMLElement>(null);
+  const room = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const sticking = useRef(true);
   const growing = useRef(begun);
@@ -38,10 +41,13 @@ export function useStickToBottom(begun: boolean) {
     sticking.current = false;
   }, []);
 
+  const keepsEnd = useCallback(() => sticking.current, []);
+
   useEffect(() => {
     const box = scroller.current;
+    const around = room.current;
     const inside = content.current;
-    if (!box || !inside) return;
+    if (!box || !around || !inside) return;
     let handMoved = Number.NEGATIVE_INFINITY;
     const onHand = (event: Event) => {
       if (scrolls(event, box)) handMoved = performance.now();
@@ -59,6 +65,7 @@ export function useStickToBottom(begun: boolean) {
       setScrolled(box.scrollTop > 0);
     };
     const observer = new ResizeObserver(() => {
+      around.style.minHeight = `${inside.offsetHeight}px`;
       if (sticking.current && growing.current) toEnd();
     });
     for (const hand of HANDS) box.addEventListener(hand, onHand, { passive: true });
@@ -72,7 +79,7 @@ export function useStickToBottom(begun: boolean) {
     };
   }, [toEnd]);
 
-  return { scroller, content, away: away && begun, scrolled, toEnd, leaveEnd };
+  return { scroller, room, content, away: away && begun, scrolled, toEnd, leaveEnd, keepsEnd };
 }
 
 /** Keys that scroll. */

@@ -12,7 +12,7 @@ use foretoken_protocol::{
 use tauri::async_runtime::spawn;
 use tauri::{AppHandle, Manager};
 
-use crate::benchmarks::History;
+use crate::benchmarks::{History, Sizes};
 use crate::chat_store::ChatStore;
 use crate::comparison::Comparisons;
 use crate::conversations::replies::Replies;
@@ -24,7 +24,7 @@ use crate::language::Texts;
 use crate::local_api::LocalApi;
 use crate::log::Log;
 use crate::models::Models;
-use crate::models::library::{Dependencies, MEASUREMENT, ModelLibrary};
+use crate::models::library::{Dependencies, ModelLibrary};
 use crate::pictures::Pictures;
 use crate::places::Places;
 use crate::quitting::Quitting;
@@ -73,11 +73,13 @@ struct Removal {
 }
 
 impl App {
-    /// An app that keeps its files in `places`, and the supervisor of its engine, to be run.
+    /// An app that keeps its files in `places`, and the supervisor of its engine, to be run. `measurement`: how models
+    /// are measured.
     pub(crate) fn new(
         places: &Places,
         engine_program: PathBuf,
         built_in_model: &Path,
+        measurement: Sizes,
         log: Log,
     ) -> std::io::Result<(Self, Supervisor)> {
         let (engine, supervisor) =
@@ -98,7 +100,7 @@ impl App {
             replies: replies.watch(),
             engine: engine.watch(),
             benchmarks: Arc::clone(&benchmarks),
-            measurement: MEASUREMENT,
+            measurement,
         };
         let models = Arc::new(Models::new(
             built_in_model,

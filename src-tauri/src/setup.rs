@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::events::CHAT_WINDOWS;
 use crate::instance::Answering;
 use crate::log::Log;
+use crate::models::library::MEASUREMENT;
 use crate::places::{self, Places};
 use crate::quick::{self, QUICK_WINDOW};
 use crate::{chat_windows, desktop, instance, preview, quit, window};
@@ -74,7 +75,7 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
 fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn std::error::Error>> {
     let built_in_model = places::built_in_model(&handle.path().resource_dir()?);
     let engine_program = foretoken_host::engine_program(&places.engine_state)?;
-    let (app, supervisor) = App::new(places, engine_program, &built_in_model, log)?;
+    let (app, supervisor) = App::new(places, engine_program, &built_in_model, MEASUREMENT, log)?;
     let app = Arc::new(app);
     handle.manage(Arc::clone(&app));
     let (library, replies) = (&app.models.library, &app.conversations.replies);

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::log::Log;
+use crate::models::library::testing::SHORT_MEASUREMENT;
 use crate::places::Places;
 
 /// How long anything may take; machines that test are slow at times.
@@ -49,7 +50,8 @@ pub(crate) async fn running() -> Running {
 /// The same in this folder, with another model in the demo model's place.
 pub(crate) async fn running_with(folder: TempDir, model: &Path) -> Running {
     let engine = engine_program(folder.path());
-    let (app, supervisor) = App::new(&places(&folder), engine.clone(), model, Log::default()).unwrap();
+    let (app, supervisor) =
+        App::new(&places(&folder), engine.clone(), model, SHORT_MEASUREMENT, Log::default()).unwrap();
     tokio::spawn(supervisor.run());
     let app = Arc::new(app);
     app.models.load_selected().await;

@@ -151,19 +151,19 @@ fn where_drafts_are_never_right() {
 fn every_depth_writes_the_same_text() {
     let folder = tempfile::tempdir().unwrap();
     let engine = built("foretoken-engine");
-    let write = |model: &Path, depth| write(&engine, model, depth, 48, false);
+    let write = |model: &Path, depth, tokens| write(&engine, model, depth, tokens, false);
     let drafted = |stats: &ReplyStats| stats.positions.first().map_or(0, |first| first.drafted);
     let (demo, random) = (endless_model(folder.path()), preset("tiny-dense", folder.path(), &[]));
     for (model, right) in [(demo, true), (random, false)] {
-        let plain = write(&model, "0");
+        let plain = write(&model, "0", 48);
         assert_eq!(plain.ids.len(), 48);
-        for depth in ["2", "auto"] {
-            let Written { ids, stats } = write(&model, depth);
-            assert_eq!(ids, plain.ids, "{model:?} at {depth}");
+        // Auto has settled by the end, even where a busy machine makes plain steps look slow at first.
+        for (depth, tokens) in [("2", 48), ("auto", if right { 48 } else { 240 })] {
+            let Written { ids, stats } = write(&model, depth, tokens);
+            assert_eq!(ids[..48], plain.ids, "{model:?} at {depth}");
             if depth == "2" {
                 assert_eq!(stats.steps < 40, right, "{stats:?}");
             } else if !right {
-                // Whatever the machine does meanwhile.
                 assert!(drafted(&stats) < stats.steps / 2, "{stats:?}");
                 assert!(matches!(stats.drafting_note, Some(DraftingNote::NotPaying { .. })), "{stats:?}");
             }

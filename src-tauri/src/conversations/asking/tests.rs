@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use crate::app::App;
 use crate::conversations::replies::Page;
 use crate::log::Log;
+use crate::models::library::testing::SHORT_MEASUREMENT;
 use crate::testing::{Running, TIMEOUT, next, page, places, rest, running, some_text, write};
 
 const QUESTION: &str = "Tell me about the sea.";
@@ -378,8 +379,14 @@ async fn closing_the_app_keeps_what_was_written() {
 #[tokio::test]
 async fn what_cannot_be_answered_is_refused_before_it_is_stored() {
     let folder = tempfile::tempdir().unwrap();
-    let (app, supervisor) =
-        App::new(&places(&folder), "/nowhere/engine".into(), &demo_model(), Log::default()).unwrap();
+    let (app, supervisor) = App::new(
+        &places(&folder),
+        "/nowhere/engine".into(),
+        &demo_model(),
+        SHORT_MEASUREMENT,
+        Log::default(),
+    )
+    .unwrap();
     tokio::spawn(supervisor.run());
     let app = Arc::new(app);
     app.models.load_selected().await;

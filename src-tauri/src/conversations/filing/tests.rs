@@ -25,6 +25,7 @@ use crate::blocking::blocking;
 use crate::chat_store::tests::{damage, fill};
 use crate::conversations::open::OpenPlace;
 use crate::log::Log;
+use crate::models::library::testing::SHORT_MEASUREMENT;
 use crate::testing::{Running, TIMEOUT, page, places, rest, running, some_text, write};
 
 const QUESTION: &str = "Tell me about the sea.";
@@ -527,7 +528,7 @@ async fn damage_is_looked_for_once_the_window_can_be_used_and_told_to_it() {
     drop(store);
     damage(&places.chats);
     let program = engine_program(folder.path());
-    let app = App::new(&places, program, &demo_model(), Log::default()).unwrap().0;
+    let app = App::new(&places, program, &demo_model(), SHORT_MEASUREMENT, Log::default()).unwrap().0;
     let app = Arc::new(app);
     let (window, mut changes) = page();
     app.events.subscribe(crate::events::MAIN_WINDOW, window);

@@ -12,6 +12,7 @@ use super::*;
 use crate::app::App;
 use crate::conversations::asking::Question;
 use crate::log::Log;
+use crate::models::library::testing::SHORT_MEASUREMENT;
 use crate::testing::{Running, page, places, rest, running};
 
 #[test]
@@ -268,7 +269,8 @@ fn walk(folder: &std::path::Path) -> Vec<PathBuf> {
 async fn a_question_whose_picture_cannot_be_made_ready_is_not_sent() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine_program(folder.path());
-    let (app, _never_run) = App::new(&places(&folder), engine, &demo_model(), Log::default()).unwrap();
+    let (app, _never_run) =
+        App::new(&places(&folder), engine, &demo_model(), SHORT_MEASUREMENT, Log::default()).unwrap();
     let app = Arc::new(app);
     let (picture, _) =
         app.conversations.add_picture(None, bitmap(64, 64), "an owl.bmp".into()).await.unwrap();

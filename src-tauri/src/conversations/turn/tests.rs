@@ -19,6 +19,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::app::App;
 use crate::log::Log;
+use crate::models::library::testing::SHORT_MEASUREMENT;
 use crate::testing::{next, page, places, rest};
 
 /// An app whose engine writes what a question tells it to.
@@ -38,7 +39,8 @@ fn engine_program() -> PathBuf {
 /// An app in a folder, whose model is ready.
 async fn app_in(folder: &impl AsRef<Path>) -> Arc<App> {
     let (app, supervisor) =
-        App::new(&places(folder), engine_program(), &demo_model(), Log::default()).unwrap();
+        App::new(&places(folder), engine_program(), &demo_model(), SHORT_MEASUREMENT, Log::default())
+            .unwrap();
     tokio::spawn(supervisor.run());
     app.models.load_selected().await;
     Arc::new(app)

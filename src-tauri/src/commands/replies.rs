@@ -235,7 +235,7 @@ pub(crate) async fn passages(
 }
 
 /// Keeps the pictures that are found among files for a chat.
-fn keep<'a>(app: &'a App, chat: Option<ChatId>) -> impl Fn(Vec<u8>, String) -> Keeping<'a> {
+pub(super) fn keep<'a>(app: &'a App, chat: Option<ChatId>) -> impl Fn(Vec<u8>, String) -> Keeping<'a> {
     move |bytes, name| Box::pin(app.conversations.add_picture(chat, bytes, name))
 }
 

@@ -1,12 +1,18 @@
 //! What models may use beside writing: servers, and what the person has allowed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use foretoken_protocol::{ErrorReport, PermissionId, ServerAnswer, ServerForm, ServersFile, ServersImported};
+use foretoken_protocol::{
+    Attached, ChatId, ErrorReport, FilledPrompt, PermissionId, ServerAnswer, ServerForm, ServerOffers,
+    ServersFile, ServersImported,
+};
 use tauri::{Manager, State, WebviewWindow};
 
 use super::dialogs::path_to_folder;
+use super::replies::keep;
 use crate::app::App;
+use crate::attachments;
 
 /// Adds a server, or changes one, and returns its slug. It is switched off until the person agrees to what it runs.
 #[tauri::command]
@@ -131,6 +137,68 @@ pub(crate) async fn answer_server(
         Some(address) => crate::desktop::open_link(&address).await,
         None => Ok(()),
     }
+}
+
+/// What the servers that are switched on have for the person. Those that do not run are started.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn server_offers(app: State<'_, Arc<App>>) -> Result<Vec<ServerOffers>, ErrorReport> {
+    app.toolbox.offers().await
+}
+
+/// Reads something that a server has, for a message of a chat.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn attach_resource(
+    app: State<'_, Arc<App>>,
+    chat: Option<ChatId>,
+    server: String,
+    address: String,
+) -> Result<Attached, ErrorReport> {
+    let files = app.toolbox.resource(&server, address).await?;
+    attachments::read_pasted(&app.tool, files, keep(&app, chat)).await
+}
+
+/// Has a server fill in a prompt, for a message of a chat.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn fill_server_prompt(
+    app: State<'_, Arc<App>>,
+    chat: Option<ChatId>,
+    server: String,
+    prompt: String,
+    arguments: BTreeMap<String, String>,
+) -> Result<FilledPrompt, ErrorReport> {
+    let (text, files) = app.toolbox.prompt(&server, prompt, arguments).await?;
+    let attached = attachments::read_pasted(&app.tool, files, keep(&app, chat)).await?;
+    Ok(FilledPrompt { text, attached })
+}
+
+/// Signs the person in to a server that is switched on, in their browser, after they have seen where that is. Returns
+/// whether they are signed in; they may have given up.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn sign_in_to_server(
+    app: State<'_, Arc<App>>,
+    window: WebviewWindow,
+    slug: String,
+) -> Result<bool, ErrorReport> {
+    app.toolbox.sign_in(&window, crate::app::texts(window.app_handle()), slug).await
+}
+
+/// Gives up signing in to a server.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn give_up_sign_in(app: State<'_, Arc<App>>, slug: String) -> Result<(), ErrorReport> {
+    app.toolbox.give_up_sign_in(&slug);
+    Ok(())
+}
+
+/// Signs the person out of a server: what lets the app in is forgotten, and the server is stopped.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn sign_out_of_server(app: State<'_, Arc<App>>, slug: String) -> Result<(), ErrorReport> {
+    app.toolbox.sign_out(slug).await
 }
 
 /// Ends all calls that run, stops all servers and takes back all permissions.

@@ -4,11 +4,13 @@ mod consent;
 mod entry;
 mod error;
 mod import;
+mod offers;
 mod own;
 mod questions;
 mod secrets;
 mod servers;
 mod shown;
+mod sign_in;
 mod surroundings;
 #[cfg(test)]
 mod tests;

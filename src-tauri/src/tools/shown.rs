@@ -83,6 +83,7 @@ impl Toolbox {
             transport: entry::for_page(&server.entry.transport),
             program: program.map(|program| visible(&program).0),
             enabled: server.is_on(),
+            signed_in: false,
             status,
             tools,
             name: server.entry.name,

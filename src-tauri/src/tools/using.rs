@@ -24,7 +24,7 @@ use super::{Seen, Toolbox, begun};
 use crate::blocking::blocking;
 
 /// A server that may be used.
-struct Ready {
+pub(super) struct Ready {
     listed: Listed,
     /// Of what it runs or reaches now, which the person has agreed to.
     fingerprint: String,
@@ -147,14 +147,7 @@ impl Toolbox {
         slug: &str,
         offered: Option<&OfferedTool>,
     ) -> Result<(String, Vec<Definition>, BTreeSet<String>), ToolboxError> {
-        let (ready, changing) = match self.ready(slug).await {
-            Err(error @ ToolboxError::NotAgreed { .. }) => {
-                self.switch_off(slug).await?;
-                self.publish().await;
-                return Err(error);
-            }
-            ready => ready?,
-        };
+        let (ready, changing) = self.agreed(slug).await?;
         if let Some(offered) = offered {
             ready.check(offered)?;
         }
@@ -163,6 +156,19 @@ impl Toolbox {
         let tools = listing.await?;
         let changed = self.pin(slug, &tools).await?;
         Ok((ready.fingerprint, tools, changed))
+    }
+
+    /// Looks up a server as [`Self::ready`] does. One that would run or reach something else than the person has agreed
+    /// to is switched off.
+    pub(super) async fn agreed(&self, slug: &str) -> Result<(Ready, AsyncMutexGuard<'_, u64>), ToolboxError> {
+        match self.ready(slug).await {
+            Err(error @ ToolboxError::NotAgreed { .. }) => {
+                self.switch_off(slug).await?;
+                self.publish().await;
+                Err(error)
+            }
+            ready => ready,
+        }
     }
 
     /// Takes down the tools of a server that runs, if they are others than before.

@@ -416,6 +416,21 @@ export const commands = {
 	removeToolFolder: (name: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("remove_tool_folder", { name })),
 	/**  Sets the address of the search service; an empty one takes it away. */
 	setToolSearch: (address: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_tool_search", { address })),
+	/**  What the servers that are switched on have for the person. Those that do not run are started. */
+	serverOffers: () => typedError<ServerOffers[], ErrorReport>(__TAURI_INVOKE("server_offers")),
+	/**  Reads something that a server has, for a message of a chat. */
+	attachResource: (chat: number | null, server: string, address: string) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("attach_resource", { chat, server, address })),
+	/**  Has a server fill in a prompt, for a message of a chat. */
+	fillServerPrompt: (chat: number | null, server: string, prompt: string, arguments: { [key in string]: string }) => typedError<FilledPrompt, ErrorReport>(__TAURI_INVOKE("fill_server_prompt", { chat, server, prompt, arguments })),
+	/**
+	 *  Signs the person in to a server that is switched on, in their browser, after they have seen where that is. Returns
+	 *  whether they are signed in; they may have given up.
+	 */
+	signInToServer: (slug: string) => typedError<boolean, ErrorReport>(__TAURI_INVOKE("sign_in_to_server", { slug })),
+	/**  Gives up signing in to a server. */
+	giveUpSignIn: (slug: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("give_up_sign_in", { slug })),
+	/**  Signs the person out of a server: what lets the app in is forgotten, and the server is stopped. */
+	signOutOfServer: (slug: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("sign_out_of_server", { slug })),
 	/**  Looks for a newer version. What comes of it is told as a change. */
 	checkForUpdate: () => typedError<null, ErrorReport>(__TAURI_INVOKE("check_for_update")),
 	/**  Downloads the version that was found, and installs it once nothing is being written. */
@@ -1573,6 +1588,14 @@ export type FileProgress = {
 	total: number,
 };
 
+/**  A prompt of a server with what the person has filled in. */
+export type FilledPrompt = {
+	/**  What the message says. */
+	text: string,
+	/**  What goes with it. */
+	attached: Attached,
+};
+
 /**  Why a reply ended. */
 export type FinishReason = 
 /**  The model ended it, or a stop text appeared. */
@@ -2710,6 +2733,16 @@ export type Prompt = {
 	text: string,
 };
 
+/**  What the person fills into a prompt of a server. */
+export type PromptArgument = {
+	/**  Names it. */
+	name: string,
+	/**  What it is, in the server's words; empty where it says nothing. */
+	description: string,
+	/**  Whether there is no prompt without it. */
+	required: boolean,
+};
+
 /**
  *  Where the text of a reply came from, each part from its first character on. Text behind the last stretch is the
  *  model's own, as far as is known.
@@ -3126,6 +3159,8 @@ export type ServerInfo = {
 	program: string | null,
 	/**  Whether the person has agreed to what it runs or reaches. It is not started before. */
 	enabled: boolean,
+	/**  Whether the person has signed in to it: the keychain has what lets the app in. */
+	signed_in: boolean,
 	/**  How it is now. */
 	status: ServerStatus,
 	/**  Its tools as they were seen last. */
@@ -3140,6 +3175,32 @@ export type ServerLeftOut = {
 	error: ErrorReport,
 };
 
+/**  What a server has for the person, beside tools for models. */
+export type ServerOffers = {
+	/**  Names the server. */
+	slug: string,
+	/**  What people call it. */
+	name: string,
+	/**  What can go with a message. */
+	resources: ServerResource[],
+	/**  What a message can begin with. */
+	prompts: ServerPrompt[],
+	/**  Why it has told nothing. */
+	error: ErrorReport | null,
+};
+
+/**  A prompt of a server. */
+export type ServerPrompt = {
+	/**  By what the server is asked for it. */
+	name: string,
+	/**  What people read. */
+	title: string,
+	/**  What it is for, in the server's words; empty where it says nothing. */
+	description: string,
+	/**  What is filled in, in the server's order. */
+	arguments: PromptArgument[],
+};
+
 /**  What a server asks the person in the middle of a call, which waits for the answer. */
 export type ServerQuestion = {
 	/**  Names it. */
@@ -3152,10 +3213,26 @@ export type ServerQuestion = {
 	wants: ServerWants,
 };
 
+/**  Something that a server has to read. It goes with a message where the person chooses it. */
+export type ServerResource = {
+	/**  By what the server is asked for it. */
+	address: string,
+	/**  What it is called. */
+	name: string,
+	/**  What it is, in the server's words; empty where it says nothing. */
+	description: string,
+	/**  What it is said to be, such as `text/plain`. */
+	media_type: string | null,
+	/**  Its bytes, where the server says. */
+	bytes: number | null,
+};
+
 /**  How a server is now. */
 export type ServerStatus = 
 /**  It does not run; it is started when a chat uses it. */
 { state: "stopped" } | 
+/**  The person is signing in to it, in their browser. */
+{ state: "signing_in" } | 
 /**  It is being started. */
 { state: "starting" } | 
 /**  It answers. */

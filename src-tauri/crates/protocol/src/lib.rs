@@ -93,10 +93,11 @@ pub use stats::{
     PositionStats, RECENT_PASSES, ReplyStats, UnseenPictures,
 };
 pub use tools::{
-    CallAnswer, CallDecision, CallDifference, CallId, CallScope, CallState, FieldKind, FormField, FormOption,
-    NamedValue, OwnSource, PermissionId, PermittedTool, PermittedTools, PinChange, ReplyCall, ReplyStep,
-    ServerAnswer, ServerForm, ServerInfo, ServerLeftOut, ServerQuestion, ServerStatus, ServerTransport,
-    ServerWants, ServersFile, ServersImported, StepIds, TextFormat, ToolClaims, ToolFolder, ToolGrant,
-    ToolInfo, ToolPermission, ToolPin, ToolServer, ToolsState,
+    CallAnswer, CallDecision, CallDifference, CallId, CallScope, CallState, FieldKind, FilledPrompt,
+    FormField, FormOption, NamedValue, OwnSource, PermissionId, PermittedTool, PermittedTools, PinChange,
+    PromptArgument, ReplyCall, ReplyStep, ServerAnswer, ServerForm, ServerInfo, ServerLeftOut, ServerOffers,
+    ServerPrompt, ServerQuestion, ServerResource, ServerStatus, ServerTransport, ServerWants, ServersFile,
+    ServersImported, StepIds, TextFormat, ToolClaims, ToolFolder, ToolGrant, ToolInfo, ToolPermission,
+    ToolPin, ToolServer, ToolsState,
 };
 pub use updates::{Release, UpdateCheck, UpdateState};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
-use crate::{ChatId, ErrorReport, MessageId, MessageStatus, ReplyStats};
+use crate::{Attached, ChatId, ErrorReport, MessageId, MessageStatus, ReplyStats};
 
 /// Names a permission in the store.
 pub type PermissionId = u32;
@@ -359,6 +359,8 @@ pub enum ServerTransport {
 pub enum ServerStatus {
     /// It does not run; it is started when a chat uses it.
     Stopped,
+    /// The person is signing in to it, in their browser.
+    SigningIn,
     /// It is being started.
     Starting,
     /// It answers.
@@ -368,6 +370,69 @@ pub enum ServerStatus {
         /// Why.
         error: ErrorReport,
     },
+}
+
+/// Something that a server has to read. It goes with a message where the person chooses it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ServerResource {
+    /// By what the server is asked for it.
+    pub address: String,
+    /// What it is called.
+    pub name: String,
+    /// What it is, in the server's words; empty where it says nothing.
+    pub description: String,
+    /// What it is said to be, such as `text/plain`.
+    pub media_type: Option<String>,
+    /// Its bytes, where the server says.
+    pub bytes: Option<u64>,
+}
+
+/// What the person fills into a prompt of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct PromptArgument {
+    /// Names it.
+    pub name: String,
+    /// What it is, in the server's words; empty where it says nothing.
+    pub description: String,
+    /// Whether there is no prompt without it.
+    pub required: bool,
+}
+
+/// A prompt of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct ServerPrompt {
+    /// By what the server is asked for it.
+    pub name: String,
+    /// What people read.
+    pub title: String,
+    /// What it is for, in the server's words; empty where it says nothing.
+    pub description: String,
+    /// What is filled in, in the server's order.
+    pub arguments: Vec<PromptArgument>,
+}
+
+/// What a server has for the person, beside tools for models.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct ServerOffers {
+    /// Names the server.
+    pub slug: String,
+    /// What people call it.
+    pub name: String,
+    /// What can go with a message.
+    pub resources: Vec<ServerResource>,
+    /// What a message can begin with.
+    pub prompts: Vec<ServerPrompt>,
+    /// Why it has told nothing.
+    pub error: Option<ErrorReport>,
+}
+
+/// A prompt of a server with what the person has filled in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct FilledPrompt {
+    /// What the message says.
+    pub text: String,
+    /// What goes with it.
+    pub attached: Attached,
 }
 
 /// A server of tools, for people.
@@ -383,6 +448,8 @@ pub struct ServerInfo {
     pub program: Option<String>,
     /// Whether the person has agreed to what it runs or reaches. It is not started before.
     pub enabled: bool,
+    /// Whether the person has signed in to it: the keychain has what lets the app in.
+    pub signed_in: bool,
     /// How it is now.
     pub status: ServerStatus,
     /// Its tools as they were seen last.

@@ -17,7 +17,8 @@ mod tool;
 mod verdict;
 
 pub use connection::{
-    Answer, Asked, Connection, Limits, Progress, PromptEntry, PromptText, Question, Reach, ResourceEntry,
+    Answer, Asked, Connection, FileContent, Limits, Progress, Prompt, PromptArgument, PromptEntry, Question,
+    Reach, ResourceEntry, ServerFile,
 };
 pub use error::ServerError;
 pub use offer::{LeftOut, MOST_TOOLS, Offer, OfferedTool};

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use foretoken_test_mcp::{Fault, program};
 use foretoken_tools::{
-    Answer, Asked, Connection, Errors, Launch, Limits, Outcome, Progress, Question, Reach, ResultPart,
-    ServerError, for_model,
+    Answer, Asked, Connection, Errors, FileContent, Launch, Limits, Outcome, Progress, PromptArgument,
+    Question, Reach, ResultPart, ServerError, ServerFile, for_model,
 };
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -180,12 +180,17 @@ async fn what_a_server_has_to_read_and_its_prompts_are_listed_and_had() {
         assert_eq!(resources.len(), 1);
         assert_eq!(resources[0].address, "note://one");
         let read = connection.read("note://one").await.unwrap();
-        assert!(matches!(&read[..], [ResultPart::Text { .. }]), "{read:?}");
+        let [ServerFile { name, content: FileContent::Text(text) }] = &read[..] else { panic!("{read:?}") };
+        assert!(name.starts_with("one") && !text.is_empty(), "{read:?}");
         let prompts = connection.prompts().await.unwrap();
         assert_eq!(prompts.len(), 1);
-        let [(argument, _)] = &prompts[0].arguments[..] else { panic!("{prompts:?}") };
-        let filled = connection.prompt("greet", arguments(json!({ argument: "Ada" }))).await.unwrap();
-        assert!(filled.iter().any(|text| format!("{:?}", text.part).contains("Ada")), "{filled:?}");
+        let [PromptArgument { name, required, .. }] = &prompts[0].arguments[..] else {
+            panic!("{prompts:?}")
+        };
+        let filled = connection.prompt("greet", arguments(json!({ name: "Ada" }))).await.unwrap();
+        assert!(filled.text.contains("Ada"), "{filled:?}");
+        let without = connection.prompt("greet", arguments(json!({}))).await;
+        assert_eq!(without.is_err(), *required, "{without:?}");
         connection.close().await;
     }
 }

@@ -29,7 +29,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
 pub use self::handler::{Answer, Asked, Question};
-pub use self::parts::{PromptEntry, PromptText, ResourceEntry};
+pub use self::parts::{FileContent, Prompt, PromptArgument, PromptEntry, ResourceEntry, ServerFile};
 
 use self::handler::Handler;
 use crate::error::ServerError;

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 
 use self::run::Run;
 use self::server::{Server, Shared};
-use crate::connection::{Asked, Limits, Progress, Reach};
+use crate::connection::{Asked, Connection, Limits, Progress, Reach};
 use crate::error::ServerError;
 use crate::tool::{Definition, Outcome};
 
@@ -136,6 +136,32 @@ impl Servers {
             Err(error) => claim.failed(&connection, error).await,
         }
         listed
+    }
+
+    /// Asks a server, which is started if it does not run, for something that changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ServerError`]; [`ServerError::Stopped`] also where the server is stopped.
+    pub async fn ask<T, Asking>(
+        &self,
+        slug: &str,
+        ask: impl FnOnce(Arc<Connection>) -> Asking,
+    ) -> Result<T, ServerError>
+    where
+        Asking: Future<Output = Result<T, ServerError>>,
+    {
+        let claim = self.0.claim(slug)?;
+        let connection = claim.connection().await?;
+        let answer = tokio::select! {
+            biased;
+            answer = ask(Arc::clone(&connection)) => answer,
+            error = claim.run().ended() => Err(error),
+        };
+        if let Err(error) = &answer {
+            claim.failed(&connection, error).await;
+        }
+        answer
     }
 
     /// Calls a tool of a server, which is started if it does not run. The call is sent at most once, whatever becomes

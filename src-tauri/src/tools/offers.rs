@@ -1,0 +1,120 @@
+//! What servers have for the person: files that go with a message, and prompts that one begins with.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use foretoken_protocol::{
+    ErrorReport, PastedFile, PromptArgument, ServerOffers, ServerPrompt, ServerResource,
+};
+use foretoken_tools::{
+    Connection, FileContent, PromptEntry, ResourceEntry, ServerError, ServerFile, visible,
+};
+use futures_util::future::join_all;
+use serde_json::Value;
+
+use super::entry::{self, Listed};
+use super::error::ToolboxError;
+use super::{Toolbox, begun};
+
+impl Toolbox {
+    /// What all servers have that are switched on. Those that do not run are started side by side.
+    pub(crate) async fn offers(&self) -> Result<Vec<ServerOffers>, ErrorReport> {
+        let listed = self.store.call(|store| entry::all(store)).await?;
+        let on = listed.into_iter().filter(Listed::is_on);
+        let mut offers = join_all(on.map(|server| self.offers_of(server))).await;
+        offers.sort_by_cached_key(|offers| (offers.name.to_lowercase(), offers.slug.clone()));
+        Ok(offers)
+    }
+
+    async fn offers_of(&self, server: Listed) -> ServerOffers {
+        let (slug, name) = (server.entry.slug, server.entry.name);
+        let listing = |connection: Arc<Connection>| async move {
+            Ok((connection.resources().await?, connection.prompts().await?))
+        };
+        let ((resources, prompts), error) = match self.ask_server(&slug, listing).await {
+            Ok(listed) => (listed, None),
+            Err(error) => (Default::default(), Some(error.into())),
+        };
+        ServerOffers {
+            slug,
+            name,
+            resources: resources.into_iter().map(resource).collect(),
+            prompts: prompts.into_iter().map(prompt).collect(),
+            error,
+        }
+    }
+
+    /// What a resource of a server holds.
+    pub(crate) async fn resource(&self, slug: &str, address: String) -> Result<Vec<PastedFile>, ErrorReport> {
+        let reading = |connection: Arc<Connection>| async move { connection.read(&address).await };
+        let files = self.ask_server(slug, reading).await?;
+        Ok(files.into_iter().map(pasted).collect())
+    }
+
+    /// A prompt of a server with what was filled in: its text, and what goes with it. What is empty is left out.
+    pub(crate) async fn prompt(
+        &self,
+        slug: &str,
+        name: String,
+        arguments: BTreeMap<String, String>,
+    ) -> Result<(String, Vec<PastedFile>), ErrorReport> {
+        let filled = arguments.into_iter().filter(|(_, text)| !text.trim().is_empty());
+        let filled = filled.map(|(name, text)| (name, Value::from(text))).collect();
+        let asking = |connection: Arc<Connection>| async move { connection.prompt(&name, filled).await };
+        let prompt = self.ask_server(slug, asking).await?;
+        Ok((prompt.text, prompt.files.into_iter().map(pasted).collect()))
+    }
+
+    /// Asks a server that is on for something that changes nothing.
+    async fn ask_server<T: Send, Asking: Future<Output = Result<T, ServerError>> + Send>(
+        &self,
+        slug: &str,
+        ask: impl FnOnce(Arc<Connection>) -> Asking + Send,
+    ) -> Result<T, ToolboxError> {
+        let (_, changing) = self.agreed(slug).await?;
+        let asking = begun(self.servers.ask(slug, ask));
+        drop(changing);
+        Ok(asking.await?)
+    }
+}
+
+/// For people, with what nobody would see made visible.
+fn shown(text: Option<String>) -> String {
+    text.map_or_else(String::new, |text| visible(text.trim()).0)
+}
+
+fn resource(resource: ResourceEntry) -> ServerResource {
+    ServerResource {
+        name: shown(Some(resource.name)),
+        description: shown(resource.description),
+        media_type: resource.media_type,
+        bytes: resource.bytes,
+        address: resource.address,
+    }
+}
+
+fn prompt(prompt: PromptEntry) -> ServerPrompt {
+    let argument = |argument: foretoken_tools::PromptArgument| PromptArgument {
+        name: argument.name,
+        description: shown(argument.description),
+        required: argument.required,
+    };
+    ServerPrompt {
+        title: shown(Some(prompt.title)),
+        description: shown(prompt.description),
+        arguments: prompt.arguments.into_iter().map(argument).collect(),
+        name: prompt.name,
+    }
+}
+
+/// A file of a server as one that was pasted: only its name and its content are known.
+fn pasted(file: ServerFile) -> PastedFile {
+    let content = match file.content {
+        FileContent::Text(text) => BASE64_STANDARD.encode(text),
+        FileContent::Base64(bytes) => bytes,
+    };
+    PastedFile { name: file.name, content }
+}

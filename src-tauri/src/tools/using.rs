@@ -290,7 +290,7 @@ impl Toolbox {
                 let proxy = self.settings.current().hub.proxy;
                 let client = self.surroundings.client(address, &proxy).await?;
                 let headers = values.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
-                Ok(Reach::Http { address: address.clone(), headers: headers.collect(), client })
+                Ok(Reach::Http { address: address.clone(), headers: headers.collect(), client, access: None })
             }
         }
     }

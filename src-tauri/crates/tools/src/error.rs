@@ -161,3 +161,14 @@ impl From<ServerError> for ErrorReport {
         Self { code: error.code().into(), message: error.to_string(), hint: error.hint().into() }
     }
 }
+
+/// What a server says, as a part of a sentence.
+pub(crate) fn short(text: &str) -> String {
+    const LONGEST: usize = 300;
+    let (seen, _) = crate::visible(text.trim().trim_end_matches('.'));
+    let line = seen.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

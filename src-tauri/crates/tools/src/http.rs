@@ -17,14 +17,19 @@ const CONNECTING: Duration = Duration::from_secs(10);
 ///
 /// [`ServerError::NoClient`].
 pub fn client(proxy: Option<&str>) -> Result<reqwest::Client, ServerError> {
-    let mut client = reqwest::Client::builder()
+    builder(proxy)?.build().map_err(|error| unusable(&error))
+}
+
+/// What such a client is made of.
+pub(crate) fn builder(proxy: Option<&str>) -> Result<reqwest::ClientBuilder, ServerError> {
+    let client = reqwest::Client::builder()
         .tls_backend_preconfigured(trust()?)
         .redirect(Policy::none())
         .connect_timeout(CONNECTING);
-    if let Some(proxy) = proxy {
-        client = client.proxy(reqwest::Proxy::all(proxy).map_err(|error| unusable(&error))?);
+    match proxy {
+        Some(proxy) => Ok(client.proxy(reqwest::Proxy::all(proxy).map_err(|error| unusable(&error))?)),
+        None => Ok(client),
     }
-    client.build().map_err(|error| unusable(&error))
 }
 
 /// Whom the system trusts.
@@ -36,6 +41,6 @@ pub(crate) fn trust() -> Result<rustls::ClientConfig, ServerError> {
     Ok(tls.with_no_client_auth())
 }
 
-fn unusable(error: &dyn std::fmt::Display) -> ServerError {
+pub(crate) fn unusable(error: &dyn std::fmt::Display) -> ServerError {
     ServerError::NoClient { detail: error.to_string() }
 }

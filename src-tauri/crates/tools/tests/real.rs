@@ -8,12 +8,18 @@ use std::future::pending;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use foretoken_tools::{Connection, Errors, Launch, Limits, Outcome, Reach, ResultPart, ServerError, http};
+use foretoken_tools::configuration::Secret;
+use foretoken_tools::{
+    Access, Connection, Errors, Launch, Limits, Outcome, Reach, ResultPart, ServerError, SignIn, SignInError,
+    TokenStore, http, sign_in_client,
+};
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
@@ -115,6 +121,15 @@ fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
 }
 
+async fn listens(port: u16) {
+    let listens = async {
+        while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+            sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(TIMEOUT, listens).await.expect("it listens");
+}
+
 #[tokio::test]
 async fn a_server_is_used_by_its_address() {
     let port = free_port();
@@ -127,16 +142,12 @@ async fn a_server_is_used_by_its_address() {
         .kill_on_drop(true)
         .spawn()
         .unwrap();
-    let listens = async {
-        while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
-            sleep(Duration::from_millis(50)).await;
-        }
-    };
-    timeout(TIMEOUT, listens).await.expect("it listens");
+    listens(port).await;
     let reach = |path: &str, headers: &[(&str, &str)]| Reach::Http {
         address: format!("http://127.0.0.1:{port}/{path}"),
         headers: headers.iter().map(|&(name, value)| (name.into(), value.into())).collect(),
         client: http::client(None).unwrap(),
+        access: None,
     };
     let open = async |reach| {
         let (questions, _) = mpsc::channel(1);
@@ -196,4 +207,160 @@ async fn a_server_that_is_written_with_the_sdk_for_python_is_used() {
     // The SDK keeps what an exception says to itself.
     assert!(failed.failed && text(&failed).contains("broken"), "{failed:?}");
     connection.close().await;
+}
+
+/// What a keychain would keep.
+#[derive(Debug, Default)]
+struct Kept(Mutex<Option<Secret>>);
+
+impl TokenStore for Kept {
+    fn load(&self) -> BoxFuture<'_, Result<Option<Secret>, String>> {
+        let kept = self.0.lock().unwrap().clone();
+        Box::pin(async { Ok(kept) })
+    }
+
+    fn save(&self, tokens: Option<Secret>) -> BoxFuture<'_, Result<(), String>> {
+        *self.0.lock().unwrap() = tokens;
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// A server that wants a sign-in, which gives access for so many seconds.
+async fn vault(folder: &Path, seconds: u32) -> (Child, String) {
+    let port = free_port();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-mcp/vault.py");
+    let server = Command::new(command("mcp-python"))
+        .arg(script)
+        .args([port.to_string(), seconds.to_string()])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    listens(port).await;
+    (server, format!("http://127.0.0.1:{port}/mcp"))
+}
+
+async fn open_by(address: &str, tokens: Option<Arc<Kept>>) -> Result<Connection, ServerError> {
+    let access = match tokens {
+        Some(tokens) => Some(Access { client: sign_in_client(address, None).await.unwrap(), tokens }),
+        None => None,
+    };
+    let client = http::client(None).unwrap();
+    let reach = Reach::Http { address: address.into(), headers: Vec::new(), client, access };
+    let (questions, _) = mpsc::channel(1);
+    timeout(TIMEOUT, Connection::open(reach, limits(), questions, Errors::default())).await.unwrap()
+}
+
+async fn begin(address: &str) -> Result<SignIn, SignInError> {
+    SignIn::begin(address, sign_in_client(address, None).await.unwrap()).await
+}
+
+fn pages() -> [String; 2] {
+    ["<p>You are in</p>", "<p>You are not in</p>"].map(String::from)
+}
+
+/// Opens an address as a browser does, and returns what it shows in the end.
+async fn browse(address: &str) -> String {
+    let browser = reqwest::Client::builder().tls_backend_preconfigured(no_tls()).no_proxy().build().unwrap();
+    browser.get(address).send().await.unwrap().text().await.unwrap()
+}
+
+/// All that is reached is this machine.
+fn no_tls() -> rustls::ClientConfig {
+    rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth()
+}
+
+#[tokio::test]
+async fn whoever_has_signed_in_with_a_browser_is_let_in_and_stays_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, address) = vault(folder.path(), 3).await;
+    assert!(matches!(open_by(&address, None).await.unwrap_err(), ServerError::SignInNeeded));
+    let kept = Arc::new(Kept::default());
+    assert!(matches!(open_by(&address, Some(kept.clone())).await.unwrap_err(), ServerError::SignInNeeded));
+
+    let sign_in = begin(&address).await.unwrap();
+    let asked = sign_in.address().to_owned();
+    assert!(asked.contains("code_challenge_method=S256") && asked.contains("resource="), "{asked}");
+    assert!(!format!("{sign_in:?}").contains("code_challenge"));
+    let (granted, shown) = tokio::join!(sign_in.finish(pages()), browse(&asked));
+    assert_eq!(shown, "<p>You are in</p>");
+    let granted = granted.unwrap();
+    kept.save(Some(granted.clone())).await.unwrap();
+
+    let connection = open_by(&address, Some(kept.clone())).await.unwrap();
+    assert!(text(&call(&connection, "refreshed", json!({})).await.unwrap()).contains("refreshed 0 times"));
+    // What it granted does not last; what refreshes it does, and is kept anew each time.
+    sleep(Duration::from_secs(4)).await;
+    let told = text(&call(&connection, "refreshed", json!({})).await.unwrap());
+    assert!(!told.contains("refreshed 0 times"), "{told}");
+    assert_ne!(*kept.0.lock().unwrap(), Some(granted));
+    connection.close().await;
+
+    let connection = open_by(&address, Some(kept.clone())).await.unwrap();
+    call(&connection, "throw_out", json!({})).await.unwrap();
+    let thrown_out = call(&connection, "refreshed", json!({})).await.unwrap_err();
+    assert!(matches!(thrown_out, ServerError::SignInNeeded), "{thrown_out:?}");
+    connection.close().await;
+}
+
+#[tokio::test]
+async fn a_sign_in_ends_as_the_browser_says_and_by_nobody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, address) = vault(folder.path(), 60).await;
+    fs::write(folder.path().join("refuse"), "").unwrap();
+    let sign_in = begin(&address).await.unwrap();
+    let asked = sign_in.address().to_owned();
+    let back = reqwest::Url::parse(&asked).unwrap();
+    let back = back.query_pairs().find(|(name, _)| name == "redirect_uri").unwrap().1.into_owned();
+    let finishing = tokio::spawn(sign_in.finish(pages()));
+    // Whoever does not know what the browser was sent with ends nothing.
+    for other in ["", "?code=1", "?code=1&state=2", "?error=access_denied&state="] {
+        assert_eq!(browse(&format!("{back}{other}")).await, "", "{other}");
+    }
+    assert!(!finishing.is_finished());
+    assert_eq!(browse(&asked).await, "<p>You are not in</p>");
+    let refused = finishing.await.unwrap().unwrap_err();
+    assert!(matches!(&refused, SignInError::Failed { detail } if detail == "access_denied"), "{refused:?}");
+
+    // One that is given up leaves no port open.
+    let sign_in = begin(&address).await.unwrap();
+    let asked = reqwest::Url::parse(sign_in.address()).unwrap();
+    let back = asked.query_pairs().find(|(name, _)| name == "redirect_uri").unwrap().1.into_owned();
+    let port = reqwest::Url::parse(&back).unwrap().port().unwrap();
+    let finishing = tokio::spawn(sign_in.finish(pages()));
+    listens(port).await;
+    finishing.abort();
+    let closed = async {
+        while TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(TIMEOUT, closed).await.expect("nothing listens any more");
+}
+
+#[tokio::test]
+async fn a_server_without_a_way_to_sign_in_is_told_from_others() {
+    let port = free_port();
+    let nobody = begin(&format!("http://127.0.0.1:{port}/mcp")).await.unwrap_err();
+    assert!(matches!(nobody, SignInError::Failed { .. } | SignInError::NotOffered { .. }), "{nobody:?}");
+    let mut server = Command::new(command("mcp-everything"))
+        .arg("streamableHttp")
+        .env("PORT", port.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    listens(port).await;
+    let open = begin(&format!("http://127.0.0.1:{port}/mcp")).await.unwrap_err();
+    assert!(matches!(open, SignInError::NotOffered { .. }), "{open:?}");
+    server.kill().await.unwrap();
 }

@@ -22,6 +22,7 @@ use rmcp::service::{
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::auth::AuthClient;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{Peer, RoleClient};
 use serde_json::{Map, Value};
@@ -32,8 +33,9 @@ pub use self::handler::{Answer, Asked, Question};
 pub use self::parts::{FileContent, Prompt, PromptArgument, PromptEntry, ResourceEntry, ServerFile};
 
 use self::handler::Handler;
-use crate::error::ServerError;
+use crate::error::{ServerError, short};
 use crate::process::{Errors, Launch, Process};
+use crate::sign_in::Access;
 use crate::tool::{Definition, Outcome};
 
 /// How long a notice that a call is cancelled may take.
@@ -52,6 +54,8 @@ pub enum Reach {
         headers: Vec<(String, String)>,
         /// What sends the requests. It follows no redirect to another origin.
         client: reqwest::Client,
+        /// What authorizes them, where the person has signed in.
+        access: Option<Access>,
     },
 }
 
@@ -59,11 +63,12 @@ impl fmt::Debug for Reach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Program(launch) => f.debug_tuple("Program").field(launch).finish(),
-            Self::Http { address, headers, client: _ } => {
+            Self::Http { address, headers, client: _, access } => {
                 let names: Vec<_> = headers.iter().map(|(name, _)| name).collect();
                 f.debug_struct("Http")
                     .field("address", address)
                     .field("headers", &names)
+                    .field("access", access)
                     .finish_non_exhaustive()
             }
         }
@@ -158,15 +163,11 @@ impl Connection {
                 let transport =
                     AsyncRwTransport::new_client(output, input).with_max_line_length(limits.message);
                 let opening = serve_client_with_lifecycle(handler, transport, lifecycle);
+                let opening = async { opening.await.map_err(not_opened) };
                 (Some(process), unless(over, opening).await)
             }
-            Reach::Http { address, headers, client } => {
-                let config = StreamableHttpClientTransportConfig::with_uri(address)
-                    .custom_headers(header_map(headers)?)
-                    .max_sse_event_size(limits.message)
-                    .max_json_response_size(limits.message);
-                let transport = StreamableHttpClientTransport::with_client(client, config);
-                let opening = serve_client_with_lifecycle(handler, transport, lifecycle);
+            Reach::Http { address, headers, client, access } => {
+                let opening = by_http(address, headers, client, access, limits, handler, lifecycle);
                 (None, unless(over, opening).await)
             }
         };
@@ -432,13 +433,41 @@ fn header_map(
 /// What comes of the opening, unless it is over before.
 async fn unless<T>(
     over: impl Future<Output = ServerError>,
-    opening: impl Future<Output = Result<T, ClientInitializeError>>,
+    opening: impl Future<Output = Result<T, ServerError>>,
 ) -> Result<T, ServerError> {
     tokio::select! {
         biased;
         error = over => Err(error),
-        opened = opening => opened.map_err(not_opened),
+        opened = opening => opened,
     }
+}
+
+/// Connects to a server that is reached by HTTP.
+async fn by_http(
+    address: String,
+    headers: Vec<(String, String)>,
+    client: reqwest::Client,
+    access: Option<Access>,
+    limits: Limits,
+    handler: Handler,
+    lifecycle: ClientLifecycleMode,
+) -> Result<RunningService<RoleClient, Handler>, ServerError> {
+    let config = StreamableHttpClientTransportConfig::with_uri(address.clone())
+        .custom_headers(header_map(headers)?)
+        .max_sse_event_size(limits.message)
+        .max_json_response_size(limits.message);
+    let opened = match access {
+        None => {
+            let transport = StreamableHttpClientTransport::with_client(client, config);
+            serve_client_with_lifecycle(handler, transport, lifecycle).await
+        }
+        Some(access) => {
+            let client = AuthClient::new(client, access.manager(&address).await?);
+            let transport = StreamableHttpClientTransport::with_client(client, config);
+            serve_client_with_lifecycle(handler, transport, lifecycle).await
+        }
+    };
+    opened.map_err(not_opened)
 }
 
 fn not_opened(error: ClientInitializeError) -> ServerError {
@@ -466,16 +495,5 @@ fn failed(error: ServiceError) -> ServerError {
         }
         ServiceError::UnexpectedResponse => ServerError::OtherAnswer,
         _ => ServerError::Gone,
-    }
-}
-
-/// What a server says, as a part of a sentence.
-fn short(text: &str) -> String {
-    const LONGEST: usize = 300;
-    let (seen, _) = crate::visible(text.trim().trim_end_matches('.'));
-    let line = seen.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
     }
 }

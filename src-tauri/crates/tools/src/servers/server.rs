@@ -313,9 +313,9 @@ fn same(one: &Reach, other: &Reach) -> bool {
     match (one, other) {
         (Reach::Program(one), Reach::Program(other)) => one == other,
         (
-            Reach::Http { address: one, headers: with, client: _ },
-            Reach::Http { address: other, headers: and, client: _ },
-        ) => one == other && with == and,
+            Reach::Http { address: one, headers: with, client: _, access: of },
+            Reach::Http { address: other, headers: and, client: _, access },
+        ) => one == other && with == and && of.is_some() == access.is_some(),
         _ => false,
     }
 }
@@ -337,6 +337,7 @@ mod tests {
             address: "https://example.org/mcp".into(),
             headers: vec![("Authorization".into(), "hunter2".into())],
             client: crate::http::client(None).unwrap(),
+            access: None,
         };
         for (reach, seen) in [(Reach::Program(launch), "TOKEN"), (http, "Authorization")] {
             let configured = super::super::Configured { slug: "s".into(), reach };

@@ -24,8 +24,8 @@ use article::{Article, main_text};
 use charset::decoded;
 use error::{WebError, shortened};
 use fetch::{Fetched, Reach, fetch};
-use resolver::{Checking, Hosts};
 
+pub(crate) use resolver::{Checking, Hosts, may_be_reached};
 pub use resolver::{Resolver, SystemResolver};
 pub use tool::WebTool;
 
@@ -70,12 +70,7 @@ impl Web {
     ///
     /// [`ServerError::NoClient`].
     pub fn new(resolver: Arc<dyn Resolver>, search: Option<Url>) -> Result<Self, ServerError> {
-        let checking = |hosts| Checking {
-            resolver: resolver.clone(),
-            hosts,
-            #[cfg(test)]
-            detour: None,
-        };
+        let checking = |hosts| Checking::new(resolver.clone(), hosts);
         let (pages, searches) = (client(checking(Hosts::Public))?, client(checking(Hosts::Any))?);
         Ok(Self { pages, searches, search, limits: LIMITS })
     }

@@ -32,7 +32,7 @@ impl Resolver for SystemResolver {
 
 /// Which hosts may be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hosts {
+pub(crate) enum Hosts {
     /// Those of the web.
     Public,
     /// Any: the person has typed the address.
@@ -41,7 +41,7 @@ pub(super) enum Hosts {
 
 /// Gives a connection the addresses that it may go to, and no other ones: those that were checked.
 #[derive(Debug, Clone)]
-pub(super) struct Checking {
+pub(crate) struct Checking {
     pub(super) resolver: Arc<dyn Resolver>,
     pub(super) hosts: Hosts,
     /// Where connections of tests go, to whatever address they should: it has been checked as ever before.
@@ -50,6 +50,16 @@ pub(super) struct Checking {
 }
 
 impl Checking {
+    /// What asks this resolver, for these hosts.
+    pub(crate) fn new(resolver: Arc<dyn Resolver>, hosts: Hosts) -> Self {
+        Self {
+            resolver,
+            hosts,
+            #[cfg(test)]
+            detour: None,
+        }
+    }
+
     async fn checked(self, name: &str) -> Result<Vec<IpAddr>, WebError> {
         let host = || name.to_owned();
         if self.hosts == Hosts::Public && is_own_name(name) {
@@ -72,7 +82,7 @@ impl Checking {
 }
 
 /// Whether an address is the world's, and not near.
-pub(super) fn may_be_reached(address: IpAddr) -> bool {
+pub(crate) fn may_be_reached(address: IpAddr) -> bool {
     is_public(address) && !is_near(address)
 }
 

@@ -20,6 +20,8 @@ const LINE: usize = 48;
 /// What is shown of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Question {
+    /// What is asked is called so among the texts.
+    of: &'static str,
     /// What people call the server.
     name: String,
     /// What each part is called among the texts, and its lines.
@@ -55,12 +57,20 @@ impl Question {
         if heights.sum::<usize>() + 3 * parts.len() > MOST_LINES {
             return Err(ToolboxError::TooLong { name: entry.name.clone() });
         }
-        Ok(Self { name: entry.name.clone(), parts })
+        Ok(Self { of: "tool-server", name: entry.name.clone(), parts })
+    }
+
+    /// Whether to sign in to the server of this name with the browser, at this address. What stands behind the place is
+    /// for the server alone.
+    pub(super) fn of_sign_in(name: String, address: &str) -> Self {
+        let place = address.split(['?', '#']).next().unwrap_or(address);
+        let parts = vec![("tool-sign-in.address", vec![shown(place)])];
+        Self { of: "tool-sign-in", name, parts }
     }
 
     /// What the dialog asks.
     fn title(&self, texts: &Texts) -> String {
-        texts.say_of("tool-server", [("name", self.name.as_str().into())])
+        texts.say_of(self.of, [("name", self.name.as_str().into())])
     }
 
     /// All that the person agrees to.
@@ -79,8 +89,8 @@ impl Question {
             .kind(MessageDialogKind::Warning)
             .parent(&window)
             .buttons(MessageDialogButtons::OkCancelCustom(
-                texts.say("tool-server.agree"),
-                texts.say("tool-server.disagree"),
+                texts.say(&format!("{}.agree", self.of)),
+                texts.say(&format!("{}.disagree", self.of)),
             ))
             .show(move |agreed| {
                 // Nobody waits any more where the window is gone.
@@ -164,6 +174,21 @@ mod tests {
             }
             for name in ["agree", "disagree", "program", "address", "headers"] {
                 let name = format!("tool-server.{name}");
+                assert_ne!(texts.say(&name), name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_sign_in_shows_where_it_is() {
+        let question = Question::of_sign_in("Vault".into(), "https://auth.example.org/authorize?state=abc#d");
+        for language in [Language::En, Language::De, Language::Zh, Language::Ja] {
+            let texts = Texts::of(language);
+            assert!(question.title(texts).contains("Vault"));
+            let message = question.message(texts);
+            assert!(message.ends_with("\nhttps://auth.example.org/authorize"), "{message}");
+            for name in ["agree", "disagree", "address", "done", "not-done"] {
+                let name = format!("tool-sign-in.{name}");
                 assert_ne!(texts.say(&name), name);
             }
         }

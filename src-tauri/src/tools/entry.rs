@@ -15,17 +15,22 @@ pub(super) struct Listed {
     pub(super) entry: ServerEntry,
     /// The fingerprint of what the person has agreed to run or reach; `None` of a server that is off.
     pub(super) agreed: Option<String>,
+    /// Whether the person has signed in to it.
+    pub(super) signed_in: bool,
     /// When it was added, milliseconds since 1970.
     pub(super) created_at: u64,
 }
 
-/// What is stored of how a server is reached: its transport, and beside that what was agreed to.
+/// What is stored of how a server is reached: its transport, and beside that what was agreed to,
+/// and whether the person has signed in.
 #[derive(Debug, Serialize, Deserialize)]
 struct Stored {
     #[serde(flatten)]
     transport: Transport,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agreed: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    signed_in: bool,
 }
 
 impl Listed {
@@ -33,9 +38,10 @@ impl Listed {
     fn of(server: ToolServer) -> Option<Self> {
         let ToolServer { slug, name, transport, enabled, created_at } = server;
         match serde_json::from_str::<Stored>(&transport) {
-            Ok(Stored { transport, agreed }) => Some(Self {
+            Ok(Stored { transport, agreed, signed_in }) => Some(Self {
                 entry: ServerEntry { slug, name, transport },
                 agreed: agreed.filter(|_| enabled),
+                signed_in,
                 created_at,
             }),
             Err(error) => {
@@ -47,9 +53,10 @@ impl Listed {
 
     /// What is stored of it.
     fn stored(&self) -> Result<ToolServer, ErrorReport> {
-        let Self { entry: ServerEntry { slug, name, transport }, agreed, created_at } = self.clone();
+        let Self { entry: ServerEntry { slug, name, transport }, agreed, signed_in, created_at } =
+            self.clone();
         let enabled = agreed.is_some();
-        let transport = serde_json::to_string(&Stored { transport, agreed })
+        let transport = serde_json::to_string(&Stored { transport, agreed, signed_in })
             .map_err(|error| unwritable(&error.to_string()))?;
         Ok(ToolServer { slug, name, transport, enabled, created_at })
     }
@@ -144,9 +151,9 @@ mod tests {
             Transport::Http { address: "https://example.org/mcp".into(), headers: vec!["X-Key".into()] },
         ];
         for transport in transports {
-            for agreed in [None, Some("ab".to_owned())] {
+            for (agreed, signed_in) in [(None, true), (Some("ab".to_owned()), false)] {
                 let entry = ServerEntry { slug: "s".into(), name: "S".into(), transport: transport.clone() };
-                let listed = Listed { entry, agreed, created_at: 7 };
+                let listed = Listed { entry, agreed, signed_in, created_at: 7 };
                 let stored = listed.stored().unwrap();
                 assert_eq!(stored.enabled, listed.is_on());
                 assert_eq!(serde_json::from_str::<Transport>(&stored.transport).unwrap(), transport);

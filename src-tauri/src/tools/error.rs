@@ -4,9 +4,9 @@ use std::io;
 use std::path::PathBuf;
 
 use foretoken_protocol::ErrorReport;
-use foretoken_tools::ServerError;
 use foretoken_tools::configuration::ConfigurationError;
 use foretoken_tools::environment::CommandError;
+use foretoken_tools::{ServerError, SignInError};
 use thiserror::Error;
 
 use crate::keychain::KeychainError;
@@ -62,6 +62,9 @@ pub(crate) enum ToolboxError {
     /// A call would change nothing, but come to this.
     #[error("{told}")]
     NoDifference { told: String },
+    /// The person is not signed in.
+    #[error("{name}: {error}")]
+    SignIn { name: String, error: SignInError },
     /// There is no place where the server could work.
     #[error("The folder {path:?}, in which the server would work, cannot be made: {kind}.")]
     FolderNotMade { path: PathBuf, kind: io::ErrorKind },
@@ -125,6 +128,19 @@ impl From<ToolboxError> for ErrorReport {
             ToolboxError::NoSearchAddress { .. } => {
                 ("tool_search_address", "Write all of it, as in https://search.example.org.")
             }
+            ToolboxError::SignIn { error, .. } => match error {
+                SignInError::NotOffered { .. } => (
+                    "sign_in_not_offered",
+                    "If it wants a key, add that as a header in the server's settings.",
+                ),
+                SignInError::Address { .. } => ("sign_in_address", "Ask who runs the server."),
+                SignInError::Port { .. } => {
+                    ("sign_in_port", "Close other programs that listen on this machine, and try again.")
+                }
+                SignInError::Failed { .. } => {
+                    ("sign_in_failed", "Try again. If it goes on, ask who runs the server.")
+                }
+            },
             ToolboxError::NotSeen => ("call_not_seen", "Look at the change, then answer again."),
             ToolboxError::NoDifference { .. } => {
                 ("call_difference", "Deny the call, or change its arguments.")

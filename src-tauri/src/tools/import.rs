@@ -67,7 +67,13 @@ impl Toolbox {
             let added = match &kept {
                 // A server without what it needs would be of no use.
                 Err(error) if !values.is_empty() => Err(error.clone().into()),
-                _ => entry::put(&self.store, &Listed { entry, agreed: None, created_at: now() }).await,
+                _ => {
+                    entry::put(
+                        &self.store,
+                        &Listed { entry, agreed: None, signed_in: false, created_at: now() },
+                    )
+                    .await
+                }
             };
             match added {
                 Ok(()) => imported.added.push(slug),

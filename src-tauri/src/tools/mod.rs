@@ -30,7 +30,7 @@ use foretoken_tools::built_in::web::Web;
 use foretoken_tools::{Asked, Limits, Servers, visible};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OnceCell, mpsc};
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, OnceCell, mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
 use self::questions::Questions;
@@ -75,6 +75,8 @@ pub(crate) struct Toolbox {
     changing: AsyncMutex<u64>,
     /// Whether the app ends, and no server is used any more.
     closed: AtomicBool,
+    /// Whose sign-in is under way, by slug: what is sent there, or is dropped, gives it up.
+    signing_in: Mutex<BTreeMap<String, oneshot::Sender<()>>>,
     /// Held while a dialog is with the person.
     asking: AsyncMutex<()>,
     /// By the slug of their server, since the app was started.
@@ -116,6 +118,7 @@ impl Toolbox {
             questions: Questions::default(),
             changing: AsyncMutex::default(),
             closed: AtomicBool::new(false),
+            signing_in: Mutex::default(),
             asking: AsyncMutex::default(),
             seen: Mutex::default(),
         }

@@ -49,9 +49,12 @@ impl Toolbox {
                 && (values == kept || matches!(entry.transport, Transport::Http { .. }))
         });
         let is_new = before.is_none();
+        let signed_in = before.as_ref().is_some_and(|before| before.signed_in);
         let listed = Listed {
             entry,
             agreed: before.as_ref().and_then(|before| before.agreed.clone()).filter(|_| same),
+            // What was granted was granted to be sent to where it was.
+            signed_in: signed_in && same,
             created_at: before.map_or_else(now, |before| before.created_at),
         };
         // What an earlier server of this slug may have left is none of a new one's.
@@ -76,9 +79,11 @@ impl Toolbox {
             revoked.await?;
             self.revoke_temporary(&slug, None).await;
             self.forget(&slug);
+            let given_up = if signed_in { self.give_up_tokens(&slug).await } else { Ok(()) };
             let stopping = begun(self.servers.remove(&slug));
             drop(changing);
             stopping.await;
+            given_up?;
         }
         Ok(slug)
     }
@@ -104,12 +109,13 @@ impl Toolbox {
         } else {
             self.keep(BTreeMap::from([(slug.to_owned(), Values::new())])).await
         };
+        let signed_out = if listed.signed_in { self.give_up_tokens(slug).await } else { Ok(()) };
         drop(changing);
         stopping.await;
         let folder = self.folder.join(slug);
         // It is not there, or has something in it.
         let _ = blocking(move || std::fs::remove_dir(folder)).await;
-        given_up
+        Ok(given_up.and(signed_out.map_err(Into::into))?)
     }
 
     /// Switches a server on or off, and returns whether it is on. Before it is switched on, the person is shown in a
@@ -171,7 +177,7 @@ impl Toolbox {
     }
 
     /// A server as it is listed now, if what it runs or reaches is listed as before.
-    async fn unchanged(&self, before: Listed) -> Result<Listed, ToolboxError> {
+    pub(super) async fn unchanged(&self, before: Listed) -> Result<Listed, ToolboxError> {
         let now = entry::find(&self.store, &before.entry.slug).await?;
         if now.entry.transport == before.entry.transport {
             Ok(now)

@@ -62,6 +62,7 @@ impl Toolbox {
     fn server(&self, pins: Vec<ToolPin>, server: Listed, program: Option<String>) -> ServerInfo {
         let slug = &server.entry.slug;
         let status = match self.servers.watch().borrow().get(slug) {
+            _ if self.is_signing_in(slug) => ServerStatus::SigningIn,
             Some(ServerState::Starting) => ServerStatus::Starting,
             Some(ServerState::Running { .. }) => ServerStatus::Running,
             Some(ServerState::Failed { error }) => ServerStatus::Failed { error: error.clone() },
@@ -83,7 +84,7 @@ impl Toolbox {
             transport: entry::for_page(&server.entry.transport),
             program: program.map(|program| visible(&program).0),
             enabled: server.is_on(),
-            signed_in: false,
+            signed_in: server.signed_in,
             status,
             tools,
             name: server.entry.name,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foretoken_tools::environment::{SHELL_TIME, login_path, resolve, with_usual_folders};
-use foretoken_tools::{ServerError, http};
+use foretoken_tools::{ServerError, http, sign_in_client};
 use reqwest::{Client, Url};
 use tokio::sync::OnceCell;
 
@@ -22,6 +22,8 @@ pub(super) struct Surroundings {
     path: OnceCell<OsString>,
     /// What sends requests, by the proxy that it goes by.
     clients: Arc<Mutex<BTreeMap<Option<String>, Client>>>,
+    /// What signs in, by the server's address and the proxy.
+    sign_in_clients: Mutex<BTreeMap<(String, Option<String>), Client>>,
 }
 
 impl Surroundings {
@@ -34,7 +36,7 @@ impl Surroundings {
 
     /// Those of somebody with this environment.
     pub(super) fn of(person: BTreeMap<String, String>) -> Self {
-        Self { person, path: OnceCell::new(), clients: Arc::default() }
+        Self { person, path: OnceCell::new(), clients: Arc::default(), sign_in_clients: Mutex::default() }
     }
 
     /// The home folder.
@@ -75,11 +77,9 @@ impl Surroundings {
         Ok(blocking(move || resolve(&command, &path, folder.as_deref())).await?)
     }
 
-    /// What sends requests to an address, by this proxy. An address without encryption is this machine's, which no
-    /// proxy reaches.
+    /// What sends requests to an address, by this proxy.
     pub(super) async fn client(&self, address: &str, proxy: &str) -> Result<Client, ServerError> {
-        let is_near = Url::parse(address).is_ok_and(|url| url.scheme() == "http");
-        let proxy = Some(proxy).filter(|proxy| !is_near && !proxy.is_empty()).map(str::to_owned);
+        let proxy = for_address(address, proxy);
         let clients = Arc::clone(&self.clients);
         // To read whom the system trusts takes a while.
         let made = blocking(move || {
@@ -93,6 +93,24 @@ impl Surroundings {
         });
         made.await
     }
+
+    /// What signs in to the server at an address, by this proxy.
+    pub(super) async fn sign_in_client(&self, address: &str, proxy: &str) -> Result<Client, ServerError> {
+        let way = (address.to_owned(), for_address(address, proxy));
+        let clients = || self.sign_in_clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients().get(&way) {
+            return Ok(client.clone());
+        }
+        let client = sign_in_client(address, way.1.clone()).await?;
+        clients().insert(way, client.clone());
+        Ok(client)
+    }
+}
+
+/// The proxy for an address. One without encryption is this machine's, which no proxy reaches.
+fn for_address(address: &str, proxy: &str) -> Option<String> {
+    let is_near = Url::parse(address).is_ok_and(|url| url.scheme() == "http");
+    Some(proxy).filter(|proxy| !is_near && !proxy.is_empty()).map(str::to_owned)
 }
 
 impl fmt::Debug for Surroundings {

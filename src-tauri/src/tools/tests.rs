@@ -1,6 +1,9 @@
 //! Servers on the person's list, with real programs: what switches them on, what they may do then, and that nothing of
 //! them runs that the person has not agreed to.
 
+mod offers;
+mod sign_in;
+
 use std::fs;
 use std::future::{Future, pending};
 use std::path::PathBuf;

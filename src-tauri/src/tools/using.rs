@@ -25,7 +25,7 @@ use crate::blocking::blocking;
 
 /// A server that may be used.
 pub(super) struct Ready {
-    listed: Listed,
+    pub(super) listed: Listed,
     /// Of what it runs or reaches now, which the person has agreed to.
     fingerprint: String,
 }
@@ -289,8 +289,9 @@ impl Toolbox {
             Transport::Http { address, .. } => {
                 let proxy = self.settings.current().hub.proxy;
                 let client = self.surroundings.client(address, &proxy).await?;
+                let access = self.access(listed, address).await?;
                 let headers = values.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
-                Ok(Reach::Http { address: address.clone(), headers: headers.collect(), client, access: None })
+                Ok(Reach::Http { address: address.clone(), headers: headers.collect(), client, access })
             }
         }
     }

@@ -1,10 +1,13 @@
-//! How tests start the server: where its program is, and the names of what it can do wrong.
+//! How tests start the server: where its program is, the names of what it can do wrong, and another
+//! one that wants a sign-in.
 
 use std::path::PathBuf;
 
 mod fault;
+mod vault;
 
 pub use fault::{Fault, UnknownFault};
+pub use vault::Vault;
 
 const PROGRAM: &str = "foretoken-test-mcp";
 

@@ -109,14 +109,19 @@ impl Access {
 /// # Errors
 ///
 /// [`ServerError::NoClient`].
-pub async fn sign_in_client(address: &str, proxy: Option<&str>) -> Result<Client, ServerError> {
+pub async fn sign_in_client(address: &str, proxy: Option<String>) -> Result<Client, ServerError> {
     let host = Url::parse(address).ok().and_then(|url| Some(url.host_str()?.to_owned())).unwrap_or_default();
     let found = SystemResolver.addresses(host.trim_matches(['[', ']'])).await.unwrap_or_default();
     // One that only a proxy finds is in the world.
     let is_near = !found.iter().all(|address| may_be_reached(*address));
     let hosts = if is_near { Hosts::Any } else { Hosts::Public };
     let checking = Checking::new(Arc::new(SystemResolver), hosts);
-    http::builder(proxy)?.dns_resolver(Arc::new(checking)).build().map_err(|error| http::unusable(&error))
+    // To read whom the system trusts takes a while.
+    let made = tokio::task::spawn_blocking(move || {
+        let builder = http::builder(proxy.as_deref())?.dns_resolver(Arc::new(checking));
+        builder.build().map_err(|error| http::unusable(&error))
+    });
+    made.await.unwrap_or_else(|error| Err(http::unusable(&error)))
 }
 
 /// Someone who is signing in.

@@ -11,6 +11,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use foretoken_test_mcp::Vault;
 use foretoken_tools::configuration::Secret;
 use foretoken_tools::{
     Access, Connection, Errors, Launch, Limits, Outcome, Reach, ResultPart, ServerError, SignIn, SignInError,
@@ -19,7 +20,7 @@ use foretoken_tools::{
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
@@ -225,24 +226,6 @@ impl TokenStore for Kept {
     }
 }
 
-/// A server that wants a sign-in, which gives access for so many seconds.
-async fn vault(folder: &Path, seconds: u32) -> (Child, String) {
-    let port = free_port();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-mcp/vault.py");
-    let server = Command::new(command("mcp-python"))
-        .arg(script)
-        .args([port.to_string(), seconds.to_string()])
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    listens(port).await;
-    (server, format!("http://127.0.0.1:{port}/mcp"))
-}
-
 async fn open_by(address: &str, tokens: Option<Arc<Kept>>) -> Result<Connection, ServerError> {
     let access = match tokens {
         Some(tokens) => Some(Access { client: sign_in_client(address, None).await.unwrap(), tokens }),
@@ -279,13 +262,13 @@ fn no_tls() -> rustls::ClientConfig {
 
 #[tokio::test]
 async fn whoever_has_signed_in_with_a_browser_is_let_in_and_stays_in() {
-    let folder = tempfile::tempdir().unwrap();
-    let (_server, address) = vault(folder.path(), 3).await;
-    assert!(matches!(open_by(&address, None).await.unwrap_err(), ServerError::SignInNeeded));
+    let vault = Vault::start(3);
+    let address = vault.address.as_str();
+    assert!(matches!(open_by(address, None).await.unwrap_err(), ServerError::SignInNeeded));
     let kept = Arc::new(Kept::default());
-    assert!(matches!(open_by(&address, Some(kept.clone())).await.unwrap_err(), ServerError::SignInNeeded));
+    assert!(matches!(open_by(address, Some(kept.clone())).await.unwrap_err(), ServerError::SignInNeeded));
 
-    let sign_in = begin(&address).await.unwrap();
+    let sign_in = begin(address).await.unwrap();
     let asked = sign_in.address().to_owned();
     assert!(asked.contains("code_challenge_method=S256") && asked.contains("resource="), "{asked}");
     assert!(!format!("{sign_in:?}").contains("code_challenge"));
@@ -294,7 +277,7 @@ async fn whoever_has_signed_in_with_a_browser_is_let_in_and_stays_in() {
     let granted = granted.unwrap();
     kept.save(Some(granted.clone())).await.unwrap();
 
-    let connection = open_by(&address, Some(kept.clone())).await.unwrap();
+    let connection = open_by(address, Some(kept.clone())).await.unwrap();
     assert!(text(&call(&connection, "refreshed", json!({})).await.unwrap()).contains("refreshed 0 times"));
     // What it granted does not last; what refreshes it does, and is kept anew each time.
     sleep(Duration::from_secs(4)).await;
@@ -303,7 +286,7 @@ async fn whoever_has_signed_in_with_a_browser_is_let_in_and_stays_in() {
     assert_ne!(*kept.0.lock().unwrap(), Some(granted));
     connection.close().await;
 
-    let connection = open_by(&address, Some(kept.clone())).await.unwrap();
+    let connection = open_by(address, Some(kept.clone())).await.unwrap();
     call(&connection, "throw_out", json!({})).await.unwrap();
     let thrown_out = call(&connection, "refreshed", json!({})).await.unwrap_err();
     assert!(matches!(thrown_out, ServerError::SignInNeeded), "{thrown_out:?}");
@@ -312,10 +295,10 @@ async fn whoever_has_signed_in_with_a_browser_is_let_in_and_stays_in() {
 
 #[tokio::test]
 async fn a_sign_in_ends_as_the_browser_says_and_by_nobody_else() {
-    let folder = tempfile::tempdir().unwrap();
-    let (_server, address) = vault(folder.path(), 60).await;
-    fs::write(folder.path().join("refuse"), "").unwrap();
-    let sign_in = begin(&address).await.unwrap();
+    let vault = Vault::start(60);
+    let address = vault.address.as_str();
+    vault.refuse();
+    let sign_in = begin(address).await.unwrap();
     let asked = sign_in.address().to_owned();
     let back = reqwest::Url::parse(&asked).unwrap();
     let back = back.query_pairs().find(|(name, _)| name == "redirect_uri").unwrap().1.into_owned();
@@ -330,7 +313,7 @@ async fn a_sign_in_ends_as_the_browser_says_and_by_nobody_else() {
     assert!(matches!(&refused, SignInError::Failed { detail } if detail == "access_denied"), "{refused:?}");
 
     // One that is given up leaves no port open.
-    let sign_in = begin(&address).await.unwrap();
+    let sign_in = begin(address).await.unwrap();
     let asked = reqwest::Url::parse(sign_in.address()).unwrap();
     let back = asked.query_pairs().find(|(name, _)| name == "redirect_uri").unwrap().1.into_owned();
     let port = reqwest::Url::parse(&back).unwrap().port().unwrap();

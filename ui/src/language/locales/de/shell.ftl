@@ -94,6 +94,13 @@ tool-server = „{ $name }“ einschalten?
     .agree = Einschalten
     .disagree = Ausgeschaltet lassen
 
+tool-sign-in = Bei „{ $name }“ anmelden?
+    .address = Dein Browser öffnet dort eine Seite. Was der Server gewährt, bleibt im Schlüsselbund dieses Macs. Die Seite ist unter:
+    .agree = Browser öffnen
+    .disagree = Nicht jetzt
+    .done = Du bist angemeldet. Du kannst dieses Fenster schließen und zu Foretoken zurückkehren.
+    .not-done = Die Anmeldung ist nicht gelungen. Foretoken sagt, warum.
+
 chat-temporary = Temporärer Chat
 chat-file = Chat
 project-new = Neues Projekt

@@ -94,6 +94,13 @@ tool-server = Switch on “{ $name }”?
     .agree = Switch on
     .disagree = Leave off
 
+tool-sign-in = Sign in to “{ $name }”?
+    .address = Your browser will open a page there. What the server grants stays in the keychain of this Mac. The page is at:
+    .agree = Open browser
+    .disagree = Not now
+    .done = You are signed in. You can close this window and go back to Foretoken.
+    .not-done = Signing in did not succeed. Foretoken says why.
+
 chat-temporary = Temporary chat
 chat-file = Chat
 project-new = New project

@@ -94,6 +94,13 @@ tool-server = 「{ $name }」をオンにしますか？
     .agree = オンにする
     .disagree = オフのまま
 
+tool-sign-in = 「{ $name }」にサインインしますか？
+    .address = ブラウザーでサーバーのページが開きます。サーバーから得たものは、この Mac のキーチェーンに保存されます。ページのアドレス:
+    .agree = ブラウザーを開く
+    .disagree = 今はしない
+    .done = サインインしました。このウインドウを閉じて Foretoken に戻ってください。
+    .not-done = サインインできませんでした。理由は Foretoken に表示されます。
+
 chat-temporary = 一時チャット
 chat-file = チャット
 project-new = 新規プロジェクト

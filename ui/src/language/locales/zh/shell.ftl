@@ -94,6 +94,13 @@ tool-server = 启用“{ $name }”？
     .agree = 启用
     .disagree = 保持关闭
 
+tool-sign-in = 登录“{ $name }”？
+    .address = 您的浏览器将打开该处的页面。服务器授予的凭据保存在这台 Mac 的钥匙串中。页面地址：
+    .agree = 打开浏览器
+    .disagree = 暂不
+    .done = 您已登录。可以关闭此窗口并返回 Foretoken。
+    .not-done = 登录未成功。Foretoken 会说明原因。
+
 chat-temporary = 临时对话
 chat-file = 对话
 project-new = 新建项目

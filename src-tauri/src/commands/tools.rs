@@ -167,9 +167,9 @@ pub(crate) async fn fill_server_prompt(
     chat: Option<ChatId>,
     server: String,
     prompt: String,
-    arguments: BTreeMap<String, String>,
+    filled: BTreeMap<String, String>,
 ) -> Result<FilledPrompt, ErrorReport> {
-    let (text, files) = app.toolbox.prompt(&server, prompt, arguments).await?;
+    let (text, files) = app.toolbox.prompt(&server, prompt, filled).await?;
     let attached = attachments::read_pasted(&app.tool, files, keep(&app, chat)).await?;
     Ok(FilledPrompt { text, attached })
 }

@@ -39,6 +39,7 @@ const NOTES: ServerInfo = {
   },
   program: "/opt/homebrew/bin/npx",
   enabled: true,
+  signed_in: false,
   status: { state: "running" },
   tools: [
     tool("read_text_file", "Reads a file and returns all of its text.", { reads_only: true }),
@@ -57,6 +58,7 @@ const ISSUES: ServerInfo = {
   transport: { kind: "http", address: "https://mcp.example.org/issues", headers: ["Authorization"] },
   program: null,
   enabled: true,
+  signed_in: true,
   status: { state: "stopped" },
   tools: [tool("list_issues", "Lists open issues.", { reads_only: true, reaches_out: true })],
 };
@@ -73,6 +75,7 @@ const WEATHER: ServerInfo = {
   },
   program: null,
   enabled: false,
+  signed_in: false,
   status: { state: "stopped" },
   tools: [],
 };
@@ -175,11 +178,22 @@ export const TOOLS_ASKING: ToolsState = {
   ],
 };
 
-/** One of them does not start. */
+/** One of them does not start, and one wants the person to sign in. */
 export const TOOLS_FAILED: ToolsState = {
   ...TOOLS,
   servers: [
-    ISSUES,
+    {
+      ...ISSUES,
+      signed_in: false,
+      status: {
+        state: "failed",
+        error: {
+          code: "server_sign_in",
+          message: "The server wants a sign-in.",
+          hint: "Sign in to it, or add the header with your key.",
+        },
+      },
+    },
     NOTES,
     {
       ...WEATHER,

@@ -10,8 +10,9 @@ import {
   RUNNING_REPLY,
   WRITING_CHAT,
 } from "../data/calls";
+import { OFFERS, OFFERS_FAILED } from "../data/offers";
 import { TOOLS, TOOLS_ASKING } from "../data/toolServers";
-import { click, find } from "../page";
+import { click, drawn, find, type } from "../page";
 import type { State } from "../state";
 
 const answers = { callDetails: (id: ReplyCall["id"]) => detailsOf(id) };
@@ -63,6 +64,26 @@ export const CHAT_TOOLS: State[] = [
       await click("tool-source-calculator");
       // It is counted meanwhile.
       await find('[data-testid="tools-cost"]');
+    },
+  },
+  {
+    name: "chat-server-prompt",
+    snapshot: { open: DONE_CHAT, tools: TOOLS },
+    answers: { ...answers, serverOffers: () => OFFERS },
+    act: async () => {
+      await type("composer", "/");
+      await click("prompt", "Triage an issue");
+    },
+  },
+  {
+    name: "chat-server-resources",
+    snapshot: { open: DONE_CHAT, tools: TOOLS },
+    answers: { ...answers, serverOffers: () => OFFERS_FAILED },
+    act: async () => {
+      await click("attach");
+      (await find("[role=menuitem]:nth-of-type(3)")).click();
+      await find('[data-testid="resource"]');
+      await drawn();
     },
   },
   {

@@ -421,7 +421,7 @@ export const commands = {
 	/**  Reads something that a server has, for a message of a chat. */
 	attachResource: (chat: number | null, server: string, address: string) => typedError<Attached, ErrorReport>(__TAURI_INVOKE("attach_resource", { chat, server, address })),
 	/**  Has a server fill in a prompt, for a message of a chat. */
-	fillServerPrompt: (chat: number | null, server: string, prompt: string, arguments: { [key in string]: string }) => typedError<FilledPrompt, ErrorReport>(__TAURI_INVOKE("fill_server_prompt", { chat, server, prompt, arguments })),
+	fillServerPrompt: (chat: number | null, server: string, prompt: string, filled: { [key in string]: string }) => typedError<FilledPrompt, ErrorReport>(__TAURI_INVOKE("fill_server_prompt", { chat, server, prompt, filled })),
 	/**
 	 *  Signs the person in to a server that is switched on, in their browser, after they have seen where that is. Returns
 	 *  whether they are signed in; they may have given up.

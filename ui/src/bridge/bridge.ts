@@ -328,6 +328,19 @@ export const shell = {
   addToolFolder: () => answered(commands.addToolFolder()),
   removeToolFolder: (name: string) => answered(commands.removeToolFolder(name)),
   setToolSearch: (address: string) => answered(commands.setToolSearch(address)),
+  serverOffers: () => answered(commands.serverOffers()),
+  attachResource: (chat: number | null, server: string, address: string) =>
+    answered(commands.attachResource(chat, server, address)),
+  fillServerPrompt: (
+    chat: number | null,
+    server: string,
+    prompt: string,
+    filledIn: { [argument in string]: string },
+  ) => answered(commands.fillServerPrompt(chat, server, prompt, filledIn)),
+  /** Resolves once the person is done in their browser: whether they are signed in. */
+  signInToServer: (slug: string) => answered(commands.signInToServer(slug)),
+  giveUpSignIn: (slug: string) => answered(commands.giveUpSignIn(slug)),
+  signOutOfServer: (slug: string) => answered(commands.signOutOfServer(slug)),
   callDifference: (call: CallId, changed: string | null) => answered(commands.callDifference(call, changed)),
 
   stored: () => answered(commands.stored()),

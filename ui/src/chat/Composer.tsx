@@ -7,6 +7,7 @@ import { t } from "../language/text";
 import { getModels } from "../models/actions";
 import { openModel } from "../models/choose";
 import { otherModels } from "../models/models";
+import { mayAsk } from "../offers/offers";
 import { ActionButton } from "../primitives/ActionButton";
 import { GrowingField } from "../primitives/GrowingField";
 import { Icon } from "../primitives/icons";
@@ -211,6 +212,13 @@ function AttachButton() {
     { name: t("chat-attach.files"), reason: null, onSelect: chooseAttachments },
     { name: t("chat-attach.pictures"), reason: blind, onSelect: choosePictures },
   ];
+  const hasServers = useStore(mayAsk);
+  if (hasServers)
+    entries.push({
+      name: t("offers-attach"),
+      reason: null,
+      onSelect: () => setView({ choosingResource: true }),
+    });
   const offer = useModelThatSees();
   if (blind !== null && offer !== null) {
     const { model, reason, onSelect } = offer;

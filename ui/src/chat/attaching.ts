@@ -7,6 +7,7 @@ import {
   type Message,
   type MessagePicture,
   type PictureDetail,
+  type ServerResource,
 } from "../bridge/bindings";
 import { ShellError, shell } from "../bridge/bridge";
 import { showError } from "../frame/errors";
@@ -16,6 +17,7 @@ import { setView, useStore } from "../state/store";
 import { editPictures, setEdit, setFiles, setPictures } from "./drafts";
 import { contentsOf } from "./pasted";
 import { draftKey, type PendingFiles } from "./view";
+import { visible } from "./visible";
 
 const state = () => useStore.getState();
 
@@ -39,14 +41,29 @@ export const attachPasted = (files: File[]) =>
     return shell.attachPasted(chat, await contentsOf(files));
   });
 
+/** Lets something that a server has to read go with the next message. */
+export const attachResource = (server: string, { address, name }: ServerResource) =>
+  attach((begin, chat) => {
+    begin([visible(name)]);
+    return shell.attachResource(chat, server, address);
+  });
+
 let last = 0;
 
+/** Says what something is called that is awaited. From then on the message waits for it. */
+type Begin = (names: string[]) => void;
+
+/** Lets the files that `read` gives go with the next message. */
+const attach = (read: (begin: Begin, chat: number | null) => Promise<Attached>): Promise<void> =>
+  whilePending(read, putAttached);
+
 /**
- * Lets files go with the next message of the chat that is open now, or of the one that it becomes, whatever is opened
- * meanwhile. Once `read` has called `begin` with their names, that message waits for them.
+ * Puts what `read` gives into the next message of the chat that is open now, or of the one that it becomes, whatever
+ * is opened meanwhile. Once `read` has called `begin` with its names, that message waits for it.
  */
-async function attach(
-  read: (begin: (names: string[]) => void, chat: number | null) => Promise<Attached>,
+export async function whilePending<T>(
+  read: (begin: Begin, chat: number | null) => Promise<T>,
+  put: (got: T, chat: number | null) => void,
 ): Promise<void> {
   last += 1;
   const id = last;
@@ -57,22 +74,22 @@ async function attach(
   };
   change((pendingFiles) => [...pendingFiles, { id, chat, name: null }]);
   try {
-    const { files, pictures, notes } = await read(begin, chat);
-    ifStillPending(id, (chat) => {
-      const [before, shown] = [
-        state().attached[draftKey(chat)] ?? [],
-        state().pictures[draftKey(chat)] ?? [],
-      ];
-      const [all, allShown] = [withinLimits([...before, ...files]), notTooMany([...shown, ...pictures])];
-      if (files.length > 0) setFiles(chat, () => all);
-      if (pictures.length > 0) setPictures(chat, () => allShown);
-      if (notes.length > 0) setView({ note: { text: notes.join("\n"), undo: null } });
-    });
+    const got = await read(begin, chat);
+    ifStillPending(id, (chat) => put(got, chat));
   } catch (error) {
     ifStillPending(id, (chat) => showError(error, chat));
   } finally {
     dropPendingFiles(id);
   }
+}
+
+/** Attaches what was read to the next message of a chat; where that would be too much, none of it. */
+export function putAttached({ files, pictures, notes }: Attached, chat: number | null): void {
+  const [before, shown] = [state().attached[draftKey(chat)] ?? [], state().pictures[draftKey(chat)] ?? []];
+  const [all, allShown] = [withinLimits([...before, ...files]), notTooMany([...shown, ...pictures])];
+  if (files.length > 0) setFiles(chat, () => all);
+  if (pictures.length > 0) setPictures(chat, () => allShown);
+  if (notes.length > 0) setView({ note: { text: notes.join("\n"), undo: null } });
 }
 
 /** No longer waits for files that are being read. They are not attached. */

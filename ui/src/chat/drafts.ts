@@ -21,6 +21,11 @@ export function setDraft(text: string): void {
   change(useStore.getState().chat, text);
 }
 
+/** The same in any chat. */
+export function setDraftOf(chat: number | null, text: string): void {
+  change(chat, text);
+}
+
 /** Gives up a draft that was sent, unless the person has typed on. */
 export function dropDraft(chat: number | null, sent: string): void {
   if (useStore.getState().drafts[draftKey(chat)] !== sent) return;
@@ -62,7 +67,7 @@ export function followPictures(chat: number, pictures: MessagePicture[]): void {
 
 /** Takes what was typed and attached since a new chat was begun along into it, unless the person has gone elsewhere. */
 export function moveDraft(chat: number): void {
-  const { chat: open, drafts, attached, pictures, pendingFiles } = useStore.getState();
+  const { chat: open, drafts, attached, pictures } = useStore.getState();
   if (open !== chat) return;
   const [text, files, shown] = [drafts.new ?? "", attached.new ?? [], pictures.new ?? []];
   if (text !== "") {
@@ -77,12 +82,12 @@ export function moveDraft(chat: number): void {
     setPictures(null, () => []);
     setPictures(chat, () => shown);
   }
-  setView({ pendingFiles: pendingFiles.map((one) => (one.chat === null ? { ...one, chat } : one)) });
+  moveComing(null, chat);
 }
 
 /** Takes what was typed and attached in a chat, and what waits there, along into the one that it goes on in. */
 export function carryDraft(from: number, to: number): void {
-  const { drafts, attached, pictures, queued, held, pendingFiles } = useStore.getState();
+  const { drafts, attached, pictures, queued, held } = useStore.getState();
   const [text, files, shown] = [drafts[from] ?? "", attached[from] ?? [], pictures[from] ?? []];
   const waiting = queuedIn(from);
   if (waiting.length > 0) {
@@ -106,7 +111,15 @@ export function carryDraft(from: number, to: number): void {
     setPictures(to, () => shown);
   }
   if (waiting.length > 0 && text === "") change(from, "");
-  setView({ pendingFiles: pendingFiles.map((one) => (one.chat === from ? { ...one, chat: to } : one)) });
+  moveComing(from, to);
+}
+
+/** Takes along what is still to come into a draft: files that are being read, and a prompt that is being filled in. */
+function moveComing(from: number | null, to: number): void {
+  const moved = <T extends { chat: number | null }>(one: T): T =>
+    one.chat === from ? { ...one, chat: to } : one;
+  const { pendingFiles, promptCard } = useStore.getState();
+  setView({ pendingFiles: pendingFiles.map(moved), promptCard: promptCard && moved(promptCard) });
 }
 
 /** Changes the files that are to go with what is typed. */

@@ -169,6 +169,7 @@ export const toolServer = (more: Partial<ServerInfo> = {}): ServerInfo => ({
   },
   program: "/bin/files",
   enabled: true,
+  signed_in: false,
   status: { state: "running" },
   tools: [
     toolInfo("read_file", { claims: { ...SAYS_NOTHING, reads_only: true } }),

@@ -18,6 +18,8 @@ import { LinkAddress } from "../markdown/Link";
 import { JobAnnouncer } from "../models/JobAnnouncer";
 import { ModelPicker } from "../models/ModelPicker";
 import { ModelsScreen } from "../models/ModelsScreen";
+import { PromptCard } from "../offers/PromptCard";
+import { ResourceSheet } from "../offers/ResourceSheet";
 import { Palette } from "../palette/Palette";
 import { Shortcuts } from "../palette/Shortcuts";
 import type { Run } from "../palette/table";
@@ -87,6 +89,7 @@ export function App({ run }: { run: Run }) {
       <TagsSheet />
       <ProjectSheets />
       <ExportSheet />
+      <ResourceSheet />
       {!alone && <UpdateSheet />}
       <Palette run={run} />
       <Shortcuts />
@@ -212,6 +215,7 @@ function ChatScreen() {
             <EngineBanner />
             <ReadingBar />
             <ServerQuestions />
+            <PromptCard />
             <Composer />
           </div>
         )}

@@ -1,6 +1,6 @@
 import type { Prompt } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
-import { setDraft } from "../chat/drafts";
+import { setDraftOf } from "../chat/drafts";
 import { draftKey } from "../chat/view";
 import { showError } from "../frame/errors";
 import { attempt } from "../settings/actions";
@@ -12,32 +12,46 @@ const state = () => useStore.getState();
 /** The field of the composer, which is there while the chat is shown. */
 const field = () => document.querySelector<HTMLTextAreaElement>("[data-testid=composer]");
 
-/** Which prompt was chosen last: one that waits for the clipboard gives way to it. */
+/** Which prompt was chosen last: one that waits for the clipboard or for a server gives way to it. */
 let chosen = 0;
+
+/** Chooses a prompt. What this returns says whether no other was chosen since. */
+export function choosePrompt(): () => boolean {
+  chosen += 1;
+  const mine = chosen;
+  return () => mine === chosen;
+}
 
 /**
  * Puts a prompt into the message: where `found`, in the place of what was typed for that, else after what is there.
  * What is on the clipboard stands in it by then, if it asks for that.
  */
 export async function insertPrompt(prompt: Prompt, found = false): Promise<void> {
-  chosen += 1;
-  const mine = chosen;
+  const isLast = choosePrompt();
   const { chat } = state();
   const all = variablesOf(prompt.text);
   const copied = all.includes(CLIPBOARD) ? await copiedText() : null;
-  if (mine !== chosen || state().chat !== chat) return;
+  if (!isLast() || state().chat !== chat) return;
   const text = copied === null ? prompt.text : filledIn(prompt.text, CLIPBOARD, copied);
   const names = copied === null ? all : all.filter((name) => name !== CLIPBOARD);
-  const { drafts } = state();
   setView({ screen: "chat", filling: { chat, names } });
-  const typed = drafts[draftKey(chat)] ?? "";
-  const before = !(found && askedFor(typed) !== null) && typed.trim() !== "" ? `${typed.trimEnd()}\n\n` : "";
-  setDraft(before + text);
+  const before = putText(text, chat, found);
   // The field has the text once it is drawn.
   requestAnimationFrame(() => {
     field()?.focus();
     if (!selectNext(before.length)) field()?.setSelectionRange(-1, -1);
   });
+}
+
+/**
+ * Puts a text into the message of a chat: where `found`, in the place of what was typed for that, else after what is
+ * there. Returns what stands before it.
+ */
+export function putText(text: string, chat: number | null, found: boolean): string {
+  const typed = state().drafts[draftKey(chat)] ?? "";
+  const before = !(found && askedFor(typed) !== null) && typed.trim() !== "" ? `${typed.trimEnd()}\n\n` : "";
+  setDraftOf(chat, before + text);
+  return before;
 }
 
 /** The text on the clipboard; null where there is none, or where it cannot be read, which is said. */

@@ -8,7 +8,7 @@ import { Composer } from "../chat/Composer";
 import { dispatch, useStore } from "../state/store";
 import { insertPrompt } from "./actions";
 import { PromptsPage } from "./PromptsPage";
-import { askedFor, examples, filledIn, matching, nextPlace, summaryOf, variablesOf } from "./text";
+import { askedFor, examples, filledIn, nextPlace, summaryOf, variablesOf } from "./text";
 
 const initial = useStore.getInitialState();
 const TRANSLATE: Prompt = {
@@ -52,8 +52,6 @@ describe("a prompt's text", () => {
     expect(askedFor("/")).toBe("");
     expect(askedFor("/tell a")).toBe("tell a");
     for (const text of ["", "a/", " /", "/etc/hosts", "/a\nb"]) expect(askedFor(text)).toBe(null);
-    expect(matching([TRANSLATE, STORY], "t")).toEqual([TRANSLATE, STORY]);
-    expect(matching([TRANSLATE, STORY], "story")).toEqual([STORY]);
     expect([TRANSLATE, STORY].map(summaryOf)).toEqual(["Into {{language}}:", "For the evening"]);
   });
 });

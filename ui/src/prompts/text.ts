@@ -1,6 +1,5 @@
 import type { Prompt } from "../bridge/bindings";
 import { t } from "../language/text";
-import { ranked } from "../palette/ranked";
 
 /** What stands for something to be filled in: `{{name}}`. */
 const VARIABLE = /\{\{[ \t]*([^{}\n]{1,60}?)[ \t]*\}\}/g;
@@ -35,9 +34,6 @@ export function nextPlace(text: string, names: readonly string[], from: number):
 export function askedFor(text: string): string | null {
   return text.startsWith("/") && text.length <= 60 && !/[\n/]/.test(text.slice(1)) ? text.slice(1) : null;
 }
-
-/** The prompts that fit what was typed behind the slash, those that begin with it first. */
-export const matching = (prompts: readonly Prompt[], asked: string): Prompt[] => ranked([...prompts], asked);
 
 /** The first line of what a prompt says, or what it is for. */
 export const summaryOf = ({ description, text }: Prompt): string =>

@@ -1,9 +1,15 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
+import { VisibleText } from "../chat/VisibleText";
 import { t } from "../language/text";
+import { takePrompt } from "../offers/actions";
+import { askServers, isAsking, mayAsk, offered } from "../offers/offers";
+import { ranked } from "../palette/ranked";
 import { openSettings } from "../settings/actions";
 import { setView, useStore } from "../state/store";
 import { insertPrompt, selectNext } from "./actions";
-import { askedFor, matching, summaryOf } from "./text";
+import { type Choice, choices } from "./choices";
+import { askedFor } from "./text";
 
 interface PromptList {
   /** The list; null while no prompt is looked for. */
@@ -23,15 +29,28 @@ interface PromptList {
 export function usePromptList(text: string): PromptList {
   const prompts = useStore((state) => state.prompts);
   const left = useStore((state) => state.promptsLeft);
+  const offers = useStore(useShallow(offered));
+  const asks = useStore(mayAsk);
+  const asking = useStore(isAsking);
   const asked = askedFor(text);
-  const found = asked === null || left !== null ? [] : matching(prompts, asked);
-  const [at, setAt] = useState(0);
-  const chosen = Math.min(at, Math.max(found.length - 1, 0));
+  const all = useMemo(() => choices(prompts, offers), [prompts, offers]);
+  const found = asked === null || left !== null ? [] : ranked(all, asked);
+  // By its key: what a server tells late may stand before it.
+  const [at, setAt] = useState<string>();
+  const chosen = Math.max(
+    found.findIndex(({ key }) => key === at),
+    0,
+  );
+  const select = (index: number) => setAt(found[index]?.key);
   const id = useId();
   const place = useRef<HTMLDivElement>(null);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another search begins at its first prompt
-  useEffect(() => setAt(0), [asked]);
+  useEffect(() => select(0), [asked]);
+  const looks = asked !== null && left === null;
+  useEffect(() => {
+    if (looks && asks) askServers();
+  }, [looks, asks]);
   useEffect(() => {
     if (asked === null && left !== null) setView({ promptsLeft: null });
   }, [asked, left]);
@@ -42,11 +61,11 @@ export function usePromptList(text: string): PromptList {
 
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): boolean => {
     const { key, shiftKey } = event;
-    const prompt = found[chosen];
-    if (prompt) {
-      if (key === "ArrowDown") setAt((chosen + 1) % found.length);
-      else if (key === "ArrowUp") setAt((chosen + found.length - 1) % found.length);
-      else if (key === "Enter" || (key === "Tab" && !shiftKey)) insertPrompt(prompt, true);
+    const choice = found[chosen];
+    if (choice) {
+      if (key === "ArrowDown") select((chosen + 1) % found.length);
+      else if (key === "ArrowUp") select((chosen + found.length - 1) % found.length);
+      else if (key === "Enter" || (key === "Tab" && !shiftKey)) take(choice);
       else if (key === "Escape") setView({ promptsLeft: text });
       else return false;
     } else if (key !== "Tab" || shiftKey || !selectNext(event.currentTarget.selectionEnd)) return false;
@@ -55,7 +74,7 @@ export function usePromptList(text: string): PromptList {
     return true;
   };
 
-  if (asked === "" && left === null && prompts.length === 0)
+  if (asked === "" && left === null && all.length === 0 && !asking)
     return { list: <NoPrompts />, field: {}, onKeyDown };
   if (found.length === 0) return { list: null, field: {}, onKeyDown };
   const list = (
@@ -67,24 +86,22 @@ export function usePromptList(text: string): PromptList {
       data-testid="prompts"
       ref={place}
     >
-      {found.map((prompt, index) => (
+      {found.map((choice, index) => (
         // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus and names the choice
         // biome-ignore lint/a11y/useKeyWithClickEvents: the field hears the keys
         <div
-          // biome-ignore lint/suspicious/noArrayIndexKey: two prompts may have one name
-          key={index}
+          key={choice.key}
           id={`${id}-${index}`}
           role="option"
           aria-selected={index === chosen}
           className="prompt-choice"
           data-testid="prompt"
-          onPointerMove={() => setAt(index)}
+          onPointerMove={() => select(index)}
           // The field keeps the focus.
           onMouseDown={(event) => event.preventDefault()}
-          onClick={() => insertPrompt(prompt, true)}
+          onClick={() => take(choice)}
         >
-          <span className="prompt-name">{prompt.name}</span>
-          <span className="prompt-words">{summaryOf(prompt)}</span>
+          <ChoiceWords choice={choice} />
         </div>
       ))}
     </div>
@@ -96,6 +113,35 @@ export function usePromptList(text: string): PromptList {
     "data-escape": true,
   };
   return { list, field, onKeyDown };
+}
+
+/** Puts it into the message, or asks first for what belongs to it. */
+function take(choice: Choice): void {
+  if (choice.from === null) insertPrompt(choice.prompt, true);
+  else takePrompt(choice.from);
+}
+
+function ChoiceWords({ choice: { name, words, from } }: { choice: Choice }) {
+  if (from === null)
+    return (
+      <>
+        <span className="prompt-name">{name}</span>
+        <span className="prompt-words">{words}</span>
+      </>
+    );
+  return (
+    <>
+      <bdi className="prompt-name" translate="no">
+        <VisibleText text={name} />
+      </bdi>
+      <bdi className="prompt-words" translate="no">
+        <VisibleText text={words} />
+      </bdi>
+      <span className="prompt-server" translate="no">
+        <VisibleText text={from.serverName} />
+      </span>
+    </>
+  );
 }
 
 function NoPrompts() {

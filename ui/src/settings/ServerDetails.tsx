@@ -11,6 +11,8 @@ interface Props {
   server: ServerInfo;
   /** Starts it; null where it runs, may not run, or has a button for that elsewhere. */
   onStart: (() => void) | null;
+  /** Signs the person out of it; null where they are not signed in. */
+  onSignOut: (() => void) | null;
   /** Why nothing can be done with it now; null if it can. */
   reason: string | null;
   editButton: Ref<HTMLButtonElement>;
@@ -19,7 +21,7 @@ interface Props {
 }
 
 /** What a server runs or reaches, its tools, what it has written, and what can be done with it. */
-export function ServerDetails({ server, onStart, reason, editButton, onEdit, onRemove }: Props) {
+export function ServerDetails({ server, onStart, onSignOut, reason, editButton, onEdit, onRemove }: Props) {
   const [asks, setAsks] = useState(false);
   const { slug, name, transport } = server;
   return (
@@ -31,6 +33,17 @@ export function ServerDetails({ server, onStart, reason, editButton, onEdit, onR
         {onStart && (
           <ActionButton className="button" data-testid="start-server" reason={reason} onClick={onStart}>
             {t("settings-server-start")}
+          </ActionButton>
+        )}
+        {onSignOut && (
+          <ActionButton
+            className="button"
+            aria-label={t("settings-server-sign-out.label", { name })}
+            data-testid="sign-out"
+            reason={reason}
+            onClick={onSignOut}
+          >
+            {t("settings-server-sign-out")}
           </ActionButton>
         )}
         <button

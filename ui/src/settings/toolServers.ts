@@ -15,12 +15,23 @@ export async function enableServer(slug: string, on: boolean): Promise<void> {
   dispatch({ kind: "app", event: { type: "tools", tools: { ...tools, servers } } });
 }
 
-/** How a server is now. */
-export function standing({ enabled, status, tools }: ServerInfo): string {
+/** Whether a server is not to be used before the person has signed in to it. */
+export const wantsSignIn = ({ enabled, transport, status }: ServerInfo): boolean =>
+  enabled && transport.kind === "http" && status.state === "failed" && status.error.code === "server_sign_in";
+
+/** How a server is now, and whether the person is signed in to it. */
+export function standing(server: ServerInfo): string {
+  const signedIn = server.signed_in && !wantsSignIn(server);
+  return [state(server), signedIn && t("settings-server-state.signed-in")].filter(Boolean).join(" · ");
+}
+
+function state({ enabled, status, tools }: ServerInfo): string {
   if (!enabled) return t("settings-server-state.off");
   switch (status.state) {
     case "stopped":
       return t("settings-server-state.stopped");
+    case "signing_in":
+      return t("settings-server-state.signing-in");
     case "starting":
       return t("settings-server-state.starting");
     case "running":

@@ -34,6 +34,7 @@ const NOTES: ServerInfo = {
   },
   program: "/opt/homebrew/bin/npx",
   enabled: true,
+  signed_in: false,
   status: { state: "running" },
   tools: [
     {
@@ -245,6 +246,76 @@ describe("a server", () => {
     await userEvent.click(screen.getByTestId("read-lines"));
     expect(screen.queryByTestId("server-lines")).toBeNull();
     expect(screen.getByText("It has written nothing.")).toBeTruthy();
+  });
+
+  describe("that wants a sign-in", () => {
+    const WANTED: ErrorReport = { code: "server_sign_in", message: "It wants a sign-in.", hint: "Sign in." };
+    const WANTS: ServerInfo = { ...ISSUES, status: { state: "failed", error: WANTED } };
+
+    it("offers that, and what the browser is waited for can be given up", async () => {
+      let answer = (_: boolean) => {};
+      const signIn = vi.spyOn(shell, "signInToServer").mockImplementation(
+        () =>
+          new Promise((resolve) => {
+            answer = resolve;
+          }),
+      );
+      const giveUp = vi.spyOn(shell, "giveUpSignIn").mockResolvedValue(null);
+      tell({ servers: [WANTS] });
+      render(<ToolsPage />);
+      await userEvent.click(screen.getByRole("button", { name: "Sign in to Issues" }));
+      await userEvent.click(screen.getByRole("button", { name: "Sign in to Issues" }));
+      expect(signIn.mock.calls).toEqual([["issues"]]);
+      tell({ servers: [{ ...WANTS, status: { state: "signing_in" } }] });
+      await waitFor(() => expect(stateWords()).toBe("Waiting for your browser…"));
+      expect(screen.queryByTestId("sign-in")).toBeNull();
+      expect(
+        screen.getByTestId("server-switch").getAttribute("aria-disabled"),
+        "it can be switched off",
+      ).toBe(null);
+      await userEvent.click(screen.getByRole("button", { name: "Give up signing in to Issues" }));
+      expect(giveUp).toHaveBeenCalledWith("issues");
+      answer(false);
+      tell({ servers: [WANTS] });
+      await waitFor(() => expect(screen.getByTestId("sign-in").getAttribute("aria-disabled")).toBe(null));
+      expect(screen.queryByTestId("give-up-sign-in")).toBeNull();
+    });
+
+    it("says why signing in did not succeed, until it runs", async () => {
+      vi.spyOn(shell, "signInToServer").mockRejectedValue(
+        refusal({ code: "sign_in_failed", message: "It did not succeed.", hint: "Try again." }),
+      );
+      tell({ servers: [WANTS] });
+      render(<ToolsPage />);
+      await userEvent.click(screen.getByTestId("sign-in"));
+      await waitFor(() =>
+        expect(screen.getByTestId("server-failed").textContent).toContain("It did not succeed."),
+      );
+      expect(screen.getByTestId("sign-in").getAttribute("aria-disabled"), "it can be tried again").toBe(null);
+      tell({ servers: [{ ...ISSUES, signed_in: true }] });
+      await waitFor(() => expect(screen.queryByTestId("server-failed")).toBeNull());
+    });
+
+    it.each<[string, ServerInfo]>([
+      ["runs on this machine", { ...NOTES, status: { state: "failed", error: WANTED } }],
+      ["failed for another reason", { ...ISSUES, status: { state: "failed", error: GONE } }],
+      ["is off", { ...WANTS, enabled: false }],
+    ])("is another than one that %s", (_, server) => {
+      tell({ servers: [server] });
+      render(<ToolsPage />);
+      expect(screen.queryByTestId("sign-in")).toBeNull();
+    });
+  });
+
+  it("says that the person is signed in, who can sign out", async () => {
+    const signOut = vi.spyOn(shell, "signOutOfServer").mockResolvedValue(null);
+    await open({ ...ISSUES, signed_in: true, status: { state: "stopped" } });
+    expect(stateWords()).toBe("Not running. A chat that uses it starts it · signed in");
+    await userEvent.click(screen.getByRole("button", { name: "Sign out of Issues" }));
+    expect(signOut).toHaveBeenCalledWith("issues");
+    tell({ servers: [ISSUES] });
+    await waitFor(() => expect(screen.queryByTestId("sign-out")).toBeNull());
+    expect(stateWords()).not.toContain("signed in");
   });
 
   it("is removed after a question", async () => {

@@ -7,6 +7,7 @@ import { FIND_VIEW, type FindView } from "../find/view";
 import { FRAME_VIEW, type FrameView } from "../frame/view";
 import { t } from "../language/text";
 import { MODELS_VIEW, type ModelsView } from "../models/view";
+import { OFFERS_VIEW, type OffersView } from "../offers/view";
 import { PALETTE_VIEW, type PaletteView } from "../palette/view";
 import { PROJECTS_VIEW, type ProjectsView } from "../projects/view";
 import { PROMPTS_VIEW, type PromptsView } from "../prompts/view";
@@ -35,6 +36,7 @@ type View = FrameView &
   PaletteView &
   ProjectsView &
   PromptsView &
+  OffersView &
   UpdatesView;
 
 /** All that the page draws from. */
@@ -52,6 +54,7 @@ export const useStore = create<State>(() => ({
   ...PALETTE_VIEW,
   ...PROJECTS_VIEW,
   ...PROMPTS_VIEW,
+  ...OFFERS_VIEW,
   ...UPDATES_VIEW,
 }));
 

@@ -43,6 +43,7 @@ pub use exchange::{Look, SeenPicture, WholeFile, import};
 pub use pictures::{KeptPicture, PictureFiles};
 pub use project_files::IndexedText;
 pub use project_folders::{FolderFile, ReadFile};
+pub use search::has_files;
 pub use steps::BETWEEN_STEPS;
 pub use store::{Piece, Reader, Store};
 pub use temporary::{FIRST_TEMPORARY, is_temporary};

@@ -4,6 +4,8 @@
 //! in what is asked for, and in the snippet that shows why.
 
 mod files;
+
+pub use files::has_files;
 mod query;
 mod snippet;
 mod terms;

@@ -135,7 +135,7 @@ impl ServerError {
                 "Look at the last lines that it wrote, and try its command in a terminal."
             }
             Self::NotUnderstood { .. } => "Check that the command or the address is that of an MCP server.",
-            Self::SignInNeeded => "Sign in to it, or add the header with your key.",
+            Self::SignInNeeded => "Sign in to it in the settings, or add the header with your key.",
             Self::Refused { .. } | Self::OtherAnswer => "Ask whoever makes the server, or try a newer one.",
             Self::TimedOut { .. } | Self::Stopped => {
                 "It may or may not have happened; look before you try it again."

@@ -9,11 +9,11 @@ mod tests;
 use std::sync::Arc;
 
 use foretoken_calls::{Argument, Call, Tools, TypedCall, ValueForm};
-use foretoken_chats::{CallEnd, ChatsError, Consent, NewCall, Store, is_temporary};
+use foretoken_chats::{CallEnd, ChatsError, Consent, NewCall, Store, has_files, is_temporary};
 use foretoken_host::Prompt;
 use foretoken_protocol::{
-    CallDecision, CallId, CallState, ChatId, ErrorReport, FinishReason, MessageId, PermissionId,
-    PermittedTools, ReplyCall, ReplyStats, ReplyStep, RequestId, ToolGrant,
+    CallDecision, CallId, CallState, ChatId, ErrorReport, FinishReason, Message, MessageId, PermissionId,
+    PermittedTools, ReplyCall, ReplyStats, ReplyStep, RequestId, Role, ToolGrant,
 };
 use foretoken_tools::built_in::OwnTool;
 use foretoken_tools::{
@@ -275,7 +275,8 @@ impl Turn {
         let typed = typed(call, &name, &offer.tools());
         let before = made(steps, id);
         let before = before.iter().map(|(tool, arguments)| (tool.as_str(), arguments));
-        let read = read_before(steps, call, &self.earlier().await?, &offer);
+        let (earlier, given) = self.earlier().await?;
+        let read = read_before(given, steps, call, &earlier, &offer);
         match verdict(&typed, place, before, known, read) {
             Verdict::Refuse(refusal) => {
                 let told = refusal.to_string();
@@ -362,12 +363,16 @@ impl Turn {
         }
     }
 
-    /// The rounds of earlier replies of the chat.
-    async fn earlier(&self) -> Result<Vec<ReplyStep>, ErrorReport> {
+    /// The rounds of earlier replies of the chat, and what the person has given the chat to read.
+    async fn earlier(&self) -> Result<(Vec<ReplyStep>, Read), ErrorReport> {
         let question = self.question;
         let earlier = move |store: &mut Store| {
             let path = store.path_to(question)?;
-            Ok(path.into_iter().flat_map(|message| message.steps).collect())
+            let is_given = |message: &Message| {
+                message.role == Role::User && (!message.pictures.is_empty() || has_files(&message.text))
+            };
+            let given = Read { private: path.iter().any(is_given), untrusted: false };
+            Ok((path.into_iter().flat_map(|message| message.steps).collect(), given))
         };
         self.conversations.store.call_for(question, earlier).await
     }
@@ -506,9 +511,15 @@ fn source_of(call: &ReplyCall) -> &str {
     call.server.as_deref().unwrap_or_else(own)
 }
 
-/// What the chat has read by calls to others than the server of this one: what a server has told by itself it knows.
-/// The app's own tools know nothing of each other's.
-fn read_before(steps: &[ReplyStep], call: &ReplyCall, earlier: &[ReplyStep], offer: &Offer) -> Read {
+/// What the chat has read: what it was `given`, and that by calls to others than the server of this one, which knows
+/// what it has told by itself. The app's own tools know nothing of each other's.
+fn read_before(
+    given: Read,
+    steps: &[ReplyStep],
+    call: &ReplyCall,
+    earlier: &[ReplyStep],
+    offer: &Offer,
+) -> Read {
     let answered = |other: &&ReplyCall| {
         let answers = match other.state {
             CallState::Done | CallState::Failed => true,
@@ -519,7 +530,7 @@ fn read_before(steps: &[ReplyStep], call: &ReplyCall, earlier: &[ReplyStep], off
         answers && (other.server.is_none() || other.server != call.server)
     };
     let calls = earlier.iter().chain(steps).flat_map(|step| &step.calls).filter(answered);
-    calls.fold(Read::default(), |read, other| {
+    calls.fold(given, |read, other| {
         let known = || offer.find(&model_name(other)).map(|tool| tool.effects);
         // Of a tool that is no longer offered, or no longer there, all is assumed.
         read.and(own_effects(other).or_else(known).unwrap_or(Effects::ALL))

@@ -19,6 +19,11 @@ pub(super) fn count(message: &str) -> u32 {
     if end == message.len() { files } else { 0 }
 }
 
+/// Whether files were sent with a message.
+pub fn has_files(message: &str) -> bool {
+    count(message) > 0
+}
+
 /// The bytes of a file that begins with its name; `None` if it is none.
 fn length(file: &str) -> Option<usize> {
     let (name, body) = file.split_once('\n')?;

@@ -153,6 +153,24 @@ async fn a_page_is_asked_about_by_its_host_and_again_once_files_were_read() {
 }
 
 #[tokio::test]
+async fn a_file_that_the_person_has_sent_counts_as_theirs() {
+    let (Scripted { app, .. }, _) = &with_notes().await;
+    let near = call("read_page", &[("address", "http://127.0.0.1:9/a")]);
+    for (files, leaks) in [("", false), ("\n\nFile: pay.txt\n```\n4,200\n```", true)] {
+        let rounds = question(&[&near, &near]) + files;
+        let (_, _, mut events) = ask(app, &["read_page"], rounds).await;
+        let (_, message) = rest(&mut events).await;
+        assert!(!last_call(&message).may_leak, "nothing of a stranger was read yet");
+        let message = answer(app, &message, allow(CallScope::Chat)).await;
+        assert_eq!(message.steps.len(), if leaks { 2 } else { 3 }, "{message:?}");
+        if leaks {
+            let again = last_call(&message);
+            assert!(again.state == CallState::Asking && again.may_leak, "{again:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_search_service_that_the_person_has_set_is_asked_and_no_other() {
     let Scripted { app, .. } = &scripted().await;
     let search = call("search_web", &[("query", "opening hours")]);

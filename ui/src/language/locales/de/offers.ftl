@@ -16,4 +16,3 @@ offers-resources = Von einem Server
     .asking = Deine Server werden gefragt …
     .none = Deine Server haben nichts zum Anhängen.
     .no-match = Nichts passt.
-    .failed = { $server }: { $why }

@@ -62,10 +62,18 @@ settings-server-state =
            *[other] Läuft mit { $count } Werkzeugen
         }
     .failed = Fehlgeschlagen
+    .signing-in = Wartet auf deinen Browser …
+    .signed-in = angemeldet
 settings-server-switch = { $name } verwenden
 settings-server-busy = Einen Moment: Der letzte Schritt ist noch nicht fertig.
 settings-server-start = Starten
 settings-server-try = Erneut versuchen
+settings-server-sign-in = Anmelden …
+    .label = Bei { $name } anmelden
+settings-server-give-up = Aufgeben
+    .label = Die Anmeldung bei { $name } aufgeben
+settings-server-sign-out = Abmelden
+    .label = Von { $name } abmelden
 settings-server-edit = Bearbeiten
     .label = { $name } bearbeiten
 settings-server-remove = Entfernen …

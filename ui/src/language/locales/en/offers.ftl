@@ -16,4 +16,3 @@ offers-resources = From a server
     .asking = Asking your servers…
     .none = Your servers have nothing that could be attached.
     .no-match = Nothing fits.
-    .failed = { $server }: { $why }

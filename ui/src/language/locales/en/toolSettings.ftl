@@ -62,10 +62,18 @@ settings-server-state =
            *[other] Running with { $count } tools
         }
     .failed = Failed
+    .signing-in = Waiting for your browser…
+    .signed-in = signed in
 settings-server-switch = Use { $name }
 settings-server-busy = One moment: the last step is not done yet.
 settings-server-start = Start
 settings-server-try = Try again
+settings-server-sign-in = Sign in…
+    .label = Sign in to { $name }
+settings-server-give-up = Give up
+    .label = Give up signing in to { $name }
+settings-server-sign-out = Sign out
+    .label = Sign out of { $name }
 settings-server-edit = Edit
     .label = Edit { $name }
 settings-server-remove = Remove…

@@ -16,4 +16,3 @@ offers-resources = サーバから
     .asking = サーバに問い合わせています…
     .none = サーバには添付できるものがありません。
     .no-match = 一致するものはありません。
-    .failed = { $server }：{ $why }

@@ -16,4 +16,3 @@ offers-resources = 来自服务器
     .asking = 正在询问你的服务器…
     .none = 你的服务器没有可添加的内容。
     .no-match = 没有匹配的内容。
-    .failed = { $server }：{ $why }

@@ -28,6 +28,7 @@ mod many;
 mod markdown;
 mod models_screen;
 mod narrow;
+mod offers;
 mod package;
 mod palette;
 mod pictures;

@@ -20,7 +20,7 @@ const CHAT: [(u32, u32); 2] = [(1100, 760), (720, 520)];
 const SETTINGS: [(u32, u32); 2] = [(880, 680), (720, 520)];
 
 /// A place for an app whose model writes what a question tells it to.
-fn scripted() -> Sandbox {
+pub(crate) fn scripted() -> Sandbox {
     let mut sandbox = Sandbox::new(1280, 900);
     sandbox.use_engine("scripted-engine");
     sandbox
@@ -59,21 +59,21 @@ fn log(sandbox: &Sandbox) -> Vec<String> {
 }
 
 /// Writes the server down in the form that is open in the settings.
-fn fill_form(window: &Window<'_>, sandbox: &Sandbox) {
+pub(crate) fn fill_form(window: &Window<'_>, sandbox: &Sandbox) {
     window.fill("server-name", "Test");
     window.fill("server-command", built("foretoken-test-mcp").to_str().unwrap());
     window.fill("server-arguments", &format!("--log{ENTER}{}", log_file(sandbox).display()));
 }
 
 /// How the servers of the list are.
-fn states(window: &Window<'_>) -> Vec<String> {
+pub(crate) fn states(window: &Window<'_>) -> Vec<String> {
     let all =
         "return [...document.querySelectorAll('[data-testid=tool-server]')].map((row) => row.dataset.state)";
     serde_json::from_value(window.script(all, json!([]))).unwrap()
 }
 
 /// Switches the one server of the list on, and agrees in the system's dialog.
-fn agree(window: &Window<'_>, sandbox: &Sandbox) {
+pub(crate) fn agree(window: &Window<'_>, sandbox: &Sandbox) {
     window.click("server-switch");
     Dialog::wait(sandbox, DIALOG).agree();
     window.wait_until("the server is on", || states(window) == ["stopped"]);

@@ -74,7 +74,7 @@ export const OFFERS_FAILED: ServerOffers[] = [
     error: {
       code: "server_sign_in",
       message: "The server wants a sign-in.",
-      hint: "Sign in to it, or add the header with your key.",
+      hint: "Sign in to it in the settings, or add the header with your key.",
     },
   },
   ...OFFERS.slice(1),

@@ -190,7 +190,7 @@ export const TOOLS_FAILED: ToolsState = {
         error: {
           code: "server_sign_in",
           message: "The server wants a sign-in.",
-          hint: "Sign in to it, or add the header with your key.",
+          hint: "Sign in to it in the settings, or add the header with your key.",
         },
       },
     },

@@ -33,6 +33,8 @@ use crate::stored;
 use crate::tools::Toolbox;
 use crate::updates::Updates;
 
+pub(crate) use crate::models::library::MEASUREMENT;
+
 /// How long processes that are ending may still write.
 const LAST_WRITES: Duration = Duration::from_millis(500);
 

@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 use tauri::{AppHandle, Manager, RunEvent, Window, WindowEvent};
 use tauri_plugin_window_state::StateFlags;
 
-use crate::app::App;
+use crate::app::{App, MEASUREMENT};
 use crate::events::CHAT_WINDOWS;
 use crate::instance::Answering;
 use crate::log::Log;
-use crate::models::library::MEASUREMENT;
 use crate::places::{self, Places};
 use crate::quick::{self, QUICK_WINDOW};
 use crate::{chat_windows, desktop, instance, preview, quit, window};

@@ -183,7 +183,8 @@ pub(crate) async fn sign_in_to_server(
     window: WebviewWindow,
     slug: String,
 ) -> Result<bool, ErrorReport> {
-    app.toolbox.sign_in(&window, crate::app::texts(window.app_handle()), slug).await
+    let browse = async |address: String| crate::desktop::open_link(&address).await;
+    app.toolbox.sign_in(&window, crate::app::texts(window.app_handle()), slug, browse).await
 }
 
 /// Gives up signing in to a server.

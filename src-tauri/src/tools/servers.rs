@@ -115,7 +115,7 @@ impl Toolbox {
         let folder = self.folder.join(slug);
         // It is not there, or has something in it.
         let _ = blocking(move || std::fs::remove_dir(folder)).await;
-        Ok(given_up.and(signed_out.map_err(Into::into))?)
+        given_up.and(signed_out.map_err(Into::into))
     }
 
     /// Switches a server on or off, and returns whether it is on. Before it is switched on, the person is shown in a

@@ -20,7 +20,6 @@ use super::error::ToolboxError;
 use super::secrets::{Secrets, Values};
 use super::{Toolbox, begun};
 use crate::blocking::blocking;
-use crate::desktop::open_link;
 use crate::language::Texts;
 
 /// How long a person may take in their browser.
@@ -60,12 +59,13 @@ impl TokenStore for Granted {
 
 impl Toolbox {
     /// Signs the person in to a server that is on. They are shown in a dialog of the system where, before their browser
-    /// is. Returns whether they are signed in: they may not want to, or give up.
-    pub(crate) async fn sign_in(
+    /// is, which `browse` has open an address. Returns whether they are signed in: they may not want to, or give up.
+    pub(crate) async fn sign_in<Browsing: Future<Output = Result<(), ErrorReport>>>(
         &self,
         window: &WebviewWindow,
         texts: &Texts,
         slug: String,
+        browse: impl FnOnce(String) -> Browsing,
     ) -> Result<bool, ErrorReport> {
         let page = |name| {
             format!(
@@ -79,7 +79,7 @@ impl Toolbox {
             if !Question::of_sign_in(name, &address).ask(window.clone(), texts).await {
                 return Ok(false);
             }
-            open_link(&address).await.map(|()| true)
+            browse(address).await.map(|()| true)
         };
         self.sign_in_by(&slug, pages, open).await
     }

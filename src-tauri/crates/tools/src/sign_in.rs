@@ -103,8 +103,8 @@ impl Access {
     }
 }
 
-/// A client, as [`http::client`](crate::http::client) makes them, for signing in to the server at `address`. What such a server names is asked for tokens: where it is in the
-/// world, nothing of the person's own network is.
+/// A client, as [`http::client`](crate::http::client) makes them, for signing in to the server at `address`. What such
+/// a server names is asked for tokens: where it is in the world, nothing of the person's own network is.
 ///
 /// # Errors
 ///

@@ -18,8 +18,8 @@ use tracing_subscriber::{EnvFilter, fmt as text};
 
 use crate::clock::now;
 
-/// What the log holds unless `RUST_LOG` says otherwise.
-const FILTER: &str = "info";
+/// What the log holds unless `RUST_LOG` says otherwise. What is said of a sign-in may have a part of it in it.
+const FILTER: &str = "info,rmcp::transport::auth=off";
 /// How many lines are kept to be looked at; the file has them all.
 const LINES: usize = 2000;
 /// The longest line that is kept, in characters.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use foretoken_tools::configuration::{ServerEntry, Transport};
 use foretoken_tools::visible;
+use reqwest::Url;
 use tauri::WebviewWindow;
 use tauri_plugin_dialog::{DialogExt, MessageDialogButtons, MessageDialogKind};
 use tokio::sync::oneshot;
@@ -60,11 +61,15 @@ impl Question {
         Ok(Self { of: "tool-server", name: entry.name.clone(), parts })
     }
 
-    /// Whether to sign in to the server of this name with the browser, at this address. What stands behind the place is
-    /// for the server alone.
-    pub(super) fn of_sign_in(name: String, address: &str) -> Self {
-        let place = address.split(['?', '#']).next().unwrap_or(address);
-        let parts = vec![("tool-sign-in.address", vec![shown(place)])];
+    /// Whether to sign in to the server of this name with the browser, at this address, for tokens that are asked for at
+    /// another. What stands behind the places is for the server alone.
+    pub(super) fn of_sign_in(name: String, address: &str, tokens: &str) -> Self {
+        let place = |address: &str| shown(address.split(['?', '#']).next().unwrap_or(address));
+        let host = |address: &str| Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned));
+        let mut parts = vec![("tool-sign-in.address", vec![place(address)])];
+        if host(address) != host(tokens) {
+            parts.push(("tool-sign-in.tokens", vec![place(tokens)]));
+        }
         Self { of: "tool-sign-in", name, parts }
     }
 
@@ -181,13 +186,16 @@ mod tests {
 
     #[test]
     fn a_sign_in_shows_where_it_is() {
-        let question = Question::of_sign_in("Vault".into(), "https://auth.example.org/authorize?state=abc#d");
+        let address = "https://auth.example.org/authorize?state=abc#d";
+        let question = Question::of_sign_in("Vault".into(), address, "https://auth.example.org/token");
+        let other = Question::of_sign_in("Vault".into(), address, "https://other.example/token");
         for language in [Language::En, Language::De, Language::Zh, Language::Ja] {
             let texts = Texts::of(language);
             assert!(question.title(texts).contains("Vault"));
             let message = question.message(texts);
             assert!(message.ends_with("\nhttps://auth.example.org/authorize"), "{message}");
-            for name in ["agree", "disagree", "address", "done", "not-done"] {
+            assert!(other.message(texts).ends_with("\nhttps://other.example/token"));
+            for name in ["agree", "disagree", "address", "tokens", "done", "not-done", "lang"] {
                 let name = format!("tool-sign-in.{name}");
                 assert_ne!(texts.say(&name), name);
             }

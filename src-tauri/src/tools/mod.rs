@@ -206,6 +206,7 @@ impl Toolbox {
     /// Stops all servers for good, as far as they end in time.
     pub(crate) async fn close(&self) {
         self.closed.store(true, Ordering::Release);
+        self.give_up_sign_ins();
         let changing = timeout(CHANGING, self.changing()).await;
         let stopping = begun(self.servers.stop_all());
         drop(changing);

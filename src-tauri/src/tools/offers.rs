@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -14,10 +15,20 @@ use foretoken_tools::{
 };
 use futures_util::future::join_all;
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::entry::{self, Listed};
 use super::error::ToolboxError;
 use super::{Toolbox, begun};
+
+/// How long a server may take to tell what it has: the others are shown meanwhile by nobody.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Characters of a name or a description.
+const LONGEST: usize = 1024;
+/// Characters of a prompt.
+const LONGEST_PROMPT: usize = 200_000;
+/// What a person fills in for a prompt.
+const MOST_ARGUMENTS: usize = 32;
 
 impl Toolbox {
     /// What all servers have that are switched on. Those that do not run are started side by side.
@@ -32,11 +43,19 @@ impl Toolbox {
     async fn offers_of(&self, server: Listed) -> ServerOffers {
         let (slug, name) = (server.entry.slug, server.entry.name);
         let listing = |connection: Arc<Connection>| async move {
-            Ok((connection.resources().await?, connection.prompts().await?))
+            Ok((connection.resources().await, connection.prompts().await))
         };
-        let ((resources, prompts), error) = match self.ask_server(&slug, listing).await {
-            Ok(listed) => (listed, None),
-            Err(error) => (Default::default(), Some(error.into())),
+        let listed = match timeout(PATIENCE, self.ask_server(&slug, listing)).await {
+            Ok(listed) => listed,
+            // It goes on starting.
+            Err(_) => Err(ServerError::Silent { within: PATIENCE }.into()),
+        };
+        let (resources, prompts, error) = match listed {
+            Ok((resources, prompts)) => {
+                let error = resources.as_ref().err().or(prompts.as_ref().err()).cloned();
+                (resources.unwrap_or_default(), prompts.unwrap_or_default(), error.map(ErrorReport::from))
+            }
+            Err(error) => (Vec::new(), Vec::new(), Some(error.into())),
         };
         ServerOffers {
             slug,
@@ -54,7 +73,8 @@ impl Toolbox {
         Ok(files.into_iter().map(pasted).collect())
     }
 
-    /// A prompt of a server with what was filled in: its text, and what goes with it. What is empty is left out.
+    /// A prompt of a server with what was filled in: its text, in which nothing is hidden, and what goes with it. What
+    /// is empty is left out.
     pub(crate) async fn prompt(
         &self,
         slug: &str,
@@ -65,7 +85,9 @@ impl Toolbox {
         let filled = filled.map(|(name, text)| (name, Value::from(text))).collect();
         let asking = |connection: Arc<Connection>| async move { connection.prompt(&name, filled).await };
         let prompt = self.ask_server(slug, asking).await?;
-        Ok((prompt.text, prompt.files.into_iter().map(pasted).collect()))
+        let (text, _) = visible(&prompt.text);
+        let text = text.chars().take(LONGEST_PROMPT).collect();
+        Ok((text, prompt.files.into_iter().map(pasted).collect()))
     }
 
     /// Asks a server that is on for something that changes nothing.
@@ -81,9 +103,10 @@ impl Toolbox {
     }
 }
 
-/// For people, with what nobody would see made visible.
+/// For people, with what nobody would see made visible, and no longer than they read.
 fn shown(text: Option<String>) -> String {
-    text.map_or_else(String::new, |text| visible(text.trim()).0)
+    let text: String = text.unwrap_or_default().trim().chars().take(LONGEST).collect();
+    visible(&text).0
 }
 
 fn resource(resource: ResourceEntry) -> ServerResource {
@@ -105,7 +128,7 @@ fn prompt(prompt: PromptEntry) -> ServerPrompt {
     ServerPrompt {
         title: shown(Some(prompt.title)),
         description: shown(prompt.description),
-        arguments: prompt.arguments.into_iter().map(argument).collect(),
+        arguments: prompt.arguments.into_iter().take(MOST_ARGUMENTS).map(argument).collect(),
         name: prompt.name,
     }
 }

@@ -79,6 +79,7 @@ impl Toolbox {
             revoked.await?;
             self.revoke_temporary(&slug, None).await;
             self.forget(&slug);
+            self.give_up_sign_in(&slug);
             let given_up = if signed_in { self.give_up_tokens(&slug).await } else { Ok(()) };
             let stopping = begun(self.servers.remove(&slug));
             drop(changing);
@@ -103,6 +104,7 @@ impl Toolbox {
         self.revoke_temporary(slug, None).await;
         *changing += 1;
         self.forget(slug);
+        self.give_up_sign_in(slug);
         let stopping = begun(self.servers.remove(slug));
         let given_up = if listed.names().is_empty() {
             Ok(())
@@ -192,6 +194,7 @@ impl Toolbox {
         let listed = entry::find(&self.store, slug).await?;
         let stored = entry::put(&self.store, &Listed { agreed: None, ..listed }).await;
         *changing += 1;
+        self.give_up_sign_in(slug);
         // Whatever the store says, it is not wanted any more.
         let stopping = begun(self.servers.remove(slug));
         drop(changing);

@@ -69,14 +69,17 @@ impl Toolbox {
     ) -> Result<bool, ErrorReport> {
         let page = |name| {
             format!(
-                "<!doctype html><meta charset=\"utf-8\"><title>Foretoken</title>\
+                "<!doctype html><html lang=\"{}\"><meta charset=\"utf-8\"><title>Foretoken</title>\
                  <body style=\"font: 18px system-ui; margin: 25vh auto; text-align: center\">{}",
+                texts.say("tool-sign-in.lang"),
                 texts.say(name)
             )
         };
         let pages = [page("tool-sign-in.done"), page("tool-sign-in.not-done")];
-        let open = async |name: String, address: String| {
-            if !Question::of_sign_in(name, &address).ask(window.clone(), texts).await {
+        let open = async |name: String, [address, tokens]: [String; 2]| {
+            // One dialog at a time: of several nobody reads any.
+            let Ok(_asking) = self.asking.try_lock() else { return Ok(false) };
+            if !Question::of_sign_in(name, &address, &tokens).ask(window.clone(), texts).await {
                 return Ok(false);
             }
             browse(address).await.map(|()| true)
@@ -84,12 +87,13 @@ impl Toolbox {
         self.sign_in_by(&slug, pages, open).await
     }
 
-    /// The same, where `open` shows the server's name and the address to the person, and opens that if they want it.
+    /// The same, where `open` shows the person the server's name, the address and where tokens are asked for, and opens
+    /// the address if they want that.
     pub(super) async fn sign_in_by<Opening: Future<Output = Result<bool, ErrorReport>>>(
         &self,
         slug: &str,
         pages: [String; 2],
-        open: impl FnOnce(String, String) -> Opening,
+        open: impl FnOnce(String, [String; 2]) -> Opening,
     ) -> Result<bool, ErrorReport> {
         let (give_up, mut given_up) = oneshot::channel();
         // One that is under way gives way to this one.
@@ -119,6 +123,11 @@ impl Toolbox {
         }
     }
 
+    /// Gives up all that are under way.
+    pub(super) fn give_up_sign_ins(&self) {
+        self.signing_in().clear();
+    }
+
     /// Whether the person is signing in to a server.
     pub(super) fn is_signing_in(&self, slug: &str) -> bool {
         self.signing_in().contains_key(slug)
@@ -134,12 +143,11 @@ impl Toolbox {
     async fn signed_out(&self, slug: &str) -> Result<(), ToolboxError> {
         let mut changing = self.changing().await;
         let listed = entry::find(&self.store, slug).await?;
-        self.give_up_tokens(slug).await?;
         entry::put(&self.store, &Listed { signed_in: false, ..listed }).await?;
         *changing += 1;
-        let stopping = begun(self.servers.stop(slug));
-        drop(changing);
-        stopping.await;
+        // What is being refreshed is given up before it is kept.
+        self.servers.stop(slug).await;
+        self.give_up_tokens(slug).await?;
         Ok(())
     }
 
@@ -167,7 +175,7 @@ impl Toolbox {
         &self,
         slug: &str,
         pages: [String; 2],
-        open: impl FnOnce(String, String) -> Opening,
+        open: impl FnOnce(String, [String; 2]) -> Opening,
     ) -> Result<bool, ToolboxError> {
         let (ready, changing) = self.agreed(slug).await?;
         drop(changing);
@@ -179,7 +187,7 @@ impl Toolbox {
         let proxy = self.settings.current().hub.proxy;
         let client = self.surroundings.sign_in_client(address, &proxy).await?;
         let sign_in = SignIn::begin(address, client).await.map_err(failed)?;
-        if !open(name.clone(), sign_in.address().to_owned()).await? {
+        if !open(name.clone(), [sign_in.address(), sign_in.token_address()].map(str::to_owned)).await? {
             return Ok(false);
         }
         let minutes = PATIENCE.as_secs() / 60;
@@ -190,8 +198,12 @@ impl Toolbox {
         let mut changing = self.changing().await;
         // It may have been changed while the person signed in to what it was.
         let listed = self.unchanged(ready.listed).await?;
-        self.tokens(slug).keep(Some(granted)).await?;
+        if !listed.is_on() {
+            return Err(ToolboxError::Off { name });
+        }
+        // Whoever is said to be signed in without tokens is asked to sign in; tokens of nobody would stay.
         entry::put(&self.store, &Listed { signed_in: true, ..listed }).await?;
+        self.tokens(slug).keep(Some(granted)).await?;
         *changing += 1;
         let stopping = begun(self.servers.stop(slug));
         drop(changing);

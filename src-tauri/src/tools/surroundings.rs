@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foretoken_tools::environment::{SHELL_TIME, login_path, resolve, with_usual_folders};
-use foretoken_tools::{ServerError, http, sign_in_client};
+use foretoken_tools::{ServerError, SignInClient, http, sign_in_client};
 use reqwest::{Client, Url};
 use tokio::sync::OnceCell;
 
@@ -23,7 +23,7 @@ pub(super) struct Surroundings {
     /// What sends requests, by the proxy that it goes by.
     clients: Arc<Mutex<BTreeMap<Option<String>, Client>>>,
     /// What signs in, by the server's address and the proxy.
-    sign_in_clients: Mutex<BTreeMap<(String, Option<String>), Client>>,
+    sign_in_clients: Mutex<BTreeMap<(String, Option<String>), SignInClient>>,
 }
 
 impl Surroundings {
@@ -95,7 +95,11 @@ impl Surroundings {
     }
 
     /// What signs in to the server at an address, by this proxy.
-    pub(super) async fn sign_in_client(&self, address: &str, proxy: &str) -> Result<Client, ServerError> {
+    pub(super) async fn sign_in_client(
+        &self,
+        address: &str,
+        proxy: &str,
+    ) -> Result<SignInClient, ServerError> {
         let way = (address.to_owned(), for_address(address, proxy));
         let clients = || self.sign_in_clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients().get(&way) {

@@ -17,20 +17,21 @@ const state = () => useStore.getState();
 /** Takes a prompt of a server for the message: at once, or when the person has filled in what belongs to it. */
 export function takePrompt({ server, prompt }: OfferedPrompt): void {
   const { chat, drafts } = state();
+  const typed = drafts[draftKey(chat)] ?? "";
   // What was typed for it stays until the text comes.
-  setView({ promptsLeft: drafts[draftKey(chat)] ?? "" });
+  setView({ promptsLeft: typed });
   if (prompt.arguments.length === 0) {
-    fetchPrompt(server, prompt.name, prompt.title);
+    fetchPrompt(server, prompt.name, prompt.title, typed);
     return;
   }
   choosePrompt();
   lastCard += 1;
   const form = beginning(fieldsOf(prompt));
-  setView({ promptCard: { id: lastCard, chat, server, prompt, form, sent: false } });
+  setView({ promptCard: { id: lastCard, chat, server, prompt, typed, form, sent: false } });
 }
 
 /** Has a server give a prompt that nothing is filled into. */
-async function fetchPrompt(server: string, name: string, title: string): Promise<void> {
+async function fetchPrompt(server: string, name: string, title: string, typed: string): Promise<void> {
   const isLast = choosePrompt();
   await whilePending(
     async (begin, chat) => {
@@ -44,7 +45,7 @@ async function fetchPrompt(server: string, name: string, title: string): Promise
       }
     },
     (filled, chat) => {
-      if (isLast()) putFilled(filled, chat);
+      if (isLast()) putFilled(filled, chat, typed);
     },
   );
 }
@@ -74,7 +75,7 @@ export async function insertCard({ id, chat, server, prompt, form }: PromptCard)
     const filled = await shell.fillServerPrompt(chat, server, prompt.name, givenIn(prompt, form));
     const card = cardOf(id);
     if (!card) return;
-    putFilled(filled, card.chat);
+    putFilled(filled, card.chat, card.typed);
     setView({ promptCard: null });
   } catch (error) {
     const card = cardOf(id);
@@ -89,10 +90,13 @@ export function putCardAway(): void {
   focusComposer();
 }
 
-/** Puts what a server has filled in into the message of a chat. Nothing in it is to be filled in by the person. */
-function putFilled({ text, attached }: FilledPrompt, chat: number | null): void {
+/**
+ * Puts what a server has filled in into the message of a chat, in the place of what was typed for it, or after it if
+ * that was written on. Nothing in it is to be filled in by the person.
+ */
+function putFilled({ text, attached }: FilledPrompt, chat: number | null, typed: string): void {
   putAttached(attached, chat);
-  putText(text, chat, true);
+  putText(text, chat, (state().drafts[draftKey(chat)] ?? "") === typed);
   const { filling } = state();
   if (filling?.chat === chat) setView({ filling: null });
   if (state().chat === chat && state().screen === "chat") writeOn();

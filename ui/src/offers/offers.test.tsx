@@ -239,6 +239,15 @@ describe("a prompt of a server that asks for nothing", () => {
     expect(field().value).toBe("About owls:\n\nReport.");
   });
 
+  it("comes after what was typed for it, if that was written on", async () => {
+    const answer = promised<FilledPrompt>();
+    fill().mockReturnValue(answer.promise);
+    const user = await write("/week{Enter}");
+    await user.keyboard(" please");
+    await act(async () => answer.resolve(says("Report.")));
+    expect(field().value).toBe("/week please\n\nReport.");
+  });
+
   it("goes into the message of the chat that was open, not of the one that is", async () => {
     const answer = promised<FilledPrompt>();
     fill().mockReturnValue(answer.promise);

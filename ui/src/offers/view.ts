@@ -9,6 +9,8 @@ export interface PromptCard {
   /** The server. */
   server: string;
   prompt: ServerPrompt;
+  /** What was typed for it. */
+  typed: string;
   /** What is filled in so far. */
   form: FilledForm;
   /** Whether the server has it now. */

@@ -16,8 +16,12 @@ export async function enableServer(slug: string, on: boolean): Promise<void> {
 }
 
 /** Whether a server is not to be used before the person has signed in to it. */
-export const wantsSignIn = ({ enabled, transport, status }: ServerInfo): boolean =>
-  enabled && transport.kind === "http" && status.state === "failed" && status.error.code === "server_sign_in";
+export const wantsSignIn = ({ enabled, transport, status, signed_in }: ServerInfo): boolean =>
+  enabled &&
+  transport.kind === "http" &&
+  status.state === "failed" &&
+  // What was granted may be worth nothing any more, whatever the server says of that.
+  (signed_in || status.error.code === "server_sign_in");
 
 /** How a server is now, and whether the person is signed in to it. */
 export function standing(server: ServerInfo): string {

@@ -17,19 +17,14 @@ const CONNECTING: Duration = Duration::from_secs(10);
 ///
 /// [`ServerError::NoClient`].
 pub fn client(proxy: Option<&str>) -> Result<reqwest::Client, ServerError> {
-    builder(proxy)?.build().map_err(|error| unusable(&error))
-}
-
-/// What such a client is made of.
-pub(crate) fn builder(proxy: Option<&str>) -> Result<reqwest::ClientBuilder, ServerError> {
-    let client = reqwest::Client::builder()
+    let mut client = reqwest::Client::builder()
         .tls_backend_preconfigured(trust()?)
         .redirect(Policy::none())
         .connect_timeout(CONNECTING);
-    match proxy {
-        Some(proxy) => Ok(client.proxy(reqwest::Proxy::all(proxy).map_err(|error| unusable(&error))?)),
-        None => Ok(client),
+    if let Some(proxy) = proxy {
+        client = client.proxy(reqwest::Proxy::all(proxy).map_err(|error| unusable(&error))?);
     }
+    client.build().map_err(|error| unusable(&error))
 }
 
 /// Whom the system trusts.

@@ -26,6 +26,6 @@ pub use offer::{LeftOut, MOST_TOOLS, Offer, OfferedTool};
 pub use process::{Errors, Launch};
 pub use result_text::{Hidden, ModelText, for_model, stripped, visible};
 pub use servers::{Configured, Keep, ServerState, Servers};
-pub use sign_in::{Access, SignIn, SignInError, TokenStore, sign_in_client};
+pub use sign_in::{Access, SignIn, SignInClient, SignInError, TokenStore, sign_in_client};
 pub use tool::{Claims, Definition, Effects, Outcome, ResultPart};
 pub use verdict::{Allowed, CALLS_A_ROUND, Known, ROUNDS, Read, Refusal, SAME_CALLS, Verdict, verdict};

@@ -286,6 +286,14 @@ async fn whoever_has_signed_in_with_a_browser_is_let_in_and_stays_in() {
     assert_ne!(*kept.0.lock().unwrap(), Some(granted));
     connection.close().await;
 
+    // A server that names another place to refresh at gets nothing there.
+    let now = kept.0.lock().unwrap().clone().unwrap();
+    let elsewhere = now.reveal().replace("/token", "/elsewhere");
+    assert_ne!(elsewhere, now.reveal());
+    let moved = Arc::new(Kept(Mutex::new(Some(Secret::new(elsewhere)))));
+    let moved = open_by(address, Some(moved)).await.unwrap_err();
+    assert!(matches!(moved, ServerError::SignInNeeded), "{moved:?}");
+
     let connection = open_by(address, Some(kept.clone())).await.unwrap();
     call(&connection, "throw_out", json!({})).await.unwrap();
     let thrown_out = call(&connection, "refreshed", json!({})).await.unwrap_err();

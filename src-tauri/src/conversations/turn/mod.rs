@@ -371,7 +371,9 @@ impl Turn {
             let is_given = |message: &Message| {
                 message.role == Role::User && (!message.pictures.is_empty() || has_files(&message.text))
             };
-            let given = Read { private: path.iter().any(is_given), untrusted: false };
+            // What a person attaches is theirs, and who knows who wrote it.
+            let is_given = path.iter().any(is_given);
+            let given = Read { private: is_given, untrusted: is_given };
             Ok((path.into_iter().flat_map(|message| message.steps).collect(), given))
         };
         self.conversations.store.call_for(question, earlier).await

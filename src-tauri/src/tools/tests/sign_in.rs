@@ -19,7 +19,8 @@ impl Place {
 
     /// Signs in with a browser that opens what it is told to.
     async fn sign_in(&self, slug: &str) -> Result<bool, ErrorReport> {
-        in_time(self.toolbox.sign_in_by(slug, pages(), async |name, address| {
+        in_time(self.toolbox.sign_in_by(slug, pages(), async |name, [address, tokens]| {
+            assert!(tokens.ends_with("/token"), "{tokens}");
             assert_eq!(name, "Vault");
             tokio::spawn(browse(address));
             Ok(true)
@@ -69,6 +70,13 @@ async fn what_a_server_grants_is_in_the_keychain_alone_and_goes_with_the_server(
     let shown = format!("{}{:?}", place.stored().await, place.toolbox.state().await);
     assert!(!shown.contains(token), "{shown}");
 
+    // Whoever is thrown out in the middle of a run is asked to sign in again.
+    let throw_out = place.offered(&slug, "throw_out").await;
+    place.call(&throw_out, json!({})).await.unwrap();
+    assert!(place.call(&tool, json!({})).await.is_err());
+    assert!(wants_a_sign_in(&place.server(&slug).await));
+    assert!(place.sign_in(&slug).await.unwrap());
+
     // Another value of a header is no other server; another address is.
     in_time(place.toolbox.sign_out(slug.clone())).await.unwrap();
     assert_eq!(place.kept(), None);
@@ -99,6 +107,21 @@ async fn nobody_is_signed_in_who_is_refused_or_does_not_want_to() {
     assert_eq!(place.kept(), None);
     let server = place.server(&slug).await;
     assert!(!server.signed_in && server.status != ServerStatus::SigningIn, "{server:?}");
+
+    // One that is switched off while the browser is elsewhere stays signed out.
+    let (told, opened) = oneshot::channel();
+    let toolbox = place.toolbox.clone();
+    let of = slug.clone();
+    let open = async move |_, _| {
+        told.send(()).unwrap();
+        Ok(true)
+    };
+    let signing_in = tokio::spawn(async move { toolbox.sign_in_by(&of, pages(), open).await });
+    in_time(opened).await.unwrap();
+    place.enable(&slug, false).await;
+    assert!(!in_time(signing_in).await.unwrap().unwrap());
+    assert!(!place.server(&slug).await.signed_in);
+    place.enable(&slug, true).await;
 
     let program = place.on("files", &[]).await;
     assert_eq!(place.sign_in(&program).await.unwrap_err().code, "sign_in_not_offered");

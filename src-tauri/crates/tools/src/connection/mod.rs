@@ -462,6 +462,9 @@ async fn by_http(
             serve_client_with_lifecycle(handler, transport, lifecycle).await
         }
         Some(access) => {
+            let mut config = config;
+            // One at a time: what the person signed in for comes before a key that they wrote down.
+            config.custom_headers.remove(&reqwest::header::AUTHORIZATION);
             let client = AuthClient::new(client, access.manager(&address).await?);
             let transport = StreamableHttpClientTransport::with_client(client, config);
             serve_client_with_lifecycle(handler, transport, lifecycle).await

@@ -77,6 +77,9 @@ pub struct Prompt {
     pub files: Vec<ServerFile>,
 }
 
+/// Characters of a file's name.
+const LONGEST_NAME: usize = 100;
+
 impl Connection {
     /// What the server has to read; nothing where it offers none.
     ///
@@ -168,7 +171,7 @@ impl Connection {
         asked: impl Future<Output = Result<T, rmcp::service::ServiceError>>,
     ) -> Result<T, ServerError> {
         let within = self.limits.call;
-        timeout(within, asked).await.map_err(|_| ServerError::TimedOut { within })?.map_err(failed)
+        timeout(within, asked).await.map_err(|_| ServerError::Silent { within })?.map_err(failed)
     }
 }
 
@@ -192,6 +195,7 @@ fn name_of(address: &str, media_type: Option<&str>) -> String {
     let way = address.split(['?', '#']).next().unwrap_or(address);
     let last = way.split(['/', '\\']).rfind(|part| !part.is_empty()).unwrap_or(way);
     let (name, _) = crate::visible(last.trim());
+    let name: String = name.chars().take(LONGEST_NAME).collect();
     let name = if name.is_empty() { "resource".into() } else { name };
     let ending = match media_type.map(|kind| kind.split(';').next().unwrap_or(kind).trim()) {
         _ if name.contains('.') => "",

@@ -294,6 +294,10 @@ impl Claim {
         if matches!(error, ServerError::Gone) && !connection.is_gone() {
             sleep(BREAKING).await;
         }
+        if matches!(error, ServerError::SignInNeeded) {
+            // Nothing more is to be had of it like this.
+            self.server.fail(&mut self.server.lock(), &self.run, error.clone());
+        }
         self.server.look(&self.run);
     }
 }

@@ -153,14 +153,14 @@ async fn a_page_is_asked_about_by_its_host_and_again_once_files_were_read() {
 }
 
 #[tokio::test]
-async fn a_file_that_the_person_has_sent_counts_as_theirs() {
+async fn a_file_that_the_person_has_sent_counts_as_theirs_and_as_a_strangers() {
     let (Scripted { app, .. }, _) = &with_notes().await;
     let near = call("read_page", &[("address", "http://127.0.0.1:9/a")]);
     for (files, leaks) in [("", false), ("\n\nFile: pay.txt\n```\n4,200\n```", true)] {
         let rounds = question(&[&near, &near]) + files;
         let (_, _, mut events) = ask(app, &["read_page"], rounds).await;
         let (_, message) = rest(&mut events).await;
-        assert!(!last_call(&message).may_leak, "nothing of a stranger was read yet");
+        assert_eq!(last_call(&message).may_leak, leaks);
         let message = answer(app, &message, allow(CallScope::Chat)).await;
         assert_eq!(message.steps.len(), if leaks { 2 } else { 3 }, "{message:?}");
         if leaks {

@@ -95,7 +95,9 @@ tool-server = „{ $name }“ einschalten?
     .disagree = Ausgeschaltet lassen
 
 tool-sign-in = Bei „{ $name }“ anmelden?
-    .address = Dein Browser öffnet dort eine Seite. Was der Server gewährt, bleibt im Schlüsselbund dieses Macs. Die Seite ist unter:
+    .address = Dein Browser öffnet diese Seite. Was der Server gewährt, bleibt im Schlüsselbund des Systems.
+    .tokens = Was der Browser zurückbringt, geht an:
+    .lang = de
     .agree = Browser öffnen
     .disagree = Nicht jetzt
     .done = Du bist angemeldet. Du kannst dieses Fenster schließen und zu Foretoken zurückkehren.

@@ -95,7 +95,9 @@ tool-server = Switch on “{ $name }”?
     .disagree = Leave off
 
 tool-sign-in = Sign in to “{ $name }”?
-    .address = Your browser will open a page there. What the server grants stays in the keychain of this Mac. The page is at:
+    .address = Your browser will open this page. What the server grants stays in the system’s keychain.
+    .tokens = What the browser brings back goes to:
+    .lang = en
     .agree = Open browser
     .disagree = Not now
     .done = You are signed in. You can close this window and go back to Foretoken.

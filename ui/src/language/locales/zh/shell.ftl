@@ -95,7 +95,9 @@ tool-server = 启用“{ $name }”？
     .disagree = 保持关闭
 
 tool-sign-in = 登录“{ $name }”？
-    .address = 您的浏览器将打开该处的页面。服务器授予的凭据保存在这台 Mac 的钥匙串中。页面地址：
+    .address = 您的浏览器将打开此页面。服务器授予的凭据保存在系统的钥匙串中。
+    .tokens = 浏览器带回的内容将发送到：
+    .lang = zh
     .agree = 打开浏览器
     .disagree = 暂不
     .done = 您已登录。可以关闭此窗口并返回 Foretoken。

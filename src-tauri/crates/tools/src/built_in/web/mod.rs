@@ -25,7 +25,8 @@ use charset::decoded;
 use error::{WebError, shortened};
 use fetch::{Fetched, Reach, fetch};
 
-pub(crate) use resolver::{Checking, Hosts, may_be_reached};
+pub(crate) use resolver::may_be_reached;
+use resolver::{Checking, Hosts};
 pub use resolver::{Resolver, SystemResolver};
 pub use tool::WebTool;
 

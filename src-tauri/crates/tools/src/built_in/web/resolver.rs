@@ -32,7 +32,7 @@ impl Resolver for SystemResolver {
 
 /// Which hosts may be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hosts {
+pub(super) enum Hosts {
     /// Those of the web.
     Public,
     /// Any: the person has typed the address.
@@ -41,7 +41,7 @@ pub(crate) enum Hosts {
 
 /// Gives a connection the addresses that it may go to, and no other ones: those that were checked.
 #[derive(Debug, Clone)]
-pub(crate) struct Checking {
+pub(super) struct Checking {
     pub(super) resolver: Arc<dyn Resolver>,
     pub(super) hosts: Hosts,
     /// Where connections of tests go, to whatever address they should: it has been checked as ever before.
@@ -51,7 +51,7 @@ pub(crate) struct Checking {
 
 impl Checking {
     /// What asks this resolver, for these hosts.
-    pub(crate) fn new(resolver: Arc<dyn Resolver>, hosts: Hosts) -> Self {
+    pub(super) fn new(resolver: Arc<dyn Resolver>, hosts: Hosts) -> Self {
         Self {
             resolver,
             hosts,

@@ -183,7 +183,8 @@ async fn found(host: &str) -> Vec<IpAddr> {
 
 impl SignInClient {
     /// Whether anything may be sent to an address that a server names: encrypted, and into the person's own network
-    /// only where that server is there. By a proxy, or by one who answers otherwise a moment later, it may be elsewhere.
+    /// only where that server is there. By a proxy, or by one who answers otherwise a moment later, it may be
+    /// elsewhere.
     async fn may_reach(&self, address: &Url) -> bool {
         let host = address.host_str().unwrap_or_default();
         let is_encrypted = address.scheme() == "https" || (address.scheme() == "http" && is_here(address));

@@ -136,7 +136,7 @@ fn f6_goes_from_area_to_area_and_back() {
 fn escape_closes_the_nearest_thing_and_then_stops_the_reply() {
     let sandbox = Sandbox::new(1280, 900);
     let window = sandbox.open();
-    window.answer("Tell me about owls.");
+    window.answer("Tell me a story about an owl and a bell.");
     open_endless_model(&window, &sandbox);
     window.press(&[CONTROL], 'i');
     window.wait_until("the panel opens", || window.is_shown("story"));

@@ -172,8 +172,8 @@ pub(crate) async fn fill_server_prompt(
     let (text, files) = app.toolbox.prompt(&server, prompt, filled).await?;
     let attached = attachments::read_pasted(&app.tool, files, keep(&app, chat)).await;
     // The text is there all the same.
-    let attached = attached
-        .unwrap_or_else(|error| Attached { notes: vec![error.message], ..Attached::default() });
+    let attached =
+        attached.unwrap_or_else(|error| Attached { notes: vec![error.message], ..Attached::default() });
     Ok(FilledPrompt { text, attached })
 }
 

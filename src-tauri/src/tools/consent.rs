@@ -61,8 +61,8 @@ impl Question {
         Ok(Self { of: "tool-server", name: entry.name.clone(), parts })
     }
 
-    /// Whether to sign in to the server of this name with the browser, at this address, for tokens that are asked for at
-    /// another. What stands behind the places is for the server alone.
+    /// Whether to sign in to the server of this name with the browser, at this address, for tokens that are asked for
+    /// at another. What stands behind the places is for the server alone.
     pub(super) fn of_sign_in(name: String, address: &str, tokens: &str) -> Self {
         let place = |address: &str| shown(address.split(['?', '#']).next().unwrap_or(address));
         let host = |address: &str| Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned));

@@ -1,18 +1,15 @@
 //! What servers have for the person: files and prompts for a message, and a sign-in where a server wants one.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 
 use foretoken_test_mcp::Vault;
 use serde_json::json;
 
 use crate::support::dialog::Dialog;
-use crate::support::sandbox::Sandbox;
 use crate::support::visual_check::VisualCheck;
 use crate::support::webdriver::keys::{BACKSPACE, ENTER, ESCAPE};
 use crate::support::window::Window;
-use crate::tools::{agree, fill_form, scripted, states};
+use crate::tools::{add_server, agree, scripted, states};
 
 const CHAT: [(u32, u32); 1] = [(1100, 760)];
 
@@ -26,10 +23,7 @@ fn typed(window: &Window<'_>) -> String {
 fn what_a_server_has_goes_with_a_message_that_begins_with_its_prompt() {
     let sandbox = scripted();
     let window = sandbox.open();
-    window.open_settings("tools");
-    window.click("add-server");
-    fill_form(&window, &sandbox);
-    window.click("save-server");
+    add_server(&window, &sandbox);
     window.wait_until("it is listed as off", || states(&window) == ["off"]);
     window.close_settings();
     window.open_menu("attach", "Attach");
@@ -81,25 +75,13 @@ fn what_a_server_has_goes_with_a_message_that_begins_with_its_prompt() {
     assert_eq!(typed(&window), "");
 }
 
-/// Has the desktop write down what a browser would open. Returns where.
-fn watch_browser(sandbox: &mut Sandbox) -> PathBuf {
-    let (opened, programs) = (sandbox.home().join("opened"), sandbox.home().join("programs"));
-    fs::create_dir(&programs).unwrap();
-    let browser = programs.join("xdg-open");
-    fs::write(&browser, format!("#!/bin/sh\necho \"$1\" >> {}\n", opened.display())).unwrap();
-    fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
-    let path = std::env::var("PATH").unwrap();
-    sandbox.set("PATH", &format!("{}:{path}", programs.display()));
-    opened
-}
-
 #[test]
 fn a_person_signs_in_with_their_browser_once_they_have_seen_where() {
     let mut sandbox = scripted();
     if !sandbox.add_keychain() {
         return;
     }
-    let opened = watch_browser(&mut sandbox);
+    let opened = sandbox.watch_browser();
     let vault = Vault::start(60);
     let window = sandbox.open();
     window.open_settings("tools");

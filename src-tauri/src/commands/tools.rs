@@ -169,12 +169,13 @@ pub(crate) async fn fill_server_prompt(
     prompt: String,
     filled: BTreeMap<String, String>,
 ) -> Result<FilledPrompt, ErrorReport> {
-    let (text, files) = app.toolbox.prompt(&server, prompt, filled).await?;
-    let attached = attachments::read_pasted(&app.tool, files, keep(&app, chat)).await;
+    let (mut prompt, files) = app.toolbox.prompt(&server, prompt, filled).await?;
+    let read = attachments::read_pasted(&app.tool, files, keep(&app, chat)).await;
     // The text is there all the same.
-    let attached =
-        attached.unwrap_or_else(|error| Attached { notes: vec![error.message], ..Attached::default() });
-    Ok(FilledPrompt { text, attached })
+    let mut read =
+        read.unwrap_or_else(|error| Attached { notes: vec![error.message], ..Attached::default() });
+    read.notes.append(&mut prompt.attached.notes);
+    Ok(FilledPrompt { attached: read, ..prompt })
 }
 
 /// Signs the person in to a server that is switched on, in their browser, after they have seen where that is. Returns

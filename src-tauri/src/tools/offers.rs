@@ -8,7 +8,8 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use foretoken_protocol::{
-    ErrorReport, PastedFile, PromptArgument, ServerOffers, ServerPrompt, ServerResource,
+    Attached, ErrorReport, FilledPrompt, PastedFile, PromptArgument, ServerOffers, ServerPrompt,
+    ServerResource,
 };
 use foretoken_tools::{
     Connection, FileContent, PromptEntry, ResourceEntry, ServerError, ServerFile, visible,
@@ -21,7 +22,7 @@ use super::entry::{self, Listed};
 use super::error::ToolboxError;
 use super::{Toolbox, begun};
 
-/// How long a server may take to tell what it has: the others are shown meanwhile by nobody.
+/// How long a server may take to tell what it has: what the others have is shown only then.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Characters of a name or a description.
 const LONGEST: usize = 1024;
@@ -73,21 +74,26 @@ impl Toolbox {
         Ok(files.into_iter().map(pasted).collect())
     }
 
-    /// A prompt of a server with what was filled in: its text, in which nothing is hidden, and what goes with it. What
-    /// is empty is left out.
+    /// A prompt of a server with what was filled in: its text, in which nothing is hidden, and files that go with it.
+    /// What is empty is left out.
     pub(crate) async fn prompt(
         &self,
         slug: &str,
         name: String,
         arguments: BTreeMap<String, String>,
-    ) -> Result<(String, Vec<PastedFile>), ErrorReport> {
+    ) -> Result<(FilledPrompt, Vec<PastedFile>), ErrorReport> {
         let filled = arguments.into_iter().filter(|(_, text)| !text.trim().is_empty());
         let filled = filled.map(|(name, text)| (name, Value::from(text))).collect();
         let asking = |connection: Arc<Connection>| async move { connection.prompt(&name, filled).await };
         let prompt = self.ask_server(slug, asking).await?;
         let (text, _) = visible(&prompt.text);
-        let text = text.chars().take(LONGEST_PROMPT).collect();
-        Ok((text, prompt.files.into_iter().map(pasted).collect()))
+        let mut filled = FilledPrompt { text, attached: Attached::default() };
+        if let Some((end, _)) = filled.text.char_indices().nth(LONGEST_PROMPT) {
+            filled.text.truncate(end);
+            let told = format!("Only the first {LONGEST_PROMPT} characters of the prompt were taken over.");
+            filled.attached.notes.push(told);
+        }
+        Ok((filled, prompt.files.into_iter().map(pasted).collect()))
     }
 
     /// Asks a server that is on for something that changes nothing.

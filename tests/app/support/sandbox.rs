@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -89,6 +89,19 @@ impl Sandbox {
     /// Gives the app that is opened here a variable.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.variables.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Has what the desktop would start for an address write that down. Returns where: a line for each.
+    pub(crate) fn watch_browser(&mut self) -> PathBuf {
+        let (opened, programs) = (self.home().join("opened"), self.home().join("programs"));
+        fs::create_dir(&programs).expect("the home takes a folder");
+        let browser = programs.join("xdg-open");
+        let script = format!("#!/bin/sh\necho \"$1\" >> {}\n", opened.display());
+        fs::write(&browser, script).expect("the home takes a file");
+        fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).expect("it may be run");
+        let path = std::env::var("PATH").unwrap_or_default();
+        self.set("PATH", &format!("{}:{path}", programs.display()));
+        opened
     }
 
     /// Gives the app that is opened here a keychain of its own. False where none is installed, which is said.

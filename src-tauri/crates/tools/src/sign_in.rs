@@ -223,8 +223,9 @@ impl SignIn {
 
         let mut manager = manager(server, client).await.map_err(failed)?;
         let found = manager.resolve_metadata().await.map_err(failed)?;
-        let is_guessed = found.source == AuthorizationMetadataSource::LegacyEndpointFallback;
         let metadata = found.metadata;
+        let is_told = found.source != AuthorizationMetadataSource::LegacyEndpointFallback;
+        let may_register = is_told && metadata.registration_endpoint.is_some();
         manager.set_metadata(metadata.clone());
         let granted = InMemoryCredentialStore::new();
         manager.set_credential_store(granted.clone());
@@ -232,7 +233,7 @@ impl SignIn {
         let session =
             AuthorizationSession::new(manager, request).await.map_err(|(_, error)| match error {
                 // Whoever signs in at such a server has been given an id for it, which nobody can ask for.
-                AuthError::RegistrationFailed(detail) if is_guessed || detail.contains("not supported") => {
+                AuthError::RegistrationFailed(detail) if !may_register => {
                     SignInError::NotOffered { detail: short(&detail) }
                 }
                 error => failed(error),

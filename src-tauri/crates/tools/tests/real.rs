@@ -20,7 +20,7 @@ use foretoken_tools::{
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
@@ -131,10 +131,9 @@ async fn listens(port: u16) {
     timeout(TIMEOUT, listens).await.expect("it listens");
 }
 
-#[tokio::test]
-async fn a_server_is_used_by_its_address() {
-    let port = free_port();
-    let mut server = Command::new(command("mcp-everything"))
+/// The reference server for everything, by HTTP.
+async fn everything_at(port: u16) -> Child {
+    let server = Command::new(command("mcp-everything"))
         .arg("streamableHttp")
         .env("PORT", port.to_string())
         .stdin(Stdio::null())
@@ -144,6 +143,13 @@ async fn a_server_is_used_by_its_address() {
         .spawn()
         .unwrap();
     listens(port).await;
+    server
+}
+
+#[tokio::test]
+async fn a_server_is_used_by_its_address() {
+    let port = free_port();
+    let mut server = everything_at(port).await;
     let reach = |path: &str, headers: &[(&str, &str)]| Reach::Http {
         address: format!("http://127.0.0.1:{port}/{path}"),
         headers: headers.iter().map(|&(name, value)| (name.into(), value.into())).collect(),
@@ -341,16 +347,7 @@ async fn a_server_without_a_way_to_sign_in_is_told_from_others() {
     let port = free_port();
     let nobody = begin(&format!("http://127.0.0.1:{port}/mcp")).await.unwrap_err();
     assert!(matches!(nobody, SignInError::Failed { .. } | SignInError::NotOffered { .. }), "{nobody:?}");
-    let mut server = Command::new(command("mcp-everything"))
-        .arg("streamableHttp")
-        .env("PORT", port.to_string())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    listens(port).await;
+    let mut server = everything_at(port).await;
     let open = begin(&format!("http://127.0.0.1:{port}/mcp")).await.unwrap_err();
     assert!(matches!(open, SignInError::NotOffered { .. }), "{open:?}");
     server.kill().await.unwrap();

@@ -34,8 +34,11 @@ async fn what_servers_have_is_listed_and_had() {
         let filled = BTreeMap::from([(argument.name.clone(), value.to_owned())]);
         in_time(place.toolbox.prompt(&slug, prompt.name.clone(), filled)).await
     };
-    let (text, files) = fill("Ada").await.unwrap();
-    assert!(text.contains("Ada") && files.is_empty(), "{text}");
+    let (filled, files) = fill("Ada\u{202e}").await.unwrap();
+    assert!(filled.text.contains("Ada⟨U+202E⟩") && files.is_empty(), "{filled:?}");
+    assert_eq!(filled.attached.notes, Vec::<String>::new());
+    let (long, _) = fill(&"a".repeat(200_001)).await.unwrap();
+    assert_eq!((long.text.len(), long.attached.notes.len()), (200_000, 1));
     // What is empty is not filled in.
     assert_eq!(fill(" ").await.is_err(), argument.required);
     in_time(place.toolbox.close()).await;

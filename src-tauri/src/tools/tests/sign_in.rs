@@ -77,12 +77,12 @@ async fn what_a_server_grants_is_in_the_keychain_alone_and_goes_with_the_server(
     assert!(wants_a_sign_in(&place.server(&slug).await));
     assert!(place.sign_in(&slug).await.unwrap());
 
-    // Another value of a header is no other server; another address is.
     in_time(place.toolbox.sign_out(slug.clone())).await.unwrap();
     assert_eq!(place.kept(), None);
     assert!(!place.server(&slug).await.signed_in);
     assert!(place.call(&tool, json!({})).await.is_err());
     assert!(place.sign_in(&slug).await.unwrap());
+    // By another address it is another server.
     place.by_address(Some(&slug), &vault.address.replace("127.0.0.1", "localhost")).await;
     assert_eq!(place.kept(), None);
     assert!(!place.server(&slug).await.signed_in);

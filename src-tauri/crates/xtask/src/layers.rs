@@ -37,6 +37,7 @@ const CRATES: &str = "src-tauri/crates";
 const LAYERS: Layers = Layers {
     crates: &[
         ("protocol", &[]),
+        ("affine", &[]),
         ("calls", &[]),
         ("prefixes", &[]),
         ("models", &["protocol"]),
@@ -44,7 +45,7 @@ const LAYERS: Layers = Layers {
         ("documents", &["protocol"]),
         ("passages", &["protocol"]),
         ("chats", &["passages", "protocol"]),
-        ("engine", &["calls", "documents", "pictures", "prefixes", "protocol"]),
+        ("engine", &["affine", "calls", "documents", "pictures", "prefixes", "protocol"]),
         ("host", &["protocol"]),
         ("api", &["calls", "host", "models", "pictures", "protocol"]),
         ("tools", &["calls", "documents", "protocol"]),

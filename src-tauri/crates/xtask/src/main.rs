@@ -82,7 +82,7 @@ fn main() -> ExitCode {
         Task::Run => run::run(&workspace),
         Task::Check => check::often(&workspace),
         Task::Test => check::all(&workspace),
-        Task::CheckMacos => macos::prepare_and_check(&workspace),
+        Task::CheckMacos => check::macos(&workspace),
         Task::Bundle(options) => bundle::run(&workspace, options),
         Task::CheckSigning => bundle::check_signing(&workspace),
         Task::Release(options) => release::run(&workspace, options),

@@ -1,212 +1,62 @@
-//! Scales and biases of affine groups that lie closer to the weights than those of `mlx.quantize`, which sets them by
-//! the extremes of a group and computes codes with a scale that it then rounds.
-//!
-//! Each group tries narrower ranges of codes; from each, codes and the least-squares line through them take turns. A
-//! scale and a bias are rounded to the stored type before codes are derived from them. The best of all is kept, that of
-//! `mlx.quantize` among them, so no group is worse than there. A group's result depends on nothing beside it.
+//! Quantizes matrices in affine groups that are fitted to the weights.
 
-use super::packing;
+use foretoken_affine::{Fitted, Groups, Stored, weights};
+
 use crate::checkpoint::QuantSpec;
-use crate::mlx::{self, Array, Dtype, QuantMode, Result, where_};
+use crate::mlx::{Array, Dtype, Result};
 
-/// How much of the distance from the mean of a group to its extremes the codes span at first.
-const SPANS: [f32; 7] = [1.0, 0.95, 0.9, 0.85, 0.8, 0.72, 0.64];
-/// What is left of one side of that.
-const SIDES: [f32; 2] = [1.0, 0.92];
-/// How often codes and line take turns.
-const ROUNDS: usize = 3;
-/// What a column counts at least, as a share of the mean of all.
-const LEAST_WEIGHT: f32 = 1e-3;
-/// Weights that are worked on at a time; each takes 4 bytes for every beginning and step.
-const PIECE: usize = 1 << 18;
-/// A fit must be better by more than its error sums are rounded.
-const CLEARLY: f32 = 0.9999;
+/// Weights that are worked on at a time, and the bytes that each takes meanwhile: as f32, and what it counts, twice.
+pub(crate) const PIECE: (usize, usize) = (1 << 20, 12);
 
-/// Quantizes `value` `[…, columns]` in affine groups: packed codes, scales and biases as [`mlx::quantize`] gives them,
-/// with the least weighted squared error that was found in each group. `importance`, f32 `[columns]` or
+/// Quantizes `value` `[…, columns]` in affine groups: packed codes, scales and biases as [`crate::mlx::quantize`] gives
+/// them, with the least weighted squared error that was found in each group. `importance`, f32 `[columns]` or
 /// `[rows, columns]` with the rows counted over all axes but the last, weights the columns; without it all are equal.
 pub fn fit(value: &Array, spec: QuantSpec, importance: Option<&Array>) -> Result<Vec<Array>> {
-    let columns = value.dim(-1);
-    let rows = (value.size() / columns.max(1) as usize) as i32;
+    let columns = value.dim(-1).max(1);
+    let rows = (value.size() / columns as usize) as i32;
     let flat = value.reshape(&[rows, columns])?;
     let importance = importance.map(|importance| importance.reshape(&[-1, columns])).transpose()?;
-    let step = (PIECE as i32 / columns.max(1)).max(1);
-    let mut pieces = Vec::new();
+    let groups = Groups {
+        columns: columns as usize,
+        size: spec.group_size,
+        bits: spec.bits,
+        stored: match value.dtype() {
+            Dtype::Bfloat16 => Stored::Bfloat16,
+            Dtype::Float16 => Stored::Float16,
+            _ => Stored::Float32,
+        },
+    };
+    let step = (PIECE.0 as i32 / columns).max(1);
+    let mut fitted = Fitted::default();
     for start in (0..rows).step_by(step as usize) {
         let end = rows.min(start + step);
-        let of_rows = |weights: &Array| match weights.dim(0) {
-            1 => Ok(weights.clone()),
-            _ => weights.slice_axis(0, start, end),
+        let of_rows = |importance: &Array| match importance.dim(0) {
+            1 => importance.with_elements(weights),
+            _ => importance.slice_axis(0, start, end)?.with_elements(|importance: &[f32]| {
+                importance.chunks(groups.columns).flat_map(weights).collect()
+            }),
         };
         let weights = importance.as_ref().map(of_rows).transpose()?;
-        pieces.push(fit_rows(&flat.slice_axis(0, start, end)?, spec, weights.as_ref())?);
+        let weights = weights.unwrap_or_else(|| vec![1.0; groups.columns]);
+        let values = flat.slice_axis(0, start, end)?.astype(Dtype::Float32)?;
+        values.with_elements(|values| fitted.extend(values, &weights, groups))?;
     }
     let outer = &value.shape()[..value.shape().len() - 1];
-    (0..3)
-        .map(|part| {
-            let parts: Vec<&Array> = pieces.iter().map(|piece| &piece[part]).collect();
-            let joined = mlx::concatenate(&parts, 0)?;
-            joined.reshape(&[outer, &[joined.dim(-1)]].concat())
-        })
-        .collect()
-}
-
-/// [`fit`] of `[rows, columns]`, all at once and evaluated.
-fn fit_rows(value: &Array, spec: QuantSpec, importance: Option<&Array>) -> Result<[Array; 3]> {
-    let (group_size, bits) = (spec.group_size as i32, spec.bits as i32);
-    let (rows, groups) = (value.dim(0), value.dim(1) / group_size);
-    let stored = value.dtype();
-    let nearest = mlx::quantize(value, group_size, bits, QuantMode::Affine)?;
-    let (words, scales, biases) = (&nearest[0], &nearest[1], &nearest[2]);
-
-    let grouped = |array: &Array, size: i32| array.reshape(&[-1, groups, size]);
-    let groups = Groups::new(
-        grouped(&value.astype(Dtype::Float32)?, group_size)?,
-        importance.map(|importance| grouped(&weighting(importance)?, group_size)).transpose()?,
-        stored,
-        bits,
-    )?;
-    let unpacked = mlx::dequantize(
-        words,
-        &scales.astype(Dtype::Float32)?,
-        Some(&biases.astype(Dtype::Float32)?),
-        group_size,
-        bits,
-        QuantMode::Affine,
-        Dtype::Float32,
-    )?;
-    let nearest_error = groups.error(&unpacked.reshape(groups.values.shape())?)?;
-    let fitted = groups.best()?;
-    let codes = groups.codes(&fitted.scale, &fitted.bias)?;
-    let clearly = Array::scalar(CLEARLY, Dtype::Float32)?;
-    let better = fitted.error.less(&nearest_error.multiply(&clearly)?)?;
-    let choose = |ours: &Array, theirs: &Array| {
-        let theirs = grouped(theirs, theirs.dim(1) / better.dim(1))?;
-        where_(&better, ours, &theirs)?.reshape(&[rows, -1])
-    };
-    let codes = codes.astype(Dtype::Uint8)?.with_elements(|codes| packing::pack(codes, spec.bits))?;
-    let codes = Array::from_slice(&codes, &[rows, better.dim(1), group_size * bits / 32])?;
-    let parts = [
-        choose(&codes, words)?,
-        choose(&fitted.scale.astype(stored)?, scales)?,
-        choose(&fitted.bias.astype(stored)?, biases)?,
-    ];
-    mlx::eval(&parts)?;
-    Ok(parts)
-}
-
-/// Importance as it weights errors: of mean 1 in each row, none far below; rows of which nothing is known are even.
-fn weighting(importance: &Array) -> Result<Array> {
-    let one = Array::scalar(1.0, Dtype::Float32)?;
-    let count = Array::scalar(importance.dim(-1) as f32, Dtype::Float32)?;
-    let mean = importance.sum(-1, true)?.divide(&count)?;
-    let known = Array::scalar(0.0, Dtype::Float32)?.less(&mean)?;
-    let relative = importance.divide(&where_(&known, &mean, &one)?)?;
-    where_(&known, &relative.add(&Array::scalar(LEAST_WEIGHT, Dtype::Float32)?)?, &one)
-}
-
-/// The line through the codes of each group, `[rows, groups, 1]`: a weight is about its code times `scale` plus `bias`,
-/// both f32 and exact in the stored type.
-struct Lines {
-    scale: Array,
-    bias: Array,
-    /// Sum of weighted squared errors.
-    error: Array,
-}
-
-/// Weights in groups `[rows, groups, size]`, f32, and how much each counts.
-struct Groups {
-    values: Array,
-    /// Broadcasts over the values.
-    weights: Option<Array>,
-    /// Weighted means of the groups, `[rows, groups, 1]`.
-    means: Array,
-    /// The type of scales and biases.
-    stored: Dtype,
-    /// The largest code.
-    last: Array,
-    zero: Array,
-}
-
-impl Groups {
-    fn new(values: Array, weights: Option<Array>, stored: Dtype, bits: i32) -> Result<Self> {
-        let last = Array::scalar(((1 << bits) - 1) as f32, Dtype::Float32)?;
-        let zero = Array::scalar(0.0, Dtype::Float32)?;
-        let mut groups = Self { means: zero.clone(), values, weights, stored, last, zero };
-        groups.means = groups.mean(&groups.values)?;
-        Ok(groups)
-    }
-
-    fn weighted(&self, values: &Array) -> Result<Array> {
-        self.weights.as_ref().map_or_else(|| Ok(values.clone()), |weights| values.multiply(weights))
-    }
-
-    fn mean(&self, values: &Array) -> Result<Array> {
-        let count = Array::scalar(values.dim(-1) as f32, Dtype::Float32)?;
-        let total = self.weights.as_ref().map_or(Ok(count), |weights| weights.sum(-1, true))?;
-        self.weighted(values)?.sum(-1, true)?.divide(&total)
-    }
-
-    /// Sums of weighted squared differences from the values.
-    fn error(&self, values: &Array) -> Result<Array> {
-        let off = self.values.subtract(values)?;
-        self.weighted(&off.multiply(&off)?)?.sum(-1, true)
-    }
-
-    fn rounded(&self, values: &Array) -> Result<Array> {
-        values.astype(self.stored)?.astype(Dtype::Float32)
-    }
-
-    /// The codes whose points on the line are nearest, f32.
-    fn codes(&self, scale: &Array, bias: &Array) -> Result<Array> {
-        // A scale that the stored type rounds to zero leaves the bias alone.
-        let divisor = where_(&scale.equal(&self.zero)?, &Array::scalar(1.0, Dtype::Float32)?, scale)?;
-        let codes = self.values.subtract(bias)?.divide(&divisor)?.round()?;
-        codes.maximum(&self.zero)?.minimum(&self.last)
-    }
-
-    /// The best line of every group.
-    fn best(&self) -> Result<Lines> {
-        let (low, high) = self.spans()?;
-        let mut scale = self.rounded(&high.subtract(&low)?.divide(&self.last)?)?;
-        let mut bias = self.rounded(&low)?;
-        for _ in 0..ROUNDS {
-            let codes = self.codes(&scale, &bias)?;
-            let mean = self.mean(&codes)?;
-            let off = codes.subtract(&mean)?;
-            let weighted = self.weighted(&off)?;
-            let spread = weighted.multiply(&off)?.sum(-1, true)?;
-            let common = weighted.multiply(&self.values.subtract(&self.means)?)?.sum(-1, true)?;
-            let spreads = self.zero.less(&spread)?;
-            let slope = common.divide(&where_(&spreads, &spread, &self.last)?)?;
-            scale = self.rounded(&where_(&spreads, &slope, &scale)?)?;
-            bias = self.rounded(&self.means.subtract(&scale.multiply(&mean)?)?)?;
-        }
-        let error = self.error(&self.codes(&scale, &bias)?.multiply(&scale)?.add(&bias)?)?;
-        let worst = Array::scalar(f32::INFINITY, Dtype::Float32)?;
-        let error = where_(&error.is_finite()?, &error, &worst)?;
-        let index = mlx::argmax_axis(&error.negative()?, 0)?.expand_dims(0)?;
-        let pick = |array: &Array| mlx::take_along_axis(array, &index, 0)?.squeeze(0);
-        Ok(Lines { scale: pick(&scale)?, bias: pick(&bias)?, error: pick(&error)? })
-    }
-
-    /// The ranges to begin with, `[beginnings, rows, groups, 1]`.
-    fn spans(&self) -> Result<(Array, Array)> {
-        let sides: Vec<(f32, f32)> =
-            SPANS.iter().flat_map(|span| SIDES.map(|side| (*span, span * side))).collect();
-        let factors = |values: Vec<f32>| Array::from_slice(&values, &[values.len() as i32, 1, 1, 1]);
-        let low = factors(sides.iter().map(|(low, _)| *low).collect())?;
-        let high = factors(sides.iter().map(|(_, high)| *high).collect())?;
-        let towards = |extreme: Array, factors: Array| {
-            extreme.subtract(&self.means)?.multiply(&factors)?.add(&self.means)
-        };
-        Ok((towards(self.values.min(-1, true)?, low)?, towards(self.values.max(-1, true)?, high)?))
-    }
+    let shape = |last: usize| [outer, &[last as i32]].concat();
+    let of_row = groups.columns / groups.size;
+    Ok(vec![
+        Array::from_slice(&fitted.words, &shape(groups.columns * groups.bits / u32::BITS as usize))?,
+        Array::from_slice(&fitted.scales, &shape(of_row))?.astype(value.dtype())?,
+        Array::from_slice(&fitted.biases, &shape(of_row))?.astype(value.dtype())?,
+    ])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foretoken_affine::{LEAST_WEIGHT, of_extremes, pack};
+
+    use crate::mlx::{self, DeviceKind, QuantMode};
 
     fn spec(bits: usize, group_size: usize) -> QuantSpec {
         QuantSpec { group_size, bits, mode: QuantMode::Affine }
@@ -329,6 +179,86 @@ mod tests {
             let alone = fit(&of_row(&value), spec(3, 32), (row > 0).then_some(&weights)).unwrap();
             let rows: Vec<Array> = together.iter().map(of_row).collect();
             assert!(same(&alone, &rows), "row {row}");
+        }
+    }
+
+    /// Groups of one kind a row: random, constant, all negative, all positive, zero, one outlier, next to nothing.
+    fn groups(columns: usize) -> Vec<f32> {
+        let random = |i: usize| ((i * 7919 + 13) % 1009) as f32 / 504.5 - 1.0;
+        let rows: [&dyn Fn(usize) -> f32; 8] = [
+            &random,
+            &|i| 0.02 * random(i + columns),
+            &|_| 0.37,
+            &|i| -1.5 - random(i),
+            &|i| 2.0 + random(i + 3),
+            &|_| 0.0,
+            &|i| if i % 32 == 5 { -3.0 } else { 0.01 * random(i) },
+            &|i| 1e-9 * random(i),
+        ];
+        rows.iter().flat_map(|row| (0..columns).map(row)).collect()
+    }
+
+    /// Codes, scale and bias of a group as MLX computes them on a CPU.
+    fn round_to_nearest(group: &[f32], bits: usize) -> (Vec<u8>, f32, f32) {
+        let (low, high) = group
+            .iter()
+            .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &w| (w.min(low), w.max(high)));
+        let last = ((1 << bits) - 1) as f32;
+        let (scale, bias) = of_extremes(low, high, last);
+        let code = |w: &f32| ((w - bias) / scale).round_ties_even().clamp(0.0, last) as u8;
+        (group.iter().map(code).collect(), scale, bias)
+    }
+
+    #[test]
+    fn codes_are_packed_as_mlx_packs_them() {
+        for (bits, group_size, dtype) in [2, 3, 4, 5, 6, 8].into_iter().flat_map(|bits| {
+            [32, 64, 128].into_iter().flat_map(move |group_size| {
+                [Dtype::Bfloat16, Dtype::Float16, Dtype::Float32].map(|dtype| (bits, group_size, dtype))
+            })
+        }) {
+            let what = format!("{bits} bits in groups of {group_size}, {dtype:?}");
+            let values = Array::from_slice(&groups(2 * group_size), &[8, 2 * group_size as i32])
+                .unwrap()
+                .astype(dtype)
+                .unwrap();
+            let parts = mlx::quantize(&values, group_size as i32, bits as i32, QuantMode::Affine).unwrap();
+            let words = parts[0].to_vec::<u32>().unwrap();
+
+            // With a scale of one and no bias a matrix is its codes.
+            let zeros = Array::zeros(parts[1].shape(), Dtype::Float32).unwrap();
+            let ones = zeros.exp().unwrap();
+            let codes = mlx::dequantize(
+                &parts[0],
+                &ones,
+                Some(&zeros),
+                group_size as i32,
+                bits as i32,
+                QuantMode::Affine,
+                Dtype::Float32,
+            );
+            let codes: Vec<u8> =
+                codes.unwrap().to_vec::<f32>().unwrap().iter().map(|&code| code as u8).collect();
+            assert!(pack(codes, bits).eq(words.iter().copied()), "{what}");
+
+            if mlx::device() == DeviceKind::Cpu {
+                let values = values.astype(Dtype::Float32).unwrap().to_vec::<f32>().unwrap();
+                let own = values.chunks(group_size).map(|group| round_to_nearest(group, bits));
+                let (codes, scales, biases) = own.fold(
+                    (Vec::new(), Vec::new(), Vec::new()),
+                    |(mut codes, mut scales, mut biases), (group, scale, bias)| {
+                        codes.extend(group);
+                        scales.push(scale);
+                        biases.push(bias);
+                        (codes, scales, biases)
+                    },
+                );
+                let stored = |own: &[f32], theirs: &Array| {
+                    let own = Array::from_slice(own, theirs.shape()).unwrap().astype(dtype).unwrap();
+                    own.to_bytes().unwrap() == theirs.to_bytes().unwrap()
+                };
+                assert!(pack(codes, bits).eq(words.iter().copied()), "{what}");
+                assert!(stored(&scales, &parts[1]) && stored(&biases, &parts[2]), "{what}");
+            }
         }
     }
 }

@@ -88,6 +88,11 @@ impl<'a> PartWeights<'a> {
         self.builder.weights().set_quantized(path, spec, parts);
     }
 
+    /// Puts floats in the place of a module's matrix.
+    pub fn set_dense(&mut self, path: &str, weight: Array) {
+        self.builder.weights().set_dense(path, weight);
+    }
+
     /// Has the inputs of a module's matrix added up, by whatever is built of these weights.
     pub fn observe(&mut self, path: &str) -> Rc<Inputs> {
         self.builder.weights().observe(path)

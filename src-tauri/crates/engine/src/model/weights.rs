@@ -88,6 +88,12 @@ impl Weights {
         self.kinds.insert(path.to_owned(), WeightKind::Quantized(spec));
     }
 
+    /// Puts floats in the place of a module's matrix.
+    pub(super) fn set_dense(&mut self, path: &str, weight: Array) {
+        self.tensors.insert(format!("{path}.weight"), weight);
+        self.kinds.insert(path.to_owned(), WeightKind::Dense);
+    }
+
     /// Has the inputs of a module's matrix added up.
     pub(super) fn observe(&mut self, path: &str) -> Rc<Inputs> {
         Rc::clone(self.observed.entry(path.to_owned()).or_default())

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::Source;
 use super::divergence::{HeadRows, compare, in_f32, slabs};
 use super::groups::{WIDTHS, affine, bytes};
+use super::round::round;
 use super::stream::{End, Outputs, Stream, told};
 use crate::checkpoint::{QuantSpec, Weight, is_mtp, is_small};
-use crate::convert::{Importance, fit};
+use crate::convert::Importance;
 use crate::error::EngineError;
 use crate::model::{Inputs, LoadError, LoadProgress, Part, PartWeights};
 
@@ -74,7 +75,7 @@ pub fn head(
     let planned = |weights, part: Part| {
         let mut weights: PartWeights<'_> = weights;
         for (path, spec) in trunk.iter().filter(|(path, _)| part.holds(path, source.config.tied)) {
-            quantize(&mut weights, path, *spec, importance)?;
+            quantize(&mut weights, (part, path), *spec, importance)?;
         }
         Ok::<_, LoadError>(weights)
     };
@@ -107,7 +108,7 @@ pub fn head(
         let mut weights = weights.clone();
         for (path, weight) in &modules {
             if let Some(spec) = head_spec(weight, bits) {
-                quantize(&mut weights, path, spec, &head_importance)?;
+                quantize(&mut weights, (Part::MtpHead, path), spec, &head_importance)?;
             }
         }
         end = end.with_head(weights.mtp_head()?);
@@ -156,17 +157,16 @@ fn read_bytes(source: &Source, path: &str, weight: &Weight, spec: Option<QuantSp
     }
 }
 
-/// Puts a matrix of a part into so many bits, fitted by what its columns count.
+/// [`round`] by what columns count.
 fn quantize(
     weights: &mut PartWeights<'_>,
-    path: &str,
+    (part, path): (Part, &str),
     spec: QuantSpec,
     importance: &Importance,
 ) -> Result<(), LoadError> {
     let weight = weights.weight(path)?;
     let columns = weight.dim(-1) as usize;
     let rows = weight.size() / columns.max(1);
-    let parts = fit(weight, spec, importance.rows(path, columns, 0..rows, rows)?.as_ref())?;
-    weights.set_quantized(path, spec, parts);
-    Ok(())
+    let importance = importance.rows(path, columns, 0..rows, rows)?;
+    round(weights, (part, path), spec, importance.as_ref())
 }

@@ -9,6 +9,7 @@ mod groups;
 mod head;
 mod probe;
 mod rates;
+mod round;
 mod source;
 mod stream;
 

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::divergence::{Counts, HeadRows, TextFigures, compare, in_f32, slabs};
 use super::groups::{Group, WIDTHS, groups, small};
+use super::round::round;
 use super::stream::{End, Stream, batches, told};
 use super::{Choice, ObserveError, Point, Source};
 use crate::checkpoint::{QuantSpec, WeightKind};
-use crate::convert::{Importance, fit};
+use crate::convert::Importance;
 use crate::error::EngineError;
 use crate::mlx::{self, Array, Dtype};
 use crate::model::{Inputs, LoadError, LoadProgress, Part, PartWeights};
@@ -489,8 +490,7 @@ impl Pass<'_> {
         let importance = found.importance().map(|values| column_weights(&values)).transpose()?;
         for module in &group.modules {
             let spec = group.spec(bits);
-            let parts = fit(weights.weight(&module.path)?, spec, importance.as_ref())?;
-            weights.set_quantized(&module.path, spec, parts);
+            round(&mut weights, (group.part, &module.path), spec, importance.as_ref())?;
         }
         Ok(weights)
     }

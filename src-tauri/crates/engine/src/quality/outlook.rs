@@ -11,7 +11,7 @@ use super::request::{PROBED_BITS, Request, Texts};
 use super::{QualityError, replies};
 use crate::calibration::{Document, REPLY_PROMPTS, REPLY_ROWS, Split};
 use crate::checkpoint::{QuantSpec, WeightKind, is_mtp};
-use crate::convert::fit;
+use crate::convert::{PIECE, fit};
 use crate::error::EngineError;
 use crate::memory::{MemoryEstimate, loading};
 use crate::mlx::{self, Array, Dtype, QuantMode};
@@ -20,8 +20,6 @@ use crate::observe::{Probing, Rates, Source, WIDTHS, comparing_bytes};
 
 /// Bytes of a tensor that a conversion reads at a time, and how many times as much it takes.
 const SLAB: (u64, u64) = (32 << 20, 4);
-/// Weights that are fitted at a time, and the bytes that each takes.
-const FITTED_AT_ONCE: (u64, u64) = (1 << 18, 560);
 /// Weights that are fitted to see how long that takes.
 const FITTED: [i32; 2] = [64, 1024];
 /// Vectors of a token that two models and their MTP heads leave where both are compared.
@@ -151,8 +149,8 @@ fn peak(
         stored + loading(&tensors).max(passing)
     };
     let layer = (0..source.config.layers.len()).map(layer).max().unwrap_or(0);
-    let quantized = probing.groups().iter().filter(|group| matches!(group.part, Part::Layer(_)));
-    let quantized = quantized.map(|group| group.bytes(group.spec(8), number as usize)).max().unwrap_or(0);
+    let rounded = probing.groups().iter().filter(|group| matches!(group.part, Part::Layer(_)));
+    let rounded = rounded.map(|group| group.weights() as u64 * number).max().unwrap_or(0);
     let head: u64 = source
         .layout
         .tensors
@@ -163,7 +161,7 @@ fn peak(
 
     let most = probing.most_tokens() as u64 * vector;
     let versions = (probing.groups().len() + WIDTHS.len() + 2) as u64;
-    let probe = versions * most + layer + quantized + fitting_bytes(source);
+    let probe = versions * most + layer + rounded + fitting_bytes(source);
     // As many versions of the head are compared as there are widths.
     let outputs = versions * most * of_token;
     let evidence = reading.report as u64 * vector * COMPARED_VECTORS;
@@ -193,7 +191,7 @@ fn writing(source: &Source) -> u64 {
 /// Bytes that it takes to quantize.
 fn fitting_bytes(source: &Source) -> u64 {
     let matrices = source.layout.weights.values().map(|weight| (weight.rows * weight.columns) as u64);
-    FITTED_AT_ONCE.1 * matrices.max().unwrap_or(0).min(FITTED_AT_ONCE.0)
+    PIECE.1 as u64 * matrices.max().unwrap_or(0).min(PIECE.0 as u64)
 }
 
 /// Seconds to quantize and fit a weight.

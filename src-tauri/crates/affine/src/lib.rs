@@ -90,4 +90,3 @@ impl Fitted {
         self.biases.push(line.bias);
     }
 }
-

@@ -157,4 +157,3 @@ impl<'a> Group<'a> {
         best.0
     }
 }
-

@@ -28,8 +28,7 @@ const WIDTHS: Step = ("Width of comments", |workspace| widths::check(workspace).
 const PAGE: Step = ("Page: format, lint, types", |workspace| show(ui::npm(workspace).args(["run", "check"])));
 const PAGE_TESTS: Step = ("Page: tests", |workspace| show(ui::npm(workspace).arg("test")));
 const LINTS: Step = ("Rust lints", |workspace| lints(workspace.cargo()));
-const LINTS_FOR_MACOS: Step =
-    ("Rust lints and types, for macOS", |workspace| for_macos(workspace, lints));
+const LINTS_FOR_MACOS: Step = ("Rust lints and types, for macOS", |workspace| for_macos(workspace, lints));
 const DOCUMENTATION: Step = ("Rust documentation", |workspace| documentation(workspace.cargo()));
 /// Those of the shell and the host need the engine's program and minutes; those of the whole need both and a window.
 const UNIT_TESTS: Step = ("Unit tests of the crates", |workspace| {

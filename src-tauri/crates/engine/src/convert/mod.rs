@@ -35,8 +35,8 @@ use source::Source;
 
 pub use companions::RECORD;
 pub use error::ConvertError;
-pub use fit::fit;
 pub(crate) use fit::PIECE;
+pub use fit::fit;
 pub use importance::Importance;
 pub use plan::{FUSION, Method, Plan, PlanError};
 pub use recipe::Recipe;

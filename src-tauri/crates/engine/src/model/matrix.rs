@@ -99,24 +99,19 @@ impl Matrix {
         })
     }
 
-    /// The same weights with products in f32, whatever type they are stored in.
+    /// The same weights as f32, whatever type they are stored in.
     pub fn in_f32(&self) -> Result<Self> {
         let f32 = |array: &Array| array.astype(Dtype::Float32);
         match self {
-            Self::Dense { weight, .. } => Self::dense(f32(weight)?),
+            // Of rounded scales nothing is rounded once more.
             Self::Quantized { weight, scales, biases, group_size, bits, mode: QuantMode::Affine } => {
-                Ok(Self::Quantized {
-                    weight: weight.clone(),
-                    scales: f32(scales)?,
-                    biases: biases.as_ref().map(f32).transpose()?,
-                    group_size: *group_size,
-                    bits: *bits,
-                    mode: QuantMode::Affine,
-                })
+                let (scales, biases) = (f32(scales)?, biases.as_ref().map(f32).transpose()?);
+                let (biases, mode) = (biases.as_ref(), QuantMode::Affine);
+                let floats =
+                    mlx::dequantize(weight, &scales, biases, *group_size, *bits, mode, Dtype::Float32)?;
+                Self::dense(floats)
             }
-            // Their scales are small floats.
-            Self::Quantized { .. } => Ok(self.clone()),
-            Self::Observed { matrix, .. } => matrix.in_f32(),
+            _ => Self::dense(self.matrix(Dtype::Float32)?),
         }
     }
 

@@ -352,7 +352,7 @@ pub fn kl_divergence(log_p: &Array, log_q: &Array) -> Result<Array> {
 }
 
 /// Rows of an output head that give their logits in f32, whatever the model computes in: rounding these would pass for
-/// a difference of the models. Dense ones take 4 bytes a weight.
+/// a difference of the models. They take 4 bytes a weight.
 pub(super) fn in_f32(weights: PartWeights<'_>) -> std::result::Result<Linear, LoadError> {
     let head = Linear::new(weights.output_head()?.in_f32()?)?;
     mlx::eval(head.arrays())?;

@@ -221,7 +221,7 @@ fn openings(model: &Qwen, spec: &RowSpec, seeds: std::ops::Range<u64>, plan: Dra
 /// in pairs. `FORETOKEN_CASES=1000` for the long form.
 #[test]
 fn tokens_come_as_often_as_in_plain_sampling() {
-    let replies = std::env::var("FORETOKEN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400);
+    let replies = std::env::var("FORETOKEN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(250);
     let model = Qwen { draft: Some(load_draft(&demo_draft_model())), ..load(&demo_model()) };
     let prompt: Vec<u32> = Rng::new(5).prompt(6);
     let sampling = rejecting(Sampling { temperature: 2.0, top_k: 12, ..Sampling::default() });
@@ -276,7 +276,7 @@ fn drafts_of_the_demo_model_stay_under_either_rule() {
     for (temperature, depth) in [(0.7, 3), (1.5, 1)] {
         for acceptance in [AcceptanceRule::Coupled, AcceptanceRule::Rejection] {
             let (mut drafted, mut accepted, mut tokens, mut steps) = (0, 0, 0, 0);
-            for (seed, question) in demo_questions().into_iter().take(12).enumerate() {
+            for (seed, question) in demo_questions().into_iter().take(6).enumerate() {
                 let message = ChatMessage::user(question);
                 let prompt = session.chat_prompt(&[message], None, false).unwrap();
                 let seed = Some(seed as u64);

@@ -118,7 +118,7 @@ impl Small {
 
 /// The number of random schemas; many more by hand.
 fn cases() -> usize {
-    std::env::var("FORETOKEN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(10)
+    std::env::var("FORETOKEN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(6)
 }
 
 /// Drafts of the head, drafts that are right at a known rate, and neighbours that are bound otherwise or not at all:
@@ -302,7 +302,7 @@ fn drafts(reply: &Reply) -> [u32; 2] {
 #[test]
 fn a_thinking_budget_is_kept() {
     let mut demo = Demo::load();
-    for budget in [0, 1, 12] {
+    for budget in [0, 12] {
         let asked = Constraint { thinking_budget: Some(budget), ..Constraint::default() };
         let mut ids = Vec::new();
         for drafting in DRAFTINGS {
@@ -431,7 +431,7 @@ fn a_reply_whose_grammar_gives_out_fails_by_name_and_what_was_written_stays() {
 /// tokens that may come says, worked out here from its logits.
 #[test]
 fn what_is_drawn_under_a_mask_comes_as_often_as_the_masked_distribution_says() {
-    const REPLIES: u64 = 500;
+    const REPLIES: u64 = 300;
     const TEMPERATURE: f32 = 1.6;
     let folder = tempfile::tempdir().unwrap();
     // In f32, so that rounding decides nothing.
@@ -473,12 +473,12 @@ fn what_is_drawn_under_a_mask_comes_as_often_as_the_masked_distribution_says() {
         };
         // What is rare counts together.
         let mut rest = (total, total);
-        for (reply, chance) in exact.iter().filter(|(_, chance)| *chance * total > 8.0) {
+        for (reply, chance) in exact.iter().filter(|(_, chance)| *chance * total > 5.0) {
             let seen = counts.get(reply).copied().unwrap_or(0.0);
             add(seen, chance * total);
             rest = (rest.0 - seen, rest.1 - chance * total);
         }
-        if rest.1 > 8.0 {
+        if rest.1 > 5.0 {
             add(rest.0, rest.1);
         }
         let degrees: f64 = cells - 1.0;

@@ -78,17 +78,17 @@ fn same_text_with(draftings: fn(usize) -> Vec<Drafting>, sampling: impl Fn(usize
             }
         }
     }
-    assert!(by_draft_model > 250, "{by_draft_model}");
+    assert!(by_draft_model > 120, "{by_draft_model}");
     assert!(different.is_empty(), "{} replies differ: {different:#?}", different.len());
     let rates: Vec<f64> = accepted.iter().zip(&drafted).map(|(&a, &d)| f64::from(a) / f64::from(d)).collect();
     println!("accepted by position {rates:.3?}");
     rates
 }
 
-/// One for every eighth pair of questions, one with thinking and one without, in turns.
+/// One for every sixteenth pair of questions, one with thinking and one without, in turns.
 fn some_pairs(question: usize) -> Vec<Drafting> {
     let in_turns = DRAFTINGS[question % DRAFTINGS.len()];
-    if (question / 2).is_multiple_of(8) { vec![in_turns] } else { Vec::new() }
+    if (question / 2).is_multiple_of(16) { vec![in_turns] } else { Vec::new() }
 }
 
 /// The same for others.

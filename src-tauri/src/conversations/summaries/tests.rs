@@ -14,7 +14,7 @@ use crate::conversations::pictures::Conversation;
 use crate::events::MAIN_WINDOW;
 use crate::testing::{Running, TIMEOUT, page, rest, running_with};
 
-/// An app whose model is the demo model with half its context.
+/// An app whose model is the demo model with a quarter of its context.
 async fn reading_little() -> Running {
     let folder = tempfile::tempdir().unwrap();
     let model = folder.path().join("model");
@@ -24,7 +24,7 @@ async fn reading_little() -> Running {
         fs::copy(file.path(), model.join(file.file_name())).unwrap();
     }
     let config = fs::read_to_string(model.join("config.json")).unwrap();
-    let less = config.replace("\"max_position_embeddings\": 4096", "\"max_position_embeddings\": 2048");
+    let less = config.replace("\"max_position_embeddings\": 4096", "\"max_position_embeddings\": 1024");
     assert_ne!(less, config);
     fs::write(model.join("config.json"), less).unwrap();
     running_with(folder, &model).await
@@ -113,7 +113,7 @@ fn failed(come: Option<AppEvent>) -> ErrorReport {
 #[tokio::test]
 async fn a_chat_that_is_longer_than_the_context_goes_on_behind_a_summary() {
     let Running { app, .. } = &reading_little().await;
-    let chat = long_chat(app, 16, false).await;
+    let chat = long_chat(app, 8, false).await;
     let before = opened(app, chat).await;
     let (told, come) = end(&mut begun(app, chat).await).await;
     let new = written(come);
@@ -161,7 +161,7 @@ async fn a_chat_that_is_longer_than_the_context_goes_on_behind_a_summary() {
 #[tokio::test]
 async fn a_question_that_had_no_room_is_answered_in_the_new_chat() {
     let Running { app, .. } = &reading_little().await;
-    let chat = long_chat(app, 12, true).await;
+    let chat = long_chat(app, 6, true).await;
     let before = opened(app, chat).await;
     let new = written(end(&mut begun(app, chat).await).await.1);
     timeout(TIMEOUT, app.conversations.replies.all_ended()).await.unwrap();
@@ -175,7 +175,7 @@ async fn a_question_that_had_no_room_is_answered_in_the_new_chat() {
 #[tokio::test]
 async fn a_summary_that_is_stopped_leaves_nothing() {
     let Running { app, .. } = &reading_little().await;
-    let chat = long_chat(app, 16, false).await;
+    let chat = long_chat(app, 8, false).await;
     let before = opened(app, chat).await;
     let mut told = begun(app, chat).await;
     is_read(&mut told).await;
@@ -202,7 +202,7 @@ async fn a_summary_that_is_stopped_leaves_nothing() {
 #[tokio::test]
 async fn a_page_that_begins_again_knows_of_a_summary_and_what_has_come_of_it() {
     let Running { app, .. } = &reading_little().await;
-    let chat = long_chat(app, 16, false).await;
+    let chat = long_chat(app, 8, false).await;
     let ((own, mut to_own), (other, mut to_other)) = (page(), page());
     app.events.subscribe("chat-1", own);
     app.events.subscribe(MAIN_WINDOW, other);
@@ -235,7 +235,7 @@ async fn the_main_window_is_told_of_a_summary_whose_window_is_gone() {
 #[tokio::test]
 async fn where_the_engine_dies_the_chat_is_as_it_was() {
     let Running { app, engine, .. } = &reading_little().await;
-    let chat = long_chat(app, 16, false).await;
+    let chat = long_chat(app, 8, false).await;
     let before = opened(app, chat).await;
     let mut told = begun(app, chat).await;
     is_read(&mut told).await;

@@ -150,7 +150,7 @@ fn peak(
     };
     let layer = (0..source.config.layers.len()).map(layer).max().unwrap_or(0);
     let rounded = probing.groups().iter().filter(|group| matches!(group.part, Part::Layer(_)));
-    let rounded = rounded.map(|group| group.weights() as u64 * number).max().unwrap_or(0);
+    let rounded = rounded.map(|group| group.weights() * number).max().unwrap_or(0);
     let head: u64 = source
         .layout
         .tensors

@@ -5,9 +5,9 @@
 //! scale and a bias are rounded to the stored type before codes are derived from them. The best of all is kept, that of
 //! `mlx.quantize` among them, so no group is worse than there. A group's result depends on nothing beside it.
 //!
-//! It runs on the host: a group stays in the nearest cache through all its hundreds of steps, which as
-//! operations on arrays would each pass through memory. Sums are in a few lanes in a fixed order, so that they become
-//! vector instructions, and the same bytes on every machine.
+//! It runs on the host: a group stays in the nearest cache through all its hundreds of steps, which as operations on
+//! arrays would each pass through memory. Sums are in a few lanes in a fixed order, so that they become vector
+//! instructions, and the same bytes on every machine.
 
 mod line;
 mod packing;

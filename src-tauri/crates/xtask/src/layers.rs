@@ -38,6 +38,7 @@ const LAYERS: Layers = Layers {
     crates: &[
         ("protocol", &[]),
         ("affine", &[]),
+        ("blas", &[]),
         ("calls", &[]),
         ("prefixes", &[]),
         ("models", &["protocol"]),
@@ -45,7 +46,7 @@ const LAYERS: Layers = Layers {
         ("documents", &["protocol"]),
         ("passages", &["protocol"]),
         ("chats", &["passages", "protocol"]),
-        ("engine", &["affine", "calls", "documents", "pictures", "prefixes", "protocol"]),
+        ("engine", &["affine", "blas", "calls", "documents", "pictures", "prefixes", "protocol"]),
         ("host", &["protocol"]),
         ("api", &["calls", "host", "models", "pictures", "protocol"]),
         ("tools", &["calls", "documents", "protocol"]),

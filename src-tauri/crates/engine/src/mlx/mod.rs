@@ -18,6 +18,10 @@ mod spans;
 mod streams;
 mod top_k;
 
+// MLX calls it.
+#[cfg(target_os = "linux")]
+extern crate foretoken_blas as _;
+
 pub use array::{Array, Dtype, Element};
 pub use error::MlxError;
 pub use graph::{dispatches, metal_graph, primitives};

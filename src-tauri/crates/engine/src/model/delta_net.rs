@@ -12,7 +12,7 @@ use super::packed::Packed;
 use crate::cache::{DeltaState, PackedTape, TapeEntry};
 use crate::memory::delta_chunk;
 use crate::mlx::kernels::{GdnKernels, GdnSizes, Launch};
-use crate::mlx::{self, Array, DeviceKind, Dtype, Entries, Result, Span};
+use crate::mlx::{self, Array, Dtype, Entries, Result, Span};
 
 /// Sizes of a linear-attention layer.
 #[derive(Debug, Clone, Copy)]
@@ -305,11 +305,7 @@ fn chunked(inputs: &Inputs, start: &Array) -> Result<[Array; 2]> {
     let beta = lay_out(&inputs.beta, 1)?;
     let log_decay = lay_out(&inputs.log_decay, 1)?;
 
-    let mut k_t = k.swapaxes(2, 3)?;
-    if mlx::device() == DeviceKind::Cpu {
-        // Its BLAS is several times faster with a copy in rows.
-        k_t = k_t.contiguous()?;
-    }
+    let k_t = k.swapaxes(2, 3)?;
     let strictly = mlx::tri(size, size, -1, Dtype::Float32)?;
     // e^{b_t − b_i} for i ≤ t, 0 above. Each difference is summed by itself, Σ_{i<j≤t} ln g_j: where a token wipes the
     // state, b is so large that the difference of two of them would be rounding.

@@ -9,7 +9,7 @@ use super::stream::{Outputs, batches, outputs};
 use super::{ObserveError, Source};
 use crate::checkpoint::Config;
 use crate::error::EngineError;
-use crate::mlx::{self, Array, Dtype, Result};
+use crate::mlx::{self, Array, DeviceKind, Dtype, Result};
 use crate::model::{Linear, LoadError, LoadProgress, PartWeights};
 use crate::score::{CHUNK, Figures};
 
@@ -19,6 +19,9 @@ const SLAB_BYTES: usize = 64 << 20;
 const LOGIT_BYTES: usize = 64 << 20;
 /// How many times as much is worked with.
 const LOGITS_AT_ONCE: usize = 7;
+/// Bytes a weight that a CPU takes while it unpacks quantized rows of an output head, by operations whose results are
+/// arrays; a GPU has a kernel for it.
+const UNPACKING: usize = 12;
 
 /// Vectors of a token that are in memory while a model reads it: its own, before and behind a layer, and what the MTP
 /// head makes of it.
@@ -76,7 +79,9 @@ pub(super) fn slabs(config: &Config) -> impl Iterator<Item = Range<usize>> {
 /// put out: rows of two output heads, logits and what is made of them.
 pub fn comparing_bytes(source: &Source, longest: usize) -> u64 {
     let rows = slabs(&source.config).next().map_or(1, |rows| rows.len());
-    let heads = 2 * rows * source.config.hidden_size * (4 + source.layout.compute.bytes() as usize);
+    let unpacking = if mlx::device() == DeviceKind::Cpu { UNPACKING } else { 0 };
+    let a_weight = 2 * (4 + source.layout.compute.bytes() as usize) + unpacking;
+    let heads = rows * source.config.hidden_size * a_weight;
     (heads + LOGITS_AT_ONCE * 4 * rows * Piece::size(rows).min(longest)) as u64
 }
 

@@ -28,6 +28,14 @@ fn the_view_follows_a_reader_at_the_end_and_nobody_else() {
     window.wait_for_text(length + 300);
     assert_at_end(&window);
 
+    // Little by little, as by a finger, while the text goes on.
+    for _ in 0..3 {
+        window.scroll("conversation", -8);
+    }
+    window.wait_until("the way back is shown", || window.is_shown("latest"));
+    window.click("latest");
+    assert_at_end(&window);
+
     for (width, height) in [(800, 600), (1280, 900), (720, 520), (1100, 760)] {
         window.resize(width, height);
         assert_at_end(&window);

@@ -119,7 +119,20 @@ fn formulas_that_come_late_do_not_move_what_is_read() {
     let window = sandbox.open();
     window.click_one("chat", "Falling bodies");
     window.wait_until("the end is drawn", || window.text("answer").contains("A sentence"));
-    let is_drawn = "return document.querySelector('.formula') !== null";
+    // On its way to the end the page draws what is above it too.
+    window
+        .driver
+        .async_script(
+            "const box = document.querySelector('[data-testid=conversation]');
+             const frame = () => new Promise(requestAnimationFrame);
+             for (let [height, same] = [0, 0]; same < 20; same += 1) {
+                 await frame();
+                 if (box.scrollHeight !== height) [height, same] = [box.scrollHeight, 0];
+             }",
+            json!([]),
+        )
+        .unwrap();
+    let is_drawn = "return document.querySelector('.formula, .formula-source') !== null";
     assert_eq!(window.script(is_drawn, json!([])), json!(false), "no formula was drawn yet");
 
     // The wheel first: the view follows only a hand away from the end.

@@ -1,6 +1,7 @@
 //! The part of WebDriver that these tests speak, to `WebKitWebDriver`.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -123,7 +124,10 @@ impl WebDriver {
         let found = self.post("/element", &json!({ "using": "css selector", "value": selector }))?;
         let turn =
             json!({ "type": "scroll", "x": 0, "y": 0, "deltaX": 0, "deltaY": pixels, "origin": found });
-        let wheel = json!({ "type": "wheel", "id": "wheel", "actions": [turn] });
+        // One that was turned before would be turned back first.
+        static WHEELS: AtomicUsize = AtomicUsize::new(0);
+        let id = format!("wheel {}", WHEELS.fetch_add(1, Ordering::Relaxed));
+        let wheel = json!({ "type": "wheel", "id": id, "actions": [turn] });
         self.post("/actions", &json!({ "actions": [wheel] })).map(drop)
     }
 

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react
 
 /** Nearer to the end than this counts as being there. */
 const NEAR = 32;
-/** The view moves this many milliseconds after the reader's hand, at most. */
+/** The view moves this many milliseconds after the reader's hand, at most; some browsers move it little by little. */
 const REACTION = 400;
 /** What the reader's hand does to scroll. */
 const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
@@ -48,25 +48,41 @@ export function useStickToBottom(begun: boolean) {
     const around = room.current;
     const inside = content.current;
     if (!box || !around || !inside) return;
-    let handMoved = Number.NEGATIVE_INFINITY;
-    const onHand = (event: Event) => {
-      if (scrolls(event, box)) handMoved = performance.now();
+    let [handMoved, movedUp] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    let later: ReturnType<typeof setTimeout> | undefined;
+    const follow = () => {
+      if (sticking.current && growing.current) toEnd();
     };
+    const onHand = (event: Event) => {
+      if (!scrolls(event, box)) return;
+      handMoved = performance.now();
+      if (!leadsUp(event)) return;
+      movedUp = handMoved;
+      // It may have been for something else, that scrolls within the page.
+      clearTimeout(later);
+      later = setTimeout(follow, REACTION);
+    };
+    const sayWhere = (left: number) => setAway(!sticking.current && left > NEAR);
     const onScroll = () => {
       const now = measure(box);
       const { top, height, view } = last.current;
       // What shrinks for a moment moves the view up too; that is not the reader.
-      const byReader =
-        performance.now() - handMoved < REACTION || (now.height === height && now.view === view);
-      if (now.height - now.view - now.top <= NEAR) sticking.current = true;
-      else if (now.top < top && byReader) sticking.current = false;
+      const byHand = performance.now() - handMoved < REACTION;
+      const byReader = byHand || (now.height === height && now.view === view);
+      const left = below(now);
+      // By hand a little way is enough, though a view that springs back from beyond the end has nothing left below it.
+      const leaves = byHand ? left > 1 : left > NEAR;
+      if (now.top < top && byReader && leaves) sticking.current = false;
+      else if (left <= NEAR && (now.top > top || !leaves)) sticking.current = true;
       last.current = now;
-      setAway(!sticking.current);
+      sayWhere(left);
       setScrolled(box.scrollTop > 0);
     };
     const observer = new ResizeObserver(() => {
       around.style.minHeight = `${inside.offsetHeight}px`;
-      if (sticking.current && growing.current) toEnd();
+      // A view that is kept at the end would never leave it.
+      if (performance.now() - movedUp >= REACTION) follow();
+      sayWhere(below(measure(box)));
     });
     for (const hand of HANDS) box.addEventListener(hand, onHand, { passive: true });
     box.addEventListener("scroll", onScroll, { passive: true });
@@ -76,6 +92,7 @@ export function useStickToBottom(begun: boolean) {
       for (const hand of HANDS) box.removeEventListener(hand, onHand);
       box.removeEventListener("scroll", onScroll);
       observer.disconnect();
+      clearTimeout(later);
     };
   }, [toEnd]);
 
@@ -92,6 +109,17 @@ function scrolls(event: Event, box: HTMLElement): boolean {
   const takesKeys =
     event.target instanceof Element && event.target.closest("textarea, input, button, summary");
   return SCROLLING.includes(event.key) && !takesKeys;
+}
+
+/** Whether a hand that scrolls may do so upwards. */
+function leadsUp(event: Event): boolean {
+  if (event instanceof WheelEvent) return event.deltaY < 0;
+  return !(event instanceof KeyboardEvent) || ["PageUp", "ArrowUp", "Home"].includes(event.key);
+}
+
+/** What of it is hidden below the view. */
+function below({ top, height, view }: ReturnType<typeof measure>): number {
+  return height - view - top;
 }
 
 function measure({ scrollTop: top, scrollHeight: height, clientHeight: view }: HTMLElement) {

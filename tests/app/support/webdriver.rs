@@ -124,7 +124,7 @@ impl WebDriver {
         let found = self.post("/element", &json!({ "using": "css selector", "value": selector }))?;
         let turn =
             json!({ "type": "scroll", "x": 0, "y": 0, "deltaX": 0, "deltaY": pixels, "origin": found });
-        // One that was turned before would be turned back first.
+        // The driver would count from where a wheel of the same name was turned to before.
         static WHEELS: AtomicUsize = AtomicUsize::new(0);
         let id = format!("wheel {}", WHEELS.fetch_add(1, Ordering::Relaxed));
         let wheel = json!({ "type": "wheel", "id": id, "actions": [turn] });

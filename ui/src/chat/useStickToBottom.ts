@@ -67,13 +67,13 @@ export function useStickToBottom(begun: boolean) {
       const now = measure(box);
       const { top, height, view } = last.current;
       // What shrinks for a moment moves the view up too; that is not the reader.
-      const byHand = performance.now() - handMoved < REACTION;
-      const byReader = byHand || (now.height === height && now.view === view);
+      const byReader =
+        performance.now() - handMoved < REACTION || (now.height === height && now.view === view);
       const left = below(now);
-      // By hand a little way is enough, though a view that springs back from beyond the end has nothing left below it.
-      const leaves = byHand ? left > 1 : left > NEAR;
+      // A hand that leads up leaves by a little way; a view that springs back from beyond the end has nothing below it.
+      const leaves = left > (performance.now() - movedUp < REACTION ? 1 : NEAR);
       if (now.top < top && byReader && leaves) sticking.current = false;
-      else if (left <= NEAR && (now.top > top || !leaves)) sticking.current = true;
+      else if (left <= 1 || (left <= NEAR && now.top > top)) sticking.current = true;
       last.current = now;
       sayWhere(left);
       setScrolled(box.scrollTop > 0);
@@ -114,7 +114,8 @@ function scrolls(event: Event, box: HTMLElement): boolean {
 /** Whether a hand that scrolls may do so upwards. */
 function leadsUp(event: Event): boolean {
   if (event instanceof WheelEvent) return event.deltaY < 0;
-  return !(event instanceof KeyboardEvent) || ["PageUp", "ArrowUp", "Home"].includes(event.key);
+  if (!(event instanceof KeyboardEvent)) return true;
+  return ["PageUp", "ArrowUp", "Home"].includes(event.key) || (event.key === " " && event.shiftKey);
 }
 
 /** What of it is hidden below the view. */

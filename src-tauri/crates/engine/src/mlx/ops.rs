@@ -16,9 +16,6 @@ use super::{Array, Dtype, MlxError, Result};
 const MAX_AXES: usize = 8;
 const STRIDES: [i32; MAX_AXES] = [1; MAX_AXES];
 
-/// Halves that become floats for a product on a CPU, its results among them.
-const MOST_WIDENED: usize = 1 << 19;
-
 /// How a quantized matrix stores its groups. Written as configs write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -150,6 +147,8 @@ binary! {
     multiply => mlx_multiply;
     /// Quotient, with broadcasting.
     divide => mlx_divide;
+    /// Matrix product over the last two axes.
+    matmul => mlx_matmul;
     /// ln(eᵃ + eᵇ).
     logaddexp => mlx_logaddexp;
     /// a < b.
@@ -173,21 +172,11 @@ binary! {
 }
 
 impl Array {
-    /// Matrix product over the last two axes. Of halves it is computed in f32 and rounded on every device; on a CPU,
-    /// MLX's own product of halves takes several times as long as making floats of them, which is done where these are
-    /// so few that nobody has to be told of their memory.
-    pub fn matmul(&self, other: &Self) -> Result<Self> {
-        let dtype = self.dtype();
-        let halves = matches!(dtype, Dtype::Float16 | Dtype::Bfloat16) && other.dtype() == dtype;
-        let widened = || {
-            let results = self.size() / self.dim(-1).max(1) as usize * other.dim(-1) as usize;
-            self.size() + other.size() + results
-        };
-        if halves && device() == DeviceKind::Cpu && widened() <= MOST_WIDENED {
-            let [a, b] = [self, other].map(|factor| factor.astype(Dtype::Float32));
-            return a?.matmul(&b?)?.astype(dtype);
-        }
-        Self::build("matmul", |res, s| unsafe { mlx_sys::mlx_matmul(res, self.raw(), other.raw(), s) })
+    /// Matrix product over the last two axes of halves, computed in f32 and rounded, as it is on every device. On a CPU
+    /// MLX's own product of halves takes several times as long as making floats of them.
+    pub fn matmul_widened(&self, other: &Self) -> Result<Self> {
+        let [a, b] = [self, other].map(|factor| factor.astype(Dtype::Float32));
+        a?.matmul(&b?)?.astype(self.dtype())
     }
 
     /// Converts the elements.
@@ -790,17 +779,12 @@ mod tests {
         }
     }
 
-    /// By what this program exports: that of the library beside it adds one after the other, and would come to 0.
     #[test]
     #[cfg(target_os = "linux")]
     fn products_on_a_cpu_are_made_by_this_programs_own_function() {
-        let a = [&[1e8], [1.0; 7].as_slice(), &[-1e8], &[0.0; 7]].concat();
-        for dtype in [Dtype::Float32, Dtype::Bfloat16] {
-            let a = Array::from_slice(&a, &[1, 16]).unwrap().astype(dtype).unwrap();
-            let b = Array::from_slice(&[1.0_f32; 32], &[2, 16]).unwrap().astype(dtype).unwrap();
-            let product = a.matmul(&b.swapaxes(0, 1).unwrap()).unwrap().astype(Dtype::Float32).unwrap();
-            assert_eq!(product.to_vec::<f32>().unwrap(), [7.0; 2], "{dtype:?}");
-        }
+        // SAFETY: a name that ends.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"cblas_sgemm".as_ptr()) };
+        assert_eq!(found as usize, foretoken_blas::cblas_sgemm as *const () as usize);
     }
 
     #[test]

@@ -4,7 +4,11 @@
 use std::rc::Rc;
 
 use super::Inputs;
-use crate::mlx::{self, Array, Dtype, Gather, QuantMode, Result};
+use crate::mlx::{self, Array, DeviceKind, Dtype, Gather, QuantMode, Result};
+
+/// Weights of a matrix of halves of which a CPU makes floats in each product: so few that nobody has to be told of their
+/// memory.
+const MOST_WIDENED: usize = 1 << 19;
 
 /// W of y = x · Wᵀ: one matrix, or a stack of E of them with one more axis in front of each array here.
 #[derive(Debug, Clone)]
@@ -15,6 +19,9 @@ pub enum Matrix {
         weight: Array,
         /// The same data seen as `[in, out]`.
         transposed: Array,
+        /// Whether products on a CPU are made of floats, see [`Array::matmul_widened`]: decided once for all rows of W,
+        /// so that no result hangs on what is computed beside it.
+        widened: bool,
     },
     /// W in groups of small integers or floats.
     Quantized {
@@ -43,13 +50,22 @@ pub enum Matrix {
 impl Matrix {
     /// From a matrix `[out, in]`, or a stack `[E, out, in]`.
     pub fn dense(weight: Array) -> Result<Self> {
+        let is_half = matches!(weight.dtype(), Dtype::Float16 | Dtype::Bfloat16);
+        let widened = is_half && weight.size() <= MOST_WIDENED;
+        Self::dense_as(weight, widened)
+    }
+
+    fn dense_as(weight: Array, widened: bool) -> Result<Self> {
         let transposed = weight.swapaxes(-2, -1)?;
-        Ok(Self::Dense { weight, transposed })
+        Ok(Self::Dense { weight, transposed, widened })
     }
 
     /// x `[…, in]` → `[…, out]`.
     pub(super) fn forward(&self, x: &Array) -> Result<Array> {
         match self {
+            Self::Dense { transposed, widened: true, .. } if mlx::device() == DeviceKind::Cpu => {
+                x.matmul_widened(transposed)
+            }
             Self::Dense { transposed, .. } => x.matmul(transposed),
             Self::Quantized { weight, scales, biases, group_size, bits, mode } => {
                 mlx::quantized_matmul(x, weight, scales, biases.as_ref(), *group_size, *bits, *mode)
@@ -158,7 +174,7 @@ impl Matrix {
     /// The arrays it holds.
     pub fn arrays(&self) -> Vec<&Array> {
         match self {
-            Self::Dense { weight, transposed } => vec![weight, transposed],
+            Self::Dense { weight, transposed, .. } => vec![weight, transposed],
             Self::Quantized { weight, scales, biases, .. } => {
                 [Some(weight), Some(scales), biases.as_ref()].into_iter().flatten().collect()
             }
@@ -176,7 +192,9 @@ impl Matrix {
     /// Whether the two matrices can be fused.
     fn same_format(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Dense { weight: a, .. }, Self::Dense { weight: b, .. }) => a.dtype() == b.dtype(),
+            (Self::Dense { weight: a, widened, .. }, Self::Dense { weight: b, widened: other, .. }) => {
+                a.dtype() == b.dtype() && widened == other
+            }
             (
                 Self::Quantized { group_size: g, bits: b, mode: m, scales: s, .. },
                 Self::Quantized { group_size, bits, mode, scales, .. },
@@ -189,7 +207,7 @@ impl Matrix {
     /// axis, the outputs.
     pub(super) fn with_rows(&self, mut rows: impl FnMut(&Array) -> Result<Array>) -> Result<Self> {
         match self {
-            Self::Dense { weight, .. } => Self::dense(rows(weight)?),
+            Self::Dense { weight, widened, .. } => Self::dense_as(rows(weight)?, *widened),
             Self::Quantized { weight, scales, biases, group_size, bits, mode } => Ok(Self::Quantized {
                 weight: rows(weight)?,
                 scales: rows(scales)?,

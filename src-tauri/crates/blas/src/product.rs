@@ -1,5 +1,5 @@
-//! A · B, with each element summed term by term, as the reference BLAS does: whatever is computed beside it, and however
-//! A and B lie.
+//! A · B, with each element summed term by term, as the reference BLAS does: whatever is computed beside it, and
+//! however A and B lie.
 
 use std::array;
 

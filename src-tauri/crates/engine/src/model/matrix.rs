@@ -6,8 +6,8 @@ use std::rc::Rc;
 use super::Inputs;
 use crate::mlx::{self, Array, DeviceKind, Dtype, Gather, QuantMode, Result};
 
-/// Weights of a matrix of halves of which a CPU makes floats in each product: so few that nobody has to be told of their
-/// memory.
+/// Weights of a matrix of halves of which a CPU makes floats in each product: so few that nobody has to be told of
+/// their memory.
 const MOST_WIDENED: usize = 100_000;
 
 /// W of y = x · Wᵀ: one matrix, or a stack of E of them with one more axis in front of each array here.

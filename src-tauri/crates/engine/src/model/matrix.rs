@@ -301,6 +301,27 @@ mod tests {
         Matrix::Quantized { weight, scales, biases, group_size: 32, bits, mode: QuantMode::Affine }
     }
 
+    /// One row of x and some rows of W give the same bits as all of them, in small matrices and in larger ones.
+    #[test]
+    fn a_product_of_halves_does_not_hang_on_what_is_computed_beside_it() {
+        for (rows, dtype) in [(10, Dtype::Bfloat16), (10, Dtype::Float16), (2000, Dtype::Bfloat16)] {
+            let whole = Matrix::dense(matrix(rows, 1).astype(dtype).unwrap()).unwrap();
+            let some = whole.with_rows(|weight| weight.slice_axis(-2, 3, 8)).unwrap();
+            let x = matrix(300, 2).astype(dtype).unwrap();
+            let all = whole.forward(&x).unwrap().slice_axis(1, 3, 8).unwrap();
+            assert_eq!(all.dtype(), dtype);
+            for row in [0, 7, 299] {
+                let alone = some.forward(&x.slice_axis(0, row, row + 1).unwrap()).unwrap();
+                let beside = all.slice_axis(0, row, row + 1).unwrap();
+                assert_eq!(
+                    alone.to_bytes().unwrap(),
+                    beside.to_bytes().unwrap(),
+                    "{rows} {dtype:?}, row {row}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn a_quantized_copy_is_the_same_whole_or_in_pieces() {
         let values = |linear: &Matrix| -> Vec<Vec<f32>> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use foretoken_host::{Engine, Supervisor, Timeouts, Tool};
+use foretoken_host::{Engine, EngineProgram, Supervisor, Timeouts, Tool};
 use foretoken_models::{HubOptions, Machine};
 use foretoken_protocol::{
     AppEvent, ChatPage, Draft, EngineState, ErrorReport, MachineName, Snapshot, Surroundings,
@@ -79,11 +79,12 @@ impl App {
     /// are measured.
     pub(crate) fn new(
         places: &Places,
-        engine_program: PathBuf,
+        engine_program: impl Into<EngineProgram>,
         built_in_model: &Path,
         measurement: Sizes,
         log: Log,
     ) -> std::io::Result<(Self, Supervisor)> {
+        let engine_program = engine_program.into();
         let (engine, supervisor) =
             Engine::new(engine_program.clone(), places.engine_state.clone(), Timeouts::default());
         let engine = Arc::new(engine);

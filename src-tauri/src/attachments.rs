@@ -254,6 +254,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use flate2::{Compress, Compression, FlushCompress};
     use foretoken_host::testing::engine_program;
 
     use super::*;
@@ -366,28 +367,54 @@ mod tests {
 
     /// A PDF of one page with this drawn on it. `X` is a drawing that draws itself.
     fn pdf(drawing: &str) -> Vec<u8> {
-        let objects = [
-            "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
-            "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R \
-             /Resources << /Font << /F1 5 0 R >> /XObject << /X 6 0 R >> >> >>"
-                .to_owned(),
-            format!("<< /Length {} >>\nstream\n{drawing}\nendstream", drawing.len()),
-            "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_owned(),
-            "<< /Type /XObject /Subtype /Form /BBox [0 0 1 1] /Resources << /XObject << /X 6 0 R >> >> \
-             /Length 5 >>\nstream\n/X Do\nendstream"
-                .to_owned(),
+        pdf_of("", drawing.as_bytes())
+    }
+
+    /// A PDF of one page with what is drawn on it in a stream of this kind.
+    fn pdf_of(kind: &str, drawing: &[u8]) -> Vec<u8> {
+        let head = format!("<< /Length {} {kind} >>\nstream\n", drawing.len());
+        let stream = [head.as_bytes(), drawing, b"\nendstream"].concat();
+        let objects: [&[u8]; 6] = [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R \
+              /Resources << /Font << /F1 5 0 R >> /XObject << /X 6 0 R >> >> >>",
+            &stream,
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+            b"<< /Type /XObject /Subtype /Form /BBox [0 0 1 1] /Resources << /XObject << /X 6 0 R >> >> \
+              /Length 5 >>\nstream\n/X Do\nendstream",
         ];
-        let (mut file, mut places) = (String::from("%PDF-1.4\n"), String::new());
+        let (mut file, mut places) = (b"%PDF-1.4\n".to_vec(), String::new());
         for (index, object) in objects.iter().enumerate() {
             places += &format!("{:010} 00000 n \n", file.len());
-            file += &format!("{} 0 obj\n{object}\nendobj\n", index + 1);
+            file.extend([format!("{} 0 obj\n", index + 1).as_bytes(), object, b"\nendobj\n"].concat());
         }
         let table = file.len();
         let entries = objects.len() + 1;
-        file += &format!("xref\n0 {entries}\n0000000000 65535 f \n{places}");
-        file += &format!("trailer\n<< /Size {entries} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n");
-        file.into_bytes()
+        let xref = format!("xref\n0 {entries}\n0000000000 65535 f \n{places}");
+        let trailer = format!("trailer\n<< /Size {entries} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n");
+        file.extend([xref, trailer].concat().bytes());
+        file
+    }
+
+    /// So many times a megabyte of blanks, deflated.
+    fn deflated_blanks(megabytes: usize) -> Vec<u8> {
+        let mut packer = Compress::new(Compression::best(), false);
+        let (blanks, mut one) = (vec![b' '; 1 << 20], Vec::with_capacity(1 << 20));
+        // Behind a full flush nothing refers to what was before, so that it can be repeated.
+        packer.compress_vec(&blanks, &mut one, FlushCompress::Full).unwrap();
+        assert_eq!(packer.total_in(), 1 << 20);
+        let empty_last_block = [3, 0];
+        [&[0x78, 0xda][..], &one.repeat(megabytes), &empty_last_block].concat()
+    }
+
+    #[tokio::test]
+    async fn a_pdf_that_grows_without_end_ends_a_process_before_it_has_all_memory() {
+        let grown = |megabytes| pdf_of("/Filter /FlateDecode", &deflated_blanks(megabytes));
+        assert!(grown(3072).len() < 4 << 20);
+        let code = async |bytes: &[u8]| read_bytes("large.pdf", bytes).await.unwrap_err();
+        assert_eq!(code(&grown(8)).await, "document_empty", "what fits is read");
+        assert_eq!(code(&grown(3072)).await, "document_gave_up");
     }
 
     #[tokio::test]

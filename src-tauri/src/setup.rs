@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use foretoken_host::EngineProgram;
 use tauri::{AppHandle, Manager, RunEvent, Window, WindowEvent};
 use tauri_plugin_window_state::StateFlags;
 
@@ -73,7 +74,7 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// Starts what runs behind the window.
 fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn std::error::Error>> {
     let built_in_model = places::built_in_model(&handle.path().resource_dir()?);
-    let engine_program = foretoken_host::engine_program(&places.engine_state)?;
+    let engine_program = EngineProgram::beside_this(&places.engine_state)?;
     let (app, supervisor) = App::new(places, engine_program, &built_in_model, MEASUREMENT, log)?;
     let app = Arc::new(app);
     handle.manage(Arc::clone(&app));

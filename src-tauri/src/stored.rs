@@ -118,22 +118,16 @@ fn named(places: &Places) -> BTreeSet<PathBuf> {
     own.into_iter().chain(of_the_system()).collect()
 }
 
-/// What macOS and its webview keep for an app by its identifier.
-#[cfg(target_os = "macos")]
+/// What macOS and its webview keep for an app by its identifier, and its own folders there once more. Not those of
+/// whoever runs the tests.
+#[cfg(all(target_os = "macos", not(test)))]
 fn of_the_system() -> Vec<PathBuf> {
     let Some(folders) = directories::UserDirs::new() else { return Vec::new() };
-    let library = folders.home_dir().join("Library");
-    let name = foretoken_models::APP_FOLDER;
-    vec![
-        library.join("WebKit").join(name),
-        library.join("HTTPStorages").join(name),
-        library.join("HTTPStorages").join(format!("{name}.binarycookies")),
-        library.join("Preferences").join(format!("{name}.plist")),
-        library.join("Saved Application State").join(format!("{name}.savedState")),
-    ]
+    let places = include_str!("../leftovers.txt").lines();
+    places.map(|place| folders.home_dir().join(place.trim_start_matches("~/"))).collect()
 }
 
-#[cfg(not(target_os = "macos"))]
+#[cfg(any(not(target_os = "macos"), test))]
 fn of_the_system() -> Vec<PathBuf> {
     Vec::new()
 }

@@ -12,6 +12,7 @@ use crate::palette::go_to;
 use crate::support::endless_model::open_endless_model;
 use crate::support::releases::{Answer, Releases, forged, json_answer};
 use crate::support::sandbox::Sandbox;
+use crate::support::webdriver::keys::ESCAPE;
 use crate::support::window::Window;
 
 /// What an app says of itself that comes from no package, and one that comes from Debian's.
@@ -43,9 +44,13 @@ fn installed(sandbox: &mut Sandbox, releases: &Releases) -> PathBuf {
     let path = std::env::var("PATH").unwrap();
     sandbox.set("PATH", &format!("{}:{path}", refusing.display()));
     fs::create_dir_all(sandbox.settings()).unwrap();
-    let each_start = json!({ "preferences": { "check_for_updates": "each_start" } });
-    fs::write(sandbox.settings().join("settings.json"), each_start.to_string()).unwrap();
-    sandbox.set("FORETOKEN_UPDATES_ENDPOINT", &releases.endpoint());
+    let settings = json!({
+        "preferences": { "check_for_updates": "each_start" },
+        "hub": { "proxy": releases.proxy() },
+    });
+    fs::write(sandbox.settings().join("settings.json"), settings.to_string()).unwrap();
+    // Only the proxy knows where that is.
+    sandbox.set("FORETOKEN_UPDATES_ENDPOINT", "http://releases.invalid/latest.json");
     sandbox.set("FORETOKEN_UPDATES_KEY", &releases.key());
     app
 }
@@ -102,9 +107,19 @@ fn whatever_goes_wrong_with_a_newer_version_the_old_one_stays_and_says_so() {
     window.click("update-close");
     window.wait_until("the sheet is closed", || !window.is_shown("update-sheet"));
 
+    // Whoever looks twice is told once.
+    releases.say(Answer::Silence, Answer::HangUp);
+    let asked = releases.asked("/latest.json");
+    for _ in 0..2 {
+        look(&window);
+        window.wait_until("it looks", || releases.asked("/latest.json") == asked + 1);
+        window.press(&[], ESCAPE);
+        window.wait_until("the sheet is closed", || !window.is_shown("update-sheet"));
+    }
     releases.publish("9.9.9", PACKAGE);
     look(&window);
     wait_for(&window, "Owls answer faster");
+    assert_eq!(releases.asked("/latest.json"), asked + 1);
     assert_eq!(window.text("update-words"), "12 MB");
     window.picture("update");
     let mut changed = PACKAGE.to_vec();
@@ -149,6 +164,15 @@ fn whatever_goes_wrong_with_a_newer_version_the_old_one_stays_and_says_so() {
     releases.publish("9.10.0", PACKAGE);
     window.click("update-install");
     wait_for(&window, "Foretoken 9.10.0");
+    window.wait_until("it asks again", || window.text("update-install") == "Install and restart");
+    assert_eq!(fs::read_to_string(sandbox.home().join("asked")).unwrap(), asked);
+
+    // It is given up while it arrives.
+    let arrived = releases.asked("/archive");
+    releases.say(json_answer(&good("9.10.0")), Answer::Stall(PACKAGE.to_vec()));
+    window.click("update-install");
+    window.wait_until("some of it is here", || releases.asked("/archive") > arrived);
+    window.click("update-cancel");
     window.wait_until("it asks again", || window.text("update-install") == "Install and restart");
     assert_eq!(fs::read_to_string(sandbox.home().join("asked")).unwrap(), asked);
 
@@ -207,7 +231,7 @@ fn a_newer_version_waits_until_nothing_is_written() {
     window.wait_for_text(shown + 50);
     assert!(!sandbox.home().join("asked").exists(), "it waits");
     window.picture("update-waits");
-    window.press(&[], crate::support::webdriver::keys::ESCAPE);
+    window.press(&[], ESCAPE);
     window.wait_until("the sheet is closed", || !window.is_shown("update-sheet"));
     window.wait_until("the sidebar says so", || window.text("update-row").contains("waits"));
     window.click("stop");

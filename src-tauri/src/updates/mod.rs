@@ -10,8 +10,8 @@ use std::time::Duration;
 use foretoken_protocol::{
     AppEvent, ErrorReport, JobStage, LibrarySnapshot, Release, UpdateCheck, UpdateState,
 };
-use tauri::AppHandle;
 use tauri::async_runtime::{JoinHandle, spawn};
+use tauri::{AppHandle, Url};
 use tauri_plugin_updater::{Update, UpdaterBuilder, UpdaterExt};
 use tokio::sync::Notify;
 
@@ -209,9 +209,23 @@ impl Updates {
 
     async fn look(&self, handle: &AppHandle) -> Result<(), ErrorReport> {
         let Some(source) = &self.source else { return Ok(()) };
-        let found = find(handle, source).await?;
+        let found = self.find(handle, source).await?;
         self.end_look(self.found(found.as_ref()));
         Ok(())
+    }
+
+    /// The newest version, if it is newer than this one.
+    async fn find(&self, handle: &AppHandle, source: &Source) -> Result<Option<Update>, Error> {
+        let mut builder = handle.updater_builder().pubkey(source.key.clone()).timeout(ANSWER);
+        // What leads to the Hub leads here too. It was checked when it was set.
+        if let Ok(proxy) = Url::parse(&self.settings.current().hub.proxy) {
+            builder = builder.proxy(proxy);
+        }
+        let builder = builder.configure_client(|client| {
+            client.user_agent(USER_AGENT).connect_timeout(SILENCE).read_timeout(SILENCE)
+        });
+        let updater = builder.endpoints(vec![source.endpoint.clone()]).and_then(UpdaterBuilder::build);
+        updater.map_err(Error::Look)?.check().await.map_err(Error::Look)
     }
 
     /// What is known of the version that was found, or that there is none.
@@ -232,7 +246,7 @@ impl Updates {
     /// again.
     async fn bring(&self, handle: &AppHandle, attempt: u64, agreed: &Release) -> Result<(), End> {
         let Some(source) = &self.source else { return Err(End::GivenUp) };
-        let update = match find(handle, source).await? {
+        let update = match self.find(handle, source).await? {
             Some(update) if update.version == agreed.version => update,
             other => {
                 self.step(attempt, self.found(other.as_ref()))?;
@@ -315,16 +329,6 @@ impl Updates {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The newest version, if it is newer than this one.
-async fn find(handle: &AppHandle, source: &Source) -> Result<Option<Update>, Error> {
-    let builder = handle.updater_builder().pubkey(source.key.clone()).timeout(ANSWER);
-    let builder = builder.configure_client(|client| {
-        client.user_agent(USER_AGENT).connect_timeout(SILENCE).read_timeout(SILENCE)
-    });
-    let updater = builder.endpoints(vec![source.endpoint.clone()]).and_then(UpdaterBuilder::build);
-    updater.map_err(Error::Look)?.check().await.map_err(Error::Look)
 }
 
 /// What there is to say of a version.

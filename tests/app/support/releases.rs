@@ -1,6 +1,6 @@
 //! A server of newer versions, on this machine, and the key that they are signed with.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -20,8 +20,10 @@ pub(crate) enum Answer {
     Cut(Vec<u8>),
     /// A failure.
     Status(u16),
-    /// Nothing, for as long as one waits.
+    /// Nothing, until something else is to be said.
     Silence,
+    /// The first of these bytes, and then the same.
+    Stall(Vec<u8>),
     /// It hangs up.
     HangUp,
 }
@@ -31,6 +33,8 @@ pub(crate) struct Releases {
     port: u16,
     keys: KeyPair,
     answers: Arc<Mutex<[Answer; 2]>>,
+    /// What was asked for so far, a line each.
+    asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Releases {
@@ -38,14 +42,26 @@ impl Releases {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("the port has a number").port();
         let answers = Arc::new(Mutex::new([Answer::Status(404), Answer::Status(404)]));
-        let shared = Arc::clone(&answers);
+        let asked = Arc::default();
+        let shared = (Arc::clone(&answers), Arc::clone(&asked));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let answers = Arc::clone(&shared);
-                thread::spawn(move || serve(stream, &answers));
+                let (answers, asked) = shared.clone();
+                thread::spawn(move || serve(stream, &answers, &asked));
             }
         });
-        Self { port, keys: KeyPair::generate_unencrypted_keypair().expect("a key"), answers }
+        Self { port, keys: KeyPair::generate_unencrypted_keypair().expect("a key"), answers, asked }
+    }
+
+    /// The server as a proxy.
+    pub(crate) fn proxy(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// How often something was asked for whose name ends so.
+    pub(crate) fn asked(&self, name: &str) -> usize {
+        let asked = self.asked.lock().expect("nobody has panicked");
+        asked.iter().filter(|line| line.split(' ').nth(1).is_some_and(|asked| asked.ends_with(name))).count()
     }
 
     /// Where an app looks.
@@ -106,12 +122,19 @@ pub(crate) fn json_answer(value: &Value) -> Answer {
     Answer::Is(value.to_string().into_bytes())
 }
 
-fn serve(mut stream: TcpStream, answers: &Mutex<[Answer; 2]>) {
+fn serve(mut stream: TcpStream, answers: &Mutex<[Answer; 2]>, asked: &Mutex<Vec<String>>) {
     let mut lines = BufReader::new(stream.try_clone().expect("a socket")).lines();
     let Some(Ok(first)) = lines.next() else { return };
     while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
-    let [latest, archive] = answers.lock().expect("nobody has panicked").clone();
-    let answer = if first.contains("/latest.json") { latest } else { archive };
+    let of = usize::from(!first.contains("/latest.json"));
+    asked.lock().expect("nobody has panicked").push(first);
+    let now = || answers.lock().expect("nobody has panicked")[of].clone();
+    let answer = loop {
+        match now() {
+            Answer::Silence => thread::sleep(Duration::from_millis(10)),
+            answer => break answer,
+        }
+    };
     let head = |status: u16, length: usize| {
         format!("HTTP/1.1 {status} Said\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")
     };
@@ -124,10 +147,15 @@ fn serve(mut stream: TcpStream, answers: &Mutex<[Answer; 2]>) {
             .write_all(head(200, body.len()).as_bytes())
             .and_then(|()| stream.write_all(&body[..body.len() / 2])),
         Answer::Status(status) => stream.write_all(head(status, 0).as_bytes()),
-        Answer::Silence => {
-            let _ = stream.set_read_timeout(Some(Duration::from_secs(300)));
-            stream.read(&mut [0]).map(drop)
+        Answer::Stall(body) => {
+            let half = stream
+                .write_all(head(200, body.len()).as_bytes())
+                .and_then(|()| stream.write_all(&body[..body.len() / 2]));
+            while matches!(now(), Answer::Stall(_)) {
+                thread::sleep(Duration::from_millis(10));
+            }
+            half
         }
-        Answer::HangUp => Ok(()),
+        Answer::Silence | Answer::HangUp => Ok(()),
     };
 }

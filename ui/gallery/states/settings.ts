@@ -104,9 +104,10 @@ SETTINGS.push({
   answers: shared,
   library: {
     hub: {
-      settings: { address: "https://mirror.example.org", proxy: "" },
+      settings: { address: "https://mirror.example.org", proxy: "", cache: "" },
       endpoint_variable: null,
       proxy_variable: "HTTPS_PROXY",
+      found_cache: "/Users/anna/.cache/huggingface/hub",
     },
   },
   act: () => click("hub-proxy-control"),

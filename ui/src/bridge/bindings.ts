@@ -1742,6 +1742,8 @@ export type HubAccess = {
 	endpoint_variable: string | null,
 	/**  The variable that names a proxy, which may hold a password and is not told. */
 	proxy_variable: string | null,
+	/**  The Hugging Face cache where the person names none. */
+	found_cache: string | null,
 };
 
 /**  How the Hub is reached, as the person wants it. What is empty is as the environment or the system has it. */
@@ -1750,6 +1752,8 @@ export type HubSettings = {
 	address: string,
 	/**  The address of a proxy. */
 	proxy: string,
+	/**  The folder of the Hugging Face cache, or the one that it is in as `hub`. */
+	cache: string,
 };
 
 /**  What the import of a file has added. */

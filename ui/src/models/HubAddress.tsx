@@ -9,17 +9,22 @@ import { about, setHub } from "./actions";
 
 type Part = keyof HubSettings;
 
-const PLACEHOLDERS: Record<Part, string> = {
-  address: "https://huggingface.co",
-  proxy: "http://proxy.example.org:8080",
-};
+/** Each part with what may be typed into it and what an empty one means. */
+const PARTS = {
+  address: { text: "models-hub-address", placeholder: "https://huggingface.co", keep: "models-hub-keep" },
+  proxy: { text: "models-hub-proxy", placeholder: "http://proxy.example.org:8080", keep: "models-hub-keep" },
+  cache: { text: "models-hub-cache", placeholder: "~/.cache/huggingface", keep: "models-hub-keep-folder" },
+} as const;
 
-export const hubPartName = (part: Part): string =>
-  t(part === "address" ? "models-hub-address" : "models-hub-proxy");
+export const HUB_PARTS = Object.keys(PARTS) as Part[];
+
+export const hubPartName = (part: Part): string => t(PARTS[part].text);
 
 /** What counts now, and who said so. */
-export function hubPartWords({ settings, endpoint_variable, proxy_variable }: HubAccess, part: Part): string {
+export function hubPartWords(access: HubAccess, part: Part): string {
+  const { settings, endpoint_variable, proxy_variable, found_cache } = access;
   if (settings[part] !== "") return settings[part];
+  if (part === "cache") return found_cache ?? t("models-hub-cache.none");
   if (part === "address")
     return endpoint_variable === null
       ? "huggingface.co"
@@ -77,21 +82,19 @@ function HubAddressForm({ part, onDone }: { part: Part; onDone: () => void }) {
       <input
         id={`hub-${part}`}
         type="text"
-        inputMode="url"
+        inputMode={part === "cache" ? "text" : "url"}
         autoComplete="off"
         spellCheck={false}
         value={text}
-        placeholder={PLACEHOLDERS[part]}
+        placeholder={PARTS[part].placeholder}
         data-testid={`hub-${part}`}
         onChange={(event) => setText(event.target.value)}
       />
-      <p className="popover-note">
-        {t(part === "address" ? "models-hub-address.note" : "models-hub-proxy.note")}
-      </p>
+      <p className="popover-note">{t(`${PARTS[part].text}.note`)}</p>
       {error && <ErrorNote error={error.report} testId={`hub-${part}-error`} />}
       <div className="popover-foot">
         <ActionButton type="submit" className="button" data-testid={`keep-hub-${part}`} reason={reason}>
-          {t(trimmed === "" ? "models-hub-keep.usual" : "models-hub-keep")}
+          {t(trimmed === "" ? `${PARTS[part].keep}.usual` : PARTS[part].keep)}
         </ActionButton>
       </div>
     </form>

@@ -299,8 +299,8 @@ export const setHubToken = (token: string | null) => attempt(about.token, () => 
 /** Chooses a part of how the Hub is reached; empty is the usual way. */
 export const setHub = (part: keyof HubSettings, text: string) =>
   attempt(about.hub(part), () => {
-    const { address = "", proxy = "" } = state().library?.hub.settings ?? {};
-    return shell.setHub({ address, proxy, [part]: text });
+    const { address = "", proxy = "", cache = "" } = state().library?.hub.settings ?? {};
+    return shell.setHub({ address, proxy, cache, [part]: text });
   });
 
 /** Does with a job what one of its buttons says. */

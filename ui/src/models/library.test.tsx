@@ -420,17 +420,27 @@ describe("smaller memory", () => {
 
 describe("how the Hub is reached", () => {
   const access = (more: Partial<HubAccess> = {}): HubAccess => ({ ...library().hub, ...more });
-  const all = (hub: HubAccess) => [hubPartWords(hub, "address"), hubPartWords(hub, "proxy")];
+  const all = (hub: HubAccess) => [
+    hubPartWords(hub, "address"),
+    hubPartWords(hub, "proxy"),
+    hubPartWords(hub, "cache"),
+  ];
 
   it("is told as the person chose it, or else as the environment has it", () => {
     const variables = { endpoint_variable: "https://inside.example.org", proxy_variable: "HTTPS_PROXY" };
-    expect(all(access())).toEqual(["huggingface.co", "As your system has it"]);
-    expect(all(access(variables))).toEqual([
+    const found = "/Users/anna/.cache/huggingface/hub";
+    expect(all(access())).toEqual(["huggingface.co", "As your system has it", found]);
+    expect(all(access({ ...variables, found_cache: null }))).toEqual([
       "https://inside.example.org, from HF_ENDPOINT",
       "The one in the variable HTTPS_PROXY",
+      "None",
     ]);
-    const settings = { address: "https://mirror.example.org", proxy: "http://127.0.0.1:8080" };
-    expect(all(access({ ...variables, settings }))).toEqual([settings.address, settings.proxy]);
+    const settings = {
+      address: "https://mirror.example.org",
+      proxy: "http://127.0.0.1:8080",
+      cache: "/disk",
+    };
+    expect(all(access({ ...variables, settings }))).toEqual(Object.values(settings));
   });
 });
 

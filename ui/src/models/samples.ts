@@ -169,7 +169,12 @@ export const library = (more: Partial<LibrarySnapshot> = {}): LibrarySnapshot =>
   deleted: [],
   context: { chosen: 16384, choices: [4096, 16384, 131072] },
   kv_precision: "full",
-  hub: { settings: { address: "", proxy: "" }, endpoint_variable: null, proxy_variable: null },
+  hub: {
+    settings: { address: "", proxy: "", cache: "" },
+    endpoint_variable: null,
+    proxy_variable: null,
+    found_cache: "/Users/anna/.cache/huggingface/hub",
+  },
   has_token: false,
   ...more,
 });

@@ -1,12 +1,11 @@
 import { t } from "../language/text";
-import { HubAddressControl, hubPartName, hubPartWords } from "../models/HubAddress";
+import { HUB_PARTS, HubAddressControl, hubPartName, hubPartWords } from "../models/HubAddress";
 import { TokenControl } from "../models/Token";
 import { useStore } from "../state/store";
 import { changePreferences } from "./actions";
 import { Page } from "./Page";
 import { Group, Row, SelectRow } from "./Row";
 
-const HUB_PARTS = ["address", "proxy"] as const;
 const NEVER = "never";
 /** After how many idle minutes a model may be unloaded. */
 const IDLE_MINUTES = [5, 15, 30, 60];

@@ -301,7 +301,12 @@ describe("the window", () => {
       deleted: [],
       context: { chosen: 16384, choices: [16384] },
       kv_precision: "full",
-      hub: { settings: { address: "", proxy: "" }, endpoint_variable: null, proxy_variable: null },
+      hub: {
+        settings: { address: "", proxy: "", cache: "" },
+        endpoint_variable: null,
+        proxy_variable: null,
+        found_cache: null,
+      },
       has_token: false,
     });
     const asked: Change = { kind: "library", library: library(1) };

@@ -523,7 +523,8 @@ mod tests {
     /// model: that one must not write under the name of the one before.
     #[tokio::test]
     async fn a_reply_that_another_model_has_come_to_write_is_refused() {
-        let (engine, _supervisor) = Engine::new("/nowhere".into(), "/nowhere".into(), Timeouts::default());
+        let (engine, _supervisor) =
+            Engine::new(std::path::PathBuf::from("/nowhere"), "/nowhere".into(), Timeouts::default());
         let engine = Arc::new(engine);
         let prompt = Prompt::new(vec![ChatMessage::user("Hi")], settings());
         let generation = engine.generate(prompt);

@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::activity::Activity;
 use crate::command::{EngineCommand, Job, Model, Prompt, RequestIds, ToCount};
 use crate::decoders::Decoders;
+use crate::program::EngineProgram;
 use crate::progress::{self, ProgressReceiver};
 use crate::reports::closed;
 use crate::supervisor::{Inbox, Supervisor};
@@ -38,7 +39,12 @@ pub struct Generation {
 impl Engine {
     /// An engine that will run `program` once its supervisor runs, and keep what it learns in `state_dir`. It is ended
     /// and started again where it is silent for longer than `timeouts` allows.
-    pub fn new(program: PathBuf, state_dir: PathBuf, timeouts: Timeouts) -> (Self, Supervisor) {
+    pub fn new(
+        program: impl Into<EngineProgram>,
+        state_dir: PathBuf,
+        timeouts: Timeouts,
+    ) -> (Self, Supervisor) {
+        let program = program.into();
         let (commands, inbox) = mpsc::unbounded_channel();
         let (state_sender, state) = watch::channel(EngineState::Starting);
         let (activity_sender, activity) = watch::channel(Activity::default());

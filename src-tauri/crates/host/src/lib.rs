@@ -27,7 +27,7 @@ pub use command::{InputFor, Model, Prompt, SettingsFor};
 pub use decoders::{DECODING_LIMIT, DecodeError, Decoders, Sight};
 pub use engine::{Engine, Generation};
 pub use limits::allow_open_files;
-pub use program::engine_program;
+pub use program::EngineProgram;
 pub use progress::{Begun, ProgressReceiver, ReplyProgress};
 pub use reports::closed;
 pub use supervisor::Supervisor;

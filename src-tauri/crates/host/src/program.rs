@@ -6,12 +6,15 @@ use std::env::consts::EXE_SUFFIX;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use sysinfo::System;
+use tokio::process::Command;
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
 
 /// Its name, which it has beside every program that starts it.
 const ENGINE: &str = "foretoken-engine";
@@ -21,16 +24,47 @@ const FLAVOURS: [(&str, [u32; 2]); 2] = [("26", [26, 2]), ("14", [14, 0])];
 const CHOSEN: &str = "program.json";
 /// How long one of them may take to compute a few products.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often it is looked whether it has.
-const LOOK: Duration = Duration::from_millis(5);
 
-/// The engine program, which lies beside the program that runs. `state_dir` keeps what was found out.
-pub fn engine_program(state_dir: &Path) -> io::Result<PathBuf> {
-    // Through links: the folder of a link has no engine.
-    let program = std::env::current_exe()?.canonicalize()?;
-    let folder = program.parent().unwrap_or(&program);
-    let system = System::os_version().unwrap_or_default();
-    Ok(choose(&candidates(folder, &system), &system, &state_dir.join(CHOSEN), computes))
+/// The engine program of this machine. Clones share what was found out.
+#[derive(Debug, Clone)]
+pub struct EngineProgram {
+    /// The best first; never empty.
+    candidates: Arc<[PathBuf]>,
+    /// The version of the system.
+    system: Arc<str>,
+    /// Where the choice is kept.
+    kept: Arc<Path>,
+    chosen: Arc<OnceCell<PathBuf>>,
+}
+
+impl EngineProgram {
+    /// The one that lies beside the program that runs. `state_dir` keeps what was found out.
+    pub fn beside_this(state_dir: &Path) -> io::Result<Self> {
+        // Through links: the folder of a link has no engine.
+        let program = std::env::current_exe()?.canonicalize()?;
+        let folder = program.parent().unwrap_or(&program);
+        let system = System::os_version().unwrap_or_default();
+        Ok(Self {
+            candidates: candidates(folder, &system).into(),
+            system: system.into(),
+            kept: state_dir.join(CHOSEN).into(),
+            chosen: Arc::default(),
+        })
+    }
+
+    /// Where it is. Whoever asks first may wait for seconds until it is found out, after an update of the app or the
+    /// system.
+    pub async fn path(&self) -> &Path {
+        self.chosen.get_or_init(|| choose(&self.candidates, &self.system, &self.kept, computes)).await
+    }
+}
+
+impl From<PathBuf> for EngineProgram {
+    /// One that there is no choice about.
+    fn from(program: PathBuf) -> Self {
+        let chosen = Arc::new(OnceCell::new_with(Some(program.clone())));
+        Self { candidates: [program].into(), system: "".into(), kept: Path::new("").into(), chosen }
+    }
 }
 
 /// The programs of `folder` that `system`, a version of macOS, runs, the best first. Never empty: one that is missing
@@ -55,11 +89,11 @@ fn candidates(folder: &Path, system: &str) -> Vec<PathBuf> {
 
 /// The first that `computes`; the last, where none does: it says itself what is wrong. Nothing is tried where there is
 /// no choice, or where it was made before; what could not be found out is tried again at the next start.
-fn choose(
+async fn choose(
     candidates: &[PathBuf],
     system: &str,
     kept: &Path,
-    computes: impl Fn(&Path) -> Option<bool>,
+    computes: impl AsyncFn(&Path) -> Option<bool>,
 ) -> PathBuf {
     let [others @ .., last] = candidates else { return PathBuf::new() };
     if others.is_empty() {
@@ -73,13 +107,15 @@ fn choose(
     {
         return chosen.clone();
     }
-    let mut is_known = true;
-    let mut is_good = |program: &&PathBuf| {
-        let computes = computes(program);
+    let (mut chosen, mut is_known) = (last, true);
+    for program in others {
+        let computes = computes(program).await;
         is_known &= computes.is_some();
-        computes == Some(true)
-    };
-    let chosen = others.iter().find(&mut is_good).unwrap_or(last);
+        if computes == Some(true) {
+            chosen = program;
+            break;
+        }
+    }
     if !is_known {
         return chosen.clone();
     }
@@ -100,33 +136,16 @@ pub(crate) fn forget(state_dir: &Path) {
 }
 
 /// Whether `program check` ends well; `None` if it did not end in time, or could not be run.
-fn computes(program: &Path) -> Option<bool> {
-    let started = Command::new(program)
+async fn computes(program: &Path) -> Option<bool> {
+    let ending = Command::new(program)
         .arg("check")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .spawn();
-    let mut process = match started {
-        Ok(process) => process,
-        Err(error) => {
-            tracing::warn!("{} cannot be run: {error}", program.display());
-            return None;
-        }
-    };
-    let from = Instant::now();
-    let ended = loop {
-        match process.try_wait() {
-            Ok(None) if from.elapsed() < PATIENCE => thread::sleep(LOOK),
-            Ok(ended) => break ended,
-            Err(_) => break None,
-        }
-    };
-    if ended.is_none() {
-        let _ = process.kill();
-        let _ = process.wait();
-    }
-    let computes = ended.map(|status| status.success());
+        .kill_on_drop(true)
+        .status();
+    let ended = timeout(PATIENCE, ending).await;
+    let computes = ended.as_ref().ok().and_then(|ended| Some(ended.as_ref().ok()?.success()));
     if computes != Some(true) {
         tracing::warn!("{} does not compute here: {ended:?}", program.display());
     }
@@ -178,51 +197,84 @@ mod tests {
         assert_eq!(names(&candidates(folder.path(), "26.2")), ["foretoken-engine"]);
     }
 
-    #[test]
-    fn the_choice_is_made_once_for_each_version_and_system() {
+    #[tokio::test]
+    async fn the_choice_is_made_once_for_each_version_and_system() {
         let folder = tempfile::tempdir().unwrap();
         let kept = folder.path().join("state").join(CHOSEN);
         let two = [folder.path().join("new"), folder.path().join("old")];
         let tried = Cell::new(0);
-        let choose = |system: &str, new_computes: Option<bool>| {
-            let chosen = choose(&two, system, &kept, |program| {
+        let choose = async |system: &str, new_computes: Option<bool>| {
+            let computes = async |program: &Path| {
                 tried.set(tried.get() + 1);
                 assert_eq!(program, two[0], "the last is taken without a trial");
                 new_computes
-            });
+            };
+            let chosen = choose(&two, system, &kept, computes).await;
             two.iter().position(|program| *program == chosen).unwrap()
         };
-        assert_eq!(choose("26.2", Some(true)), 0);
-        assert_eq!((choose("26.2", Some(false)), tried.get()), (0, 1), "it was made before");
-        assert_eq!((choose("26.3", Some(false)), tried.get()), (1, 2), "of an update of the system");
-        assert_eq!((choose("26.3", Some(true)), tried.get()), (1, 2));
+        assert_eq!(choose("26.2", Some(true)).await, 0);
+        assert_eq!((choose("26.2", Some(false)).await, tried.get()), (0, 1), "it was made before");
+        assert_eq!((choose("26.3", Some(false)).await, tried.get()), (1, 2), "of an update of the system");
+        assert_eq!((choose("26.3", Some(true)).await, tried.get()), (1, 2));
         fs::write(&kept, "{").unwrap();
-        assert_eq!((choose("26.3", Some(true)), tried.get()), (0, 3), "what is damaged is made anew");
+        assert_eq!((choose("26.3", Some(true)).await, tried.get()), (0, 3), "what is damaged is made anew");
         // A machine that is slow today may not be tomorrow.
-        assert_eq!((choose("27.0", None), choose("27.0", Some(true)), tried.get()), (1, 0, 5));
+        assert_eq!((choose("27.0", None).await, choose("27.0", Some(true)).await, tried.get()), (1, 0, 5));
         forget(&folder.path().join("state"));
-        assert_eq!((choose("27.0", Some(false)), tried.get()), (1, 6), "it failed at work");
+        assert_eq!((choose("27.0", Some(false)).await, tried.get()), (1, 6), "it failed at work");
         let alone = &two[1..];
-        assert_eq!(super::choose(alone, "26.2", &kept, |_| panic!("there is no choice")), two[1]);
+        let untried = async |_: &Path| panic!("there is no choice");
+        assert_eq!(super::choose(alone, "26.2", &kept, untried).await, two[1]);
     }
 
-    #[test]
-    fn a_program_computes_that_says_so_itself() {
+    #[tokio::test]
+    async fn a_program_computes_that_says_so_itself() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(computes(&built(folder.path())), Some(true), "the real one, on this machine");
+        assert_eq!(computes(&built(folder.path())).await, Some(true), "the real one, on this machine");
         // Under the name that it has in a bundle, through a link, from a folder with a space.
         let bundle = folder.path().join("Fore token.app");
         fs::create_dir(&bundle).unwrap();
         let link = bundle.join("foretoken-engine-14");
         symlink(folder.path().join("foretoken-engine"), &link).unwrap();
-        assert_eq!(computes(&link), Some(true));
+        assert_eq!(computes(&link).await, Some(true));
         let program = folder.path().join("program");
-        assert_eq!(computes(&program), None, "it is not there");
+        assert_eq!(computes(&program).await, None, "it is not there");
         script(&program, "exit 1");
-        assert_eq!(computes(&program), Some(false));
+        assert_eq!(computes(&program).await, Some(false));
         script(&program, "kill -SEGV $$");
-        assert_eq!(computes(&program), Some(false));
+        assert_eq!(computes(&program).await, Some(false));
         script(&program, "test \"$1\" = check");
-        assert_eq!(computes(&program), Some(true));
+        assert_eq!(computes(&program).await, Some(true));
+    }
+
+    #[tokio::test]
+    async fn the_first_to_ask_has_it_found_out_and_who_gives_up_leaves_it_to_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let new = folder.path().join("new");
+        let tried = folder.path().join("tried");
+        script(&new, &format!("echo >> '{}'; sleep \"$(cat '{0}.for')\"", tried.display()));
+        fs::write(folder.path().join("tried.for"), "60").unwrap();
+        let program = EngineProgram {
+            candidates: [new.clone(), folder.path().join("old")].into(),
+            system: "26.2".into(),
+            kept: folder.path().join("state").join(CHOSEN).into(),
+            chosen: Arc::default(),
+        };
+        let times = || fs::read_to_string(&tried).map_or(0, |lines| lines.lines().count());
+        let begun = async {
+            while times() == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            _ = program.path() => panic!("it takes a minute"),
+            () = begun => {}
+        }
+        fs::write(folder.path().join("tried.for"), "0").unwrap();
+        let other = program.clone();
+        assert_eq!(tokio::join!(program.path(), other.path()), (&*new, &*new));
+        assert_eq!(times(), 2, "once for both");
+        let alone = EngineProgram::from(folder.path().join("nothing"));
+        assert_eq!(alone.path().await, folder.path().join("nothing"));
     }
 }

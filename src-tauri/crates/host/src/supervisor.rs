@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::activity::Activity;
 use crate::command::{Counted, EngineCommand, Job, Model, Prompt, RequestIds, ToCount};
 use crate::process::{Ending, Process, Requests};
-use crate::program::forget;
+use crate::program::{EngineProgram, forget};
 use crate::progress::{Begun, ProgressSender, ReplyProgress};
 use crate::reports::{closed, given_up, no_model, not_started, stopped, superseded};
 use crate::watchdog::{Duty, Timeouts, Watchdog};
@@ -35,7 +35,7 @@ const LAST_ENTRIES: u64 = 16;
 /// commands.
 #[derive(Debug)]
 pub struct Supervisor {
-    program: PathBuf,
+    program: EngineProgram,
     state_dir: PathBuf,
     timeouts: Timeouts,
     commands: mpsc::UnboundedReceiver<EngineCommand>,
@@ -126,7 +126,7 @@ struct Running {
 
 impl Supervisor {
     pub(crate) fn new(
-        program: PathBuf,
+        program: EngineProgram,
         state_dir: PathBuf,
         timeouts: Timeouts,
         Inbox { commands, again }: Inbox,
@@ -168,7 +168,9 @@ impl Supervisor {
     /// Runs a process until it ends, and does what is due before the next one. Breaks when the app closes.
     async fn run_once(&mut self) -> ControlFlow<()> {
         self.state.send_replace(EngineState::Starting);
-        match Process::spawn(&self.program, &self.state_dir) {
+        let program = self.program.clone();
+        let program = self.meanwhile(program.path()).await?;
+        match Process::spawn(program, &self.state_dir) {
             Ok(mut process) => {
                 self.activity.send_modify(|activity| activity.starts += 1);
                 let report = match self.attend(&mut process).await? {
@@ -193,7 +195,7 @@ impl Supervisor {
                 }
             }
             Err(error) => {
-                let report = not_started(&self.program, &error);
+                let report = not_started(program, &error);
                 tracing::error!("{report}");
                 self.give_up(report).await
             }
@@ -297,11 +299,11 @@ impl Supervisor {
     }
 
     /// Serves commands while there is no process to serve them with, until `done`. Breaks when the app closes.
-    async fn meanwhile(&mut self, done: impl Future<Output = ()>) -> ControlFlow<()> {
+    async fn meanwhile<T>(&mut self, done: impl Future<Output = T>) -> ControlFlow<(), T> {
         let mut done = pin!(done);
         loop {
             tokio::select! {
-                () = &mut done => return ControlFlow::Continue(()),
+                done = &mut done => return ControlFlow::Continue(done),
                 command = self.commands.recv() => self.handle(command)?,
             }
         }

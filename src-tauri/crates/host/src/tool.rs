@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::future::pending;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 
 use foretoken_protocol::ErrorReport;
@@ -10,6 +10,7 @@ use tokio::io::AsyncRead;
 use tokio::process::Command;
 
 use crate::lines::Lines;
+use crate::program::EngineProgram;
 
 /// The code of a command that ended with an error, which the engine explains on standard error.
 pub const ENGINE_REFUSED: &str = "engine_refused";
@@ -27,18 +28,18 @@ pub const KV_IN_8_BITS: [&str; 2] = ["--kv-bits", "8"];
 /// Runs commands of the engine program.
 #[derive(Debug, Clone)]
 pub struct Tool {
-    program: PathBuf,
+    program: EngineProgram,
 }
 
 impl Tool {
     /// Runs commands of `program`.
-    pub fn new(program: PathBuf) -> Self {
-        Self { program }
+    pub fn new(program: impl Into<EngineProgram>) -> Self {
+        Self { program: program.into() }
     }
 
-    /// The program.
-    pub fn program(&self) -> &Path {
-        &self.program
+    /// Where the program is.
+    pub async fn program(&self) -> &Path {
+        self.program.path().await
     }
 
     /// Runs a command and returns what it wrote. Dropping the future ends the process.
@@ -63,14 +64,16 @@ impl Tool {
         mut on_line: impl FnMut(&str),
         stop: impl Future<Output = ()>,
     ) -> Result<bool, ErrorReport> {
-        let mut child = Command::new(&self.program)
+        let program = self.program().await;
+        let not_run = |error| not_run(program, &error);
+        let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| self.not_run(&error))?;
+            .map_err(not_run)?;
         let last_stderr_line = child.stderr.take().map(|stderr| tokio::spawn(last_line(stderr)));
         let stdout = child.stdout.take();
         let running = async {
@@ -87,10 +90,10 @@ impl Tool {
             () = stop => None,
         };
         let Some(ended) = ended else {
-            child.kill().await.map_err(|error| self.not_run(&error))?;
+            child.kill().await.map_err(not_run)?;
             return Ok(false);
         };
-        let status = ended.map_err(|error| self.not_run(&error))?;
+        let status = ended.map_err(not_run)?;
         if status.success() {
             return Ok(true);
         }
@@ -103,13 +106,13 @@ impl Tool {
         };
         Err(refused(&words.unwrap_or_else(|| format!("The engine stopped ({status}). Try again."))))
     }
+}
 
-    fn not_run(&self, error: &std::io::Error) -> ErrorReport {
-        ErrorReport {
-            code: "engine_not_started".into(),
-            message: format!("The engine at {} cannot be run: {error}.", self.program.display()),
-            hint: "Install Foretoken again.".into(),
-        }
+fn not_run(program: &Path, error: &std::io::Error) -> ErrorReport {
+    ErrorReport {
+        code: "engine_not_started".into(),
+        message: format!("The engine at {} cannot be run: {error}.", program.display()),
+        hint: "Install Foretoken again.".into(),
     }
 }
 

@@ -196,6 +196,12 @@ pub enum LibraryError {
         /// The copy.
         path: PathBuf,
     },
+    /// A folder that a person named is none.
+    #[error("{} is not a folder.", path.display())]
+    NoFolder {
+        /// What they named.
+        path: PathBuf,
+    },
     /// The file system refuses.
     #[error("{} cannot be read or written: {detail}.", path.display())]
     Io {
@@ -246,6 +252,7 @@ impl LibraryError {
             Self::Unknown { .. } => "unknown_model",
             Self::Damaged { .. } => "library_damaged",
             Self::BadCopy { .. } => "bad_copy",
+            Self::NoFolder { .. } => "no_folder",
             Self::Io { .. } => "library_io",
         }
     }
@@ -291,6 +298,7 @@ impl LibraryError {
             Self::Unknown { .. } => "Look at the list again.",
             Self::Damaged { .. } => "Remove the file; Foretoken makes it again.",
             Self::BadCopy { .. } => "The original is untouched; check the disk that was copied to.",
+            Self::NoFolder { .. } => "Name one that is there, by its whole path.",
             Self::Io { .. } => "Check that the folder exists and that you may write in it.",
         }
     }

@@ -58,10 +58,18 @@ pub enum Origin {
 impl Places {
     /// The places that the programs themselves use, by the variables that they read.
     pub fn from_env() -> Self {
-        Self::from(|name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute()))
+        Self::by(|name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute()))
     }
 
-    fn from(path_of: impl Fn(&str) -> Option<PathBuf>) -> Self {
+    /// These places with the Hugging Face cache in a folder that a person named.
+    pub fn with_cache(self, folder: &Path) -> Self {
+        // `HF_HOME` names the folder around it, `HF_HUB_CACHE` the cache itself.
+        let hub = folder.join("hub");
+        let cache = if hub.is_dir() { hub } else { folder.to_owned() };
+        Self { hugging_face: vec![cache], ..self }
+    }
+
+    fn by(path_of: impl Fn(&str) -> Option<PathBuf>) -> Self {
         let home = path_of("HOME");
         let cache = path_of("XDG_CACHE_HOME").or_else(|| Some(home.as_ref()?.join(".cache")));
         let hub = path_of("HF_HUB_CACHE")
@@ -161,7 +169,7 @@ mod tests {
     use super::*;
 
     fn places(variables: &[(&str, &str)]) -> Places {
-        Places::from(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, path)| path.into()))
+        Places::by(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, path)| path.into()))
     }
 
     #[test]
@@ -175,5 +183,15 @@ mod tests {
         assert_eq!(hub(&[("HF_HOME", "/f"), older]), [PathBuf::from("/o")]);
         assert_eq!(hub(&[older, ("HF_HUB_CACHE", "/x")]), [PathBuf::from("/x")]);
         assert!(hub(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_cache_that_a_person_names_is_the_only_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = || places(&[("HOME", "/h")]).with_cache(folder.path());
+        assert_eq!(named().hugging_face, [folder.path()]);
+        assert_eq!(named().lm_studio, places(&[("HOME", "/h")]).lm_studio);
+        fs::create_dir(folder.path().join("hub")).unwrap();
+        assert_eq!(named().hugging_face, [folder.path().join("hub")]);
     }
 }

@@ -484,6 +484,8 @@ pub struct HubSettings {
     pub address: String,
     /// The address of a proxy.
     pub proxy: String,
+    /// The folder of the Hugging Face cache, or the one that it is in as `hub`.
+    pub cache: String,
 }
 
 /// How the Hub is reached, and what the environment says of it where the person says nothing.
@@ -495,6 +497,8 @@ pub struct HubAccess {
     pub endpoint_variable: Option<String>,
     /// The variable that names a proxy, which may hold a password and is not told.
     pub proxy_variable: Option<String>,
+    /// The Hugging Face cache where the person names none.
+    pub found_cache: Option<String>,
 }
 
 /// Everything the Models screen shows when it opens. The catalogue and searches are asked for by themselves.

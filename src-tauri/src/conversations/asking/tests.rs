@@ -4,6 +4,7 @@
 
 mod dispatch;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use foretoken_host::testing::{ENDLESS_QUESTION, demo_model, endless, kill};
@@ -381,7 +382,7 @@ async fn what_cannot_be_answered_is_refused_before_it_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     let (app, supervisor) = App::new(
         &places(&folder),
-        "/nowhere/engine".into(),
+        PathBuf::from("/nowhere/engine"),
         &demo_model(),
         SHORT_MEASUREMENT,
         Log::default(),

@@ -110,7 +110,8 @@ impl ModelLibrary {
         self.lock().last_search = None;
         // The library's watch opens it again, by the new way.
         self.close_queue().await;
-        self.changed.notify_one();
+        // Its cache may be another one.
+        self.request_rescan();
         Ok(())
     }
 

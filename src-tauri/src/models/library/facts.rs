@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::Need;
 use super::{file, fit};
+use crate::blocking::blocking;
 
 /// What the engine says that a folder holds, from its config and the headers of its files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -213,15 +214,15 @@ impl Inspector {
         Some(self.lock().get(folder)?.answer.clone())
     }
 
-    /// Whether what is known of a folder is all that the engine says about its files as they are now. Reads the folder.
-    pub(super) fn is_current(&self, folder: &Path) -> bool {
-        let stamp = self.stamp(folder);
+    /// Whether what is known of a folder is all that the engine says about its files as they are now.
+    pub(super) async fn is_current(&self, folder: &Path) -> bool {
+        let stamp = self.stamp(folder).await;
         self.lock().get(folder).is_some_and(|known| known.stamp == stamp && known.is_whole())
     }
 
     /// Asks about a folder.
     pub(super) async fn inspect(&self, folder: &Path) -> Result<Found, ErrorReport> {
-        let stamp = self.stamp(folder);
+        let stamp = self.stamp(folder).await;
         let answer = self.ask(&[folder.as_os_str()]).await;
         self.lock().insert(folder.to_owned(), Known { stamp, answer: answer.clone() });
         answer
@@ -315,28 +316,33 @@ impl Inspector {
     }
 
     /// A number that changes with the model's files, and with the engine, which may know more models than before.
-    fn stamp(&self, folder: &Path) -> u64 {
-        let mut files: Vec<_> = fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| is_of_the_model(path))
-            .chain([self.tool.program().to_owned()])
-            .filter_map(|path| {
-                let found = path.metadata().ok()?;
-                Some((path, found.len(), found.modified().ok()?))
-            })
-            .collect();
-        files.sort();
-        let mut hasher = DefaultHasher::new();
-        files.hash(&mut hasher);
-        hasher.finish()
+    async fn stamp(&self, folder: &Path) -> u64 {
+        let (folder, program) = (folder.to_owned(), self.tool.program().await.to_owned());
+        blocking(move || stamp(&folder, program)).await
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Known>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn stamp(folder: &Path, program: PathBuf) -> u64 {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| is_of_the_model(path))
+        .chain([program])
+        .filter_map(|path| {
+            let found = path.metadata().ok()?;
+            Some((path, found.len(), found.modified().ok()?))
+        })
+        .collect();
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    files.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn no_model(draft: &DraftFacts) -> ErrorReport {
@@ -398,11 +404,11 @@ mod tests {
         let inspector = Inspector::new(Tool::new(program), folder.path().join("facts.json"));
         let facts = inspector.inspect(&demo_model()).await.unwrap().model().unwrap();
         assert_eq!(facts.needs_in_8_bits, None);
-        assert!(!inspector.is_current(&demo_model()));
+        assert!(!inspector.is_current(&demo_model()).await);
         fs::remove_file(&fault).unwrap();
         let facts = inspector.inspect(&demo_model()).await.unwrap().model().unwrap();
         assert!(facts.needs_in_8_bits.is_some_and(|needs| !needs.is_empty()));
-        assert!(inspector.is_current(&demo_model()));
+        assert!(inspector.is_current(&demo_model()).await);
     }
 
     #[tokio::test]
@@ -413,7 +419,7 @@ mod tests {
         let inspector =
             Inspector::new(Tool::new(engine_program(folder.path())), folder.path().join("facts.json"));
         let Found::DraftModel(draft) = inspector.inspect(&model).await.unwrap() else { panic!("a model") };
-        assert!(inspector.is_current(&model));
+        assert!(inspector.is_current(&model).await);
         let demo = inspector.inspect(&demo_model()).await.unwrap().model().unwrap();
         let needs = &draft.draft_for;
         assert_eq!((needs.hidden_size, needs.vocab_size), (demo.hidden_size, demo.vocab_size));
@@ -436,7 +442,7 @@ mod tests {
         }
         let file = folder.path().join("facts.json");
         let inspector = Inspector::new(Tool::new(engine_program(folder.path())), file.clone());
-        assert!(!inspector.is_current(&model));
+        assert!(!inspector.is_current(&model).await);
         let facts = inspector.inspect(&model).await.unwrap().model().unwrap();
         assert!(matches!(facts.mtp, MtpState::Present { .. }), "{facts:?}");
         // The demo model knows no longer context than the shortest.
@@ -448,12 +454,12 @@ mod tests {
         inspector.keep(std::slice::from_ref(&model));
 
         let again = Inspector::new(inspector.tool.clone(), file);
-        assert!(again.is_current(&model));
+        assert!(again.is_current(&model).await);
         assert_eq!(again.known(&model), Some(Ok(Found::Model(facts))));
         fs::write(model.join("foretoken-library.json"), "{}").unwrap();
-        assert!(again.is_current(&model), "its use does not change a model");
+        assert!(again.is_current(&model).await, "its use does not change a model");
         fs::remove_file(model.join("model.safetensors")).unwrap();
-        assert!(!again.is_current(&model));
+        assert!(!again.is_current(&model).await);
         assert!(again.inspect(&model).await.is_err());
         again.keep(&[]);
         assert_eq!(again.known(&model), None);

@@ -171,8 +171,7 @@ impl ModelLibrary {
             let folders: Vec<PathBuf> = blocking(move || library.scan()).await;
             self.changed.notify_one();
             for folder in &folders {
-                let (inspector, path) = (Arc::clone(&self.inspector), folder.clone());
-                if !blocking(move || inspector.is_current(&path)).await {
+                if !self.inspector.is_current(folder).await {
                     // What it says is kept, whatever it is.
                     let _ = self.inspector.inspect(folder).await;
                     self.changed.notify_one();
@@ -192,7 +191,7 @@ impl ModelLibrary {
             library: library.as_ref(),
             library_folder: &self.location.folder(),
             last_seen: &last_seen,
-            places: &foretoken_models::Places::from_env(),
+            places: &self.hubs.places(),
             opened: &self.settings.current().model_folders,
         }
         .scan();

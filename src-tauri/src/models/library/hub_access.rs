@@ -1,11 +1,13 @@
-//! How the Hub is reached: as the person wants it, or else as the environment has it. One client is for those who wait
-//! in front of the window, one for downloads.
+//! How the Hub is reached, and where its cache is: as the person wants it, or else as the environment has it. One client
+//! is for those who wait in front of the window, one for downloads.
 
 use std::env;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use foretoken_models::{Hub, HubOptions, RetryPolicy, TokenSource};
+use directories::UserDirs;
+use foretoken_models::{Hub, HubOptions, LibraryError, Places, RetryPolicy, TokenSource};
 use foretoken_protocol::{ErrorReport, HubAccess, HubSettings};
 
 use crate::settings::SettingsFile;
@@ -53,10 +55,15 @@ impl Hubs {
         self.lock().as_ref().map(|clients| clients.downloading.clone()).map_err(ErrorReport::clone)
     }
 
-    /// Takes over how the Hub is to be reached, from the next request on. An address that is none changes nothing.
+    /// Takes over how the Hub is to be reached, from the next request on. An address or a folder that is none changes
+    /// nothing.
     pub(super) async fn set(&self, settings: HubSettings) -> Result<(), ErrorReport> {
-        let HubSettings { address, proxy } = settings;
-        let settings = HubSettings { address: address.trim().into(), proxy: proxy.trim().into() };
+        let HubSettings { address, proxy, cache } = settings;
+        let settings = HubSettings {
+            address: address.trim().into(),
+            proxy: proxy.trim().into(),
+            cache: named_folder(cache.trim())?,
+        };
         let clients = clients(&self.options, &settings, &self.tokens)?;
         let writing = {
             let mut now = self.lock();
@@ -73,11 +80,32 @@ impl Hubs {
             settings: self.settings.current().hub,
             endpoint_variable: env::var("HF_ENDPOINT").ok().filter(|address| !address.trim().is_empty()),
             proxy_variable: PROXY_VARIABLES.iter().find(|name| named(name)).map(|&name| name.to_owned()),
+            found_cache: Places::from_env().hugging_face.first().map(|cache| cache.to_string_lossy().into()),
         }
+    }
+
+    /// Where other programs keep models.
+    pub(super) fn places(&self) -> Places {
+        let (places, cache) = (Places::from_env(), self.settings.current().hub.cache);
+        if cache.is_empty() { places } else { places.with_cache(Path::new(&cache)) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Result<Clients, ErrorReport>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The whole path of a folder that a person named, where nothing stays nothing.
+fn named_folder(text: &str) -> Result<String, LibraryError> {
+    if text.is_empty() {
+        return Ok(String::new());
+    }
+    let of_home = text.strip_prefix("~/").and_then(|rest| Some(UserDirs::new()?.home_dir().join(rest)));
+    let path = of_home.unwrap_or_else(|| PathBuf::from(text));
+    if path.is_absolute() && path.is_dir() {
+        Ok(path.to_string_lossy().into_owned())
+    } else {
+        Err(LibraryError::NoFolder { path })
     }
 }
 
@@ -126,7 +154,11 @@ mod tests {
     }
 
     fn to(address: &str, proxy: &str) -> HubSettings {
-        HubSettings { address: address.into(), proxy: proxy.into() }
+        HubSettings { address: address.into(), proxy: proxy.into(), cache: String::new() }
+    }
+
+    fn in_cache(cache: &Path) -> HubSettings {
+        HubSettings { cache: cache.to_string_lossy().into(), ..HubSettings::default() }
     }
 
     #[tokio::test]
@@ -145,12 +177,29 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_cache_is_where_the_person_says_and_else_where_it_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let hubs = hubs(folder.path());
+        assert_eq!(hubs.places(), Places::from_env());
+        hubs.set(in_cache(folder.path())).await.unwrap();
+        assert_eq!(hubs.places().hugging_face, [folder.path()]);
+        hubs.set(HubSettings { cache: "~/".into(), ..HubSettings::default() }).await.unwrap();
+        assert_eq!(Path::new(&hubs.access().settings.cache), UserDirs::new().unwrap().home_dir().join(""));
+        hubs.set(HubSettings::default()).await.unwrap();
+        assert_eq!(hubs.places(), Places::from_env());
+    }
+
+    #[tokio::test]
     async fn what_is_no_address_is_refused_and_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let hubs = hubs(folder.path());
         let kept = to("https://mirror.example.org", "http://127.0.0.1:8080");
         hubs.set(kept.clone()).await.unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
         for (wrong, code) in [
+            (in_cache(&file), "no_folder"),
+            (in_cache(Path::new("huggingface")), "no_folder"),
             (to("mirror.example.org", ""), "hub_endpoint"),
             (to("ftp://mirror.example.org", ""), "hub_endpoint"),
             (to("https://ines:secret@mirror.example.org", ""), "hub_endpoint"),

@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use foretoken_host::{Model, Tool};
+use foretoken_host::{EngineProgram, Model, Tool};
 use foretoken_models::{
     CatalogueSource, HubOptions, Intent, Library, LibraryError, Location, Machine, Queue, Trashed,
 };
@@ -122,7 +122,7 @@ struct State {
 /// What the library needs of the rest of the app.
 #[derive(Debug)]
 pub(crate) struct Dependencies {
-    pub(crate) engine_program: PathBuf,
+    pub(crate) engine_program: EngineProgram,
     pub(crate) built_in_model: PathBuf,
     /// Where the Hub is unless the settings name a place; the timeouts and retries of downloads.
     pub(crate) hub: HubOptions,

@@ -68,7 +68,7 @@ impl Running {
         let (engine, state) = watch::channel(EngineState::Starting);
         let replies = watch::Sender::new(0);
         let dependencies = Dependencies {
-            engine_program: program,
+            engine_program: program.into(),
             built_in_model: demo_model(),
             hub,
             settings: Arc::clone(&settings),

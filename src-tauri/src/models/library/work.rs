@@ -492,7 +492,7 @@ impl ModelLibrary {
     /// What the engine says that a folder holds, asked again if its files have changed.
     pub(super) async fn found(&self, path: &Path) -> Result<Found, ErrorReport> {
         match self.inspector.known(path) {
-            Some(Ok(found)) if self.inspector.is_current(path) => Ok(found),
+            Some(Ok(found)) if self.inspector.is_current(path).await => Ok(found),
             _ => self.inspector.inspect(path).await,
         }
     }

@@ -11,7 +11,7 @@ use directories::ProjectDirs;
 use foretoken_api::{
     Access, Api, Limits, Models, NotLoaded, Offered, Reach, Server, Signer, Token, network_name, port_holder,
 };
-use foretoken_host::{Engine, Model, Timeouts, allow_open_files, engine_program};
+use foretoken_host::{Engine, EngineProgram, Model, Timeouts, allow_open_files};
 use foretoken_models::{APP_FOLDER, Library, LibraryError, Location, ModelState, import_folder};
 use foretoken_protocol::{
     ApiAlias, DEFAULT_MAX_TOKENS, Drafting, EngineState, ErrorReport, GenerationSettings, KvPrecision,
@@ -141,7 +141,7 @@ async fn run(arguments: Arguments) -> Result<(), Failure> {
         None => Location::of_this_person().ok_or(Failure::NoHome)?.open()?,
     };
     let state = folders.cache_dir().join("engine");
-    let (engine, supervisor) = Engine::new(engine_program(&state)?, state, Timeouts::default());
+    let (engine, supervisor) = Engine::new(EngineProgram::beside_this(&state)?, state, Timeouts::default());
     let engine = Arc::new(engine);
     engine.decoders().sweep().await;
     let models = Arc::new(LibraryModels::new(library, Arc::clone(&engine), &arguments)?);

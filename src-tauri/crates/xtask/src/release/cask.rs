@@ -3,30 +3,17 @@
 use super::names::Names;
 use crate::bundle::IDENTIFIER;
 
-/// What lies in a person's home once the app was used, `~` being that home. Models may be in a folder that the person
-/// chose, and secrets are in the keychain, under the app's identifier: neither is here.
-const LEFTOVERS: [&str; 8] = [
-    "~/Library/Application Support/{}",
-    "~/Library/Caches/{}",
-    "~/Library/HTTPStorages/{}",
-    "~/Library/HTTPStorages/{}.binarycookies",
-    "~/Library/Logs/{}",
-    "~/Library/Preferences/{}.plist",
-    "~/Library/Saved Application State/{}.savedState",
-    "~/Library/WebKit/{}",
-];
-
-/// Each of them with the app's name.
-pub(super) fn leftovers() -> [String; 8] {
-    LEFTOVERS.map(|place| place.replace("{}", IDENTIFIER))
-}
+/// What lies in a person's home once the app was used, a line each, `~` being that home: what the app itself removes
+/// when it is told to. Models may be in a folder that the person chose, and secrets are in the keychain, under the app's
+/// identifier: neither is here.
+pub(super) const LEFTOVERS: &str = include_str!("../../../../leftovers.txt");
 
 /// The cask of a release, whose image has this hash; `None` while releases have no place. It does not say
 /// `auto_updates`: the app leaves a copy of Homebrew's to Homebrew.
 pub(super) fn cask(names: &Names, version: &str, image: &str, hash: &str) -> Option<String> {
     let address = names.address("#{version}", &image.replace(version, "#{version}"))?;
     let homepage = format!("https://github.com/{}", names.repository);
-    let leftovers = leftovers().map(|place| format!("    \"{place}\",\n")).concat();
+    let leftovers: String = LEFTOVERS.lines().map(|place| format!("    \"{place}\",\n")).collect();
     Some(format!(
         r#"cask "foretoken" do
   version "{version}"

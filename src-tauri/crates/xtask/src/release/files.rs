@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use minisign::SecretKey;
 use plist::Dictionary;
 
-use super::cask::{cask, leftovers};
+use super::cask::{LEFTOVERS, cask};
 use super::names::Names;
 use super::updates::{self, Latest};
 use super::{archive, changelog};
@@ -72,7 +72,7 @@ impl Release<'_> {
             Some(cask) => self.write("foretoken.rb", &cask)?,
             None => left_out.push("the cask, as releases have no repository".to_owned()),
         }
-        self.write("leftovers.txt", &(leftovers().join("\n") + "\n"))?;
+        self.write("leftovers.txt", LEFTOVERS)?;
         self.write("SHA256SUMS", &self.sums()?)?;
         Ok(left_out)
     }

@@ -9,16 +9,43 @@ import { about, setHub } from "./actions";
 
 type Part = keyof HubSettings;
 
-/** Each part with what may be typed into it and what an empty one means. */
-const PARTS = {
-  address: { text: "models-hub-address", placeholder: "https://huggingface.co", keep: "models-hub-keep" },
-  proxy: { text: "models-hub-proxy", placeholder: "http://proxy.example.org:8080", keep: "models-hub-keep" },
-  cache: { text: "models-hub-cache", placeholder: "~/.cache/huggingface", keep: "models-hub-keep-folder" },
-} as const;
+export const HUB_PARTS: readonly Part[] = ["address", "proxy", "cache"];
 
-export const HUB_PARTS = Object.keys(PARTS) as Part[];
+interface PartTexts {
+  name: string;
+  /** What it is for, and what an empty one means. */
+  note: string;
+  placeholder: string;
+  keep: string;
+  keepUsual: string;
+}
 
-export const hubPartName = (part: Part): string => t(PARTS[part].text);
+function textsOf(part: Part): PartTexts {
+  if (part === "cache")
+    return {
+      name: t("models-hub-cache"),
+      note: t("models-hub-cache.note"),
+      placeholder: "~/.cache/huggingface",
+      keep: t("models-hub-keep-folder"),
+      keepUsual: t("models-hub-keep-folder.usual"),
+    };
+  const keep = { keep: t("models-hub-keep"), keepUsual: t("models-hub-keep.usual") };
+  return part === "address"
+    ? {
+        name: t("models-hub-address"),
+        note: t("models-hub-address.note"),
+        placeholder: "https://huggingface.co",
+        ...keep,
+      }
+    : {
+        name: t("models-hub-proxy"),
+        note: t("models-hub-proxy.note"),
+        placeholder: "http://proxy.example.org:8080",
+        ...keep,
+      };
+}
+
+export const hubPartName = (part: Part): string => textsOf(part).name;
 
 /** What counts now, and who said so. */
 export function hubPartWords(access: HubAccess, part: Part): string {
@@ -60,6 +87,7 @@ function HubAddressForm({ part, onDone }: { part: Part; onDone: () => void }) {
   const error = useStore((state) =>
     state.libraryError?.about === about.hub(part) ? state.libraryError : null,
   );
+  const texts = textsOf(part);
   const trimmed = text.trim();
   const reason = saving ? t("models-hub-keep.keeping") : trimmed === kept ? t("models-hub-keep.same") : null;
 
@@ -78,7 +106,7 @@ function HubAddressForm({ part, onDone }: { part: Part; onDone: () => void }) {
         if (reason === null) save();
       }}
     >
-      <label htmlFor={`hub-${part}`}>{hubPartName(part)}</label>
+      <label htmlFor={`hub-${part}`}>{texts.name}</label>
       <input
         id={`hub-${part}`}
         type="text"
@@ -86,15 +114,15 @@ function HubAddressForm({ part, onDone }: { part: Part; onDone: () => void }) {
         autoComplete="off"
         spellCheck={false}
         value={text}
-        placeholder={PARTS[part].placeholder}
+        placeholder={texts.placeholder}
         data-testid={`hub-${part}`}
         onChange={(event) => setText(event.target.value)}
       />
-      <p className="popover-note">{t(`${PARTS[part].text}.note`)}</p>
+      <p className="popover-note">{texts.note}</p>
       {error && <ErrorNote error={error.report} testId={`hub-${part}-error`} />}
       <div className="popover-foot">
         <ActionButton type="submit" className="button" data-testid={`keep-hub-${part}`} reason={reason}>
-          {t(trimmed === "" ? `${PARTS[part].keep}.usual` : PARTS[part].keep)}
+          {trimmed === "" ? texts.keepUsual : texts.keep}
         </ActionButton>
       </div>
     </form>

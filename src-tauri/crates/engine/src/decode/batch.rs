@@ -4,6 +4,7 @@
 use super::prefill_task::PrefillTask;
 use super::row::Row;
 use super::spec::RowId;
+use super::step::NextStep;
 use super::verify_graph::VerifyGraph;
 use crate::cache::DeltaState;
 use crate::mlx::{self, Array, Result};
@@ -113,19 +114,19 @@ impl Batch {
         Ok(rows.zip(states).map(|(row, states)| Departed { row, states }).collect())
     }
 
-    /// Whether the step behind the one at hand may be begun: the device is handed its work piece by piece, no row ever
-    /// drafts, and the tokens of the step at hand are all that it depends on. Where rows draft at times, what is chosen
-    /// for a step depends on the one before; work that was begun in vain would hold it up and spoil what it tells of
-    /// its cost.
-    pub(super) fn can_begin_next(&self, model: &Qwen) -> bool {
+    /// Whether the step behind the one at hand may be begun: the device is handed its work piece by piece, no row
+    /// drafts in it, and the tokens of the step at hand are all that it depends on. Where rows draft at times, what is
+    /// chosen for a step depends on the one before, unless `next` tells; work that was begun in vain would hold it up
+    /// and spoil what it tells of its cost.
+    pub(super) fn can_begin_next(&self, model: &Qwen, next: NextStep) -> bool {
         let depends_on_tokens_alone = |row: &Row| {
-            !row.spec.drafts
+            (!row.spec.drafts || next == NextStep::Plain)
                 && *row.spec.widths.start() <= 1
                 && row.constraint.is_none()
                 && row.history.is_none()
         };
         let goes_on = |row: &Row| row.room() > 1 && depends_on_tokens_alone(row);
-        model.layers_per_piece.is_some() && self.rows.iter().all(goes_on)
+        next != NextStep::Unknown && model.layers_per_piece.is_some() && self.rows.iter().all(goes_on)
     }
 
     /// Whether the next step has begun.

@@ -55,6 +55,9 @@ pub struct StepTiming {
     /// Whether a part of it was computed during the step before, or of the next one during this. Then it says little of
     /// what one such step costs.
     pub overlaps: bool,
+    /// Whether it had begun during the step before, and the next one during this: such steps follow each other without a
+    /// pause of the device.
+    pub pipelined: bool,
     /// Whether some of the tokens are filler, which makes the step dearer than what its rows asked for.
     pub padded: bool,
 }
@@ -66,6 +69,8 @@ pub enum NextStep {
     Unknown,
     /// It is one of the same rows, but for those that this one ends.
     Alike,
+    /// The same, and no row drafts in it.
+    Plain,
 }
 
 /// A step that failed. How far its rows got is unknown, so they have left the batch without caches and states, with the
@@ -116,6 +121,9 @@ impl Batch {
         let (begin, waited_before) = (Instant::now(), mlx::waited());
         mlx::take_handed_over();
         let plans = self.possible(plans);
+        if plans.iter().any(|plan| plan.depth > 0) {
+            self.discard_begun();
+        }
         let begun = self.begun.take();
         let was_begun = begun.is_some();
         let mut timing = StepTiming {
@@ -156,7 +164,7 @@ impl Batch {
         })?;
         // Handing the graph to a GPU is the host's work. The CPU computes it meanwhile and holds the caller up.
         let held_up = if mlx::device() == DeviceKind::Cpu { handing_over.elapsed() } else { Duration::ZERO };
-        if next == NextStep::Alike && !timed && self.can_begin_next(model) {
+        if !timed && !has_drafts && self.can_begin_next(model, next) {
             let begin_next = || self.plain_graph_behind(model, &targets, &hidden.pieces);
             self.begun = Some(debug_span!("build next").in_scope(begin_next)?);
             timing.overlaps = true;
@@ -184,6 +192,7 @@ impl Batch {
             let read_later = begun.hidden.read_later().chain(self.arrays());
             mlx::async_eval([&begun.host_tokens].into_iter().chain(read_later))?;
         }
+        timing.pipelined = was_begun && self.begun.is_some();
         timing.total = begin.elapsed();
         timing.host = timing.total.saturating_sub(waited);
         let handed_over = mlx::take_handed_over();

@@ -250,6 +250,11 @@ pub(super) struct Told {
 }
 
 impl Speed {
+    /// The time that the last steps took, in units of what was expected.
+    pub(super) fn now(&self) -> f64 {
+        if self.recent.is_empty() { 1.0 } else { median(self.recent.iter().map(|(_, ratio)| *ratio)) }
+    }
+
     /// Corrects the costs by a step, if it was timed.
     pub(super) fn observe(&mut self, cost: &mut Cost, shape: StepShape, took: Option<f64>) -> Told {
         let width = shape.width;
@@ -268,7 +273,7 @@ impl Speed {
         self.recent.push_back((width, took / expected));
         if self.recent.len() > RECENT {
             self.recent.pop_front();
-            let now = median(self.recent.iter().map(|(_, ratio)| *ratio));
+            let now = self.now();
             self.since += 1;
             self.changes = (self.changes + 1.0 / CHANGES.1).min(CHANGES.0);
             told.machine = self.since > SETTLING && self.changes >= 1.0 && is_surprise(now / self.usual);

@@ -36,6 +36,8 @@ pub(super) struct Explorer {
     /// The step at hand, if it is a probe: the candidate, and what each of its tokens is worth in seconds, if that
     /// counts.
     probe: Option<(usize, f64)>,
+    /// Whether one that can be made is due, and waits for the end of the pause.
+    waits: bool,
     /// Probes so far.
     probes: u64,
 }
@@ -52,6 +54,7 @@ impl Default for Explorer {
             budget,
             last: 0,
             probe: None,
+            waits: false,
             probes: 0,
         }
     }
@@ -85,15 +88,17 @@ impl Explorer {
                 self.request(next);
             }
         }
+        let due = (0..candidates.len())
+            .rev()
+            .filter(|&candidate| self.due[candidate] > 0 && candidates[candidate].is_some());
+        let due = due.max_by_key(|&candidate| self.due[candidate]);
         // The steps in between tell what it is compared with.
+        self.waits = self.pause > 0 && due.is_some();
         if self.pause > 0 {
             self.pause -= 1;
             return None;
         }
-        let due = (0..candidates.len())
-            .rev()
-            .filter(|&candidate| self.due[candidate] > 0 && candidates[candidate].is_some());
-        let candidate = due.max_by_key(|&candidate| self.due[candidate])?;
+        let candidate = due?;
         let plan = candidates[candidate].take()?;
         self.due[candidate] -= 1;
         (self.pause, self.since) = (1, 0);
@@ -105,6 +110,20 @@ impl Explorer {
         self.probe = Some((candidate, worth));
         self.probes += 1;
         Some(plan)
+    }
+
+    /// The step at hand is made as usual, though a probe was to be made: it is made later, once the steps in between
+    /// have told what it is compared with.
+    pub(super) fn defer(&mut self) {
+        if let Some((candidate, _)) = self.probe.take() {
+            self.request(candidate);
+            (self.pause, self.waits, self.probes) = (PAUSE, true, self.probes - 1);
+        }
+    }
+
+    /// Whether a probe waits.
+    pub(super) fn waits(&self) -> bool {
+        self.waits
     }
 
     /// A step is made in which there is nothing to draft: one without drafts need not be made for the comparison.

@@ -13,6 +13,8 @@
 //! - Every step that differs from the best known one is a *probe* (`explorer`). Probes lose a small share of the time.
 //!   When the machine turns out not to be what it was when the costs were measured, all candidates are probed again, a
 //!   few times at once and then rarely, and each figure counts for one measurement.
+//! - While no drafts pay, drafting is *parked*: plain steps are told beforehand, so that a GPU has the next one before
+//!   the last is read. Drafts are then compared with what such steps take; a choice that comes in between waits a step.
 //! - Rows whose requests switched drafts off pay at most `MAX_BYSTANDER_SLOWDOWN` of each step for those of others,
 //!   probes included.
 //! - A row that asks for a fixed depth gets it as long as all rows beside it ask for one too. In other company it gets
@@ -44,6 +46,10 @@ use super::plan::{DraftPlan, DrafterKind, MAX_CHAIN, MAX_WIDTH, StepShape};
 
 /// What drafts may cost rows that did not ask for them: this much of a step.
 const MAX_BYSTANDER_SLOWDOWN: f64 = 0.10;
+/// Steps without drafts, and without an earlier occurrence to draft from, after which drafting is parked.
+const PARKED: u32 = 6;
+/// Weight of a measurement of steps that are told beforehand, and the least that they take of what others do.
+const AHEAD: (f64, f64) = (0.1, 0.5);
 
 /// A row as the policy sees it.
 #[derive(Debug, Clone, Copy)]
@@ -119,6 +125,8 @@ pub struct StepView<'a> {
     pub took: Option<Duration>,
     /// Whether a drafter first read what many steps without it had left unread.
     pub caught_up: bool,
+    /// The whole step where the device had it before the last one was read, and the next one before it was.
+    pub pipelined: Option<Duration>,
 }
 
 /// What drafts are added to, and how long the step may then take.
@@ -137,6 +145,20 @@ pub struct Policy {
     explorer: Explorer,
     /// What became of drafts of the head and of the draft model in the last choice that was about them.
     outcome: Outcome,
+    /// Steps without drafts so far.
+    plain_steps: u32,
+    /// Time of a plain step that is told beforehand, as a share of what it takes otherwise.
+    ahead: Share,
+}
+
+/// A share of something, at first all of it.
+#[derive(Debug, Clone, Copy)]
+struct Share(f64);
+
+impl Default for Share {
+    fn default() -> Self {
+        Self(1.0)
+    }
 }
 
 impl Policy {
@@ -167,6 +189,28 @@ impl Policy {
 
     /// Who drafts how many tokens for each row of the next step.
     pub fn choose(&mut self, rows: &[RowView]) -> Vec<DraftPlan> {
+        let plans = self.plans(rows);
+        let is_plain =
+            plans.iter().all(|plan| plan.depth == 0) && rows.iter().all(|row| row.lookup.is_none());
+        self.plain_steps = if is_plain { self.plain_steps.saturating_add(1) } else { 0 };
+        plans
+    }
+
+    /// The next step has begun without drafts, as it was told: those that were chosen for it come a step later.
+    pub fn defer(&mut self, plans: &mut [DraftPlan]) {
+        if plans.iter().any(|plan| plan.depth > 0) {
+            plans.iter_mut().for_each(|plan| plan.depth = 0);
+            self.explorer.defer();
+            self.plain_steps = 0;
+        }
+    }
+
+    /// Whether the step behind the one at hand has no drafts either.
+    pub fn is_parked(&self) -> bool {
+        self.plain_steps >= PARKED && !self.explorer.waits()
+    }
+
+    fn plans(&mut self, rows: &[RowView]) -> Vec<DraftPlan> {
         let as_asked = || {
             let none = || DraftPlan::from(0);
             let plan = |(source, depth): (Source, usize)| DraftPlan { drafter: source.drafter(), depth };
@@ -230,6 +274,7 @@ impl Policy {
         let plain =
             Plan::new(&vec![0; chains.len()], chains, cost).filter(|plain| plain.width() < MAX_WIDTH)?;
         let bystander_limit = (1.0 + MAX_BYSTANDER_SLOWDOWN) * plain.seconds;
+        let plain = Plan { seconds: self.ahead.0 * plain.seconds, ..plain };
         let deepest = fixed.iter().copied().max().unwrap_or(0);
         let base = (1..=deepest)
             .rev()
@@ -339,6 +384,11 @@ impl Policy {
         let tokens = step.rows.iter().map(|row| 1 + row.accepted).sum();
         // What was read is not what drafting takes.
         let took = step.took.filter(|_| !step.caught_up).map(|took| took.as_secs_f64());
+        if let (Some(took), Some(expected)) = (step.pipelined, cost.step(step.shape)) {
+            let (weight, least) = AHEAD;
+            let share = took.as_secs_f64() / (expected * self.speed.now());
+            self.ahead.0 += weight * (share.clamp(least, 1.0) - self.ahead.0);
+        }
         let told = self.speed.observe(cost, step.shape, took);
         self.explorer.observe(tokens, told, step.caught_up);
     }

@@ -26,6 +26,9 @@ struct Machine {
     stalls: usize,
     /// How many times as long everything takes because the machine does something else.
     load: f64,
+    /// What a plain step takes that the device has before the last one was read, as a share of another; 0 where that
+    /// cannot be.
+    ahead: f64,
 }
 
 impl Machine {
@@ -79,6 +82,8 @@ struct Run {
     milliseconds: f64,
     /// Steps by their longest chain.
     deepest: [usize; 9],
+    /// Steps that the device had before the last one was read, and went on from to such a one.
+    pipelined: usize,
     /// The longest step.
     longest: f64,
     /// What the steps would have taken without noise.
@@ -114,12 +119,14 @@ struct Simulation {
     policy: Policy,
     steps: usize,
     chats: u32,
+    /// Whether the device has the next step already.
+    begun: bool,
 }
 
 impl Simulation {
     /// The policy of a model that was just loaded.
     fn of(machine: Machine) -> Self {
-        Self { policy: Policy::new(machine.measured()), steps: 0, chats: 0 }
+        Self { policy: Policy::new(machine.measured()), steps: 0, chats: 0, begun: false }
     }
 
     /// New chats, a row each, for so many steps.
@@ -147,7 +154,12 @@ impl Simulation {
             chat,
         };
         let views: Vec<RowView> = rows.iter().zip(chats).map(view).collect();
-        let depths: Vec<usize> = self.policy.choose(&views).iter().map(|plan| plan.depth).collect();
+        let mut plans = self.policy.choose(&views);
+        let was_begun = self.begun;
+        if was_begun {
+            self.policy.defer(&mut plans);
+        }
+        let depths: Vec<usize> = plans.iter().map(|plan| plan.depth).collect();
         assert_eq!(depths.len(), rows.len());
         let step = self.steps;
         self.steps += 1;
@@ -163,13 +175,22 @@ impl Simulation {
         let depth = depths.iter().copied().max().unwrap();
         let plans: Vec<DraftPlan> = depths.iter().map(|&depth| depth.into()).collect();
         let shape = StepShape::of(&plans);
-        let expected = machine.step(shape);
+        let timed = step % TIMING_INTERVAL == 1;
+        self.begun = machine.ahead > 0.0 && self.policy.is_parked() && shape.width == rows.len() && !timed;
+        let pipelined = was_begun && self.begun;
+        let expected = machine.step(shape) * if pipelined { machine.ahead } else { 1.0 };
         let stalls = machine.stalls > 0 && chance(step, 1) < 1.0 / machine.stalls as f64;
         let noise = 1.0 + machine.noise * (2.0 * chance(step, 0) - 1.0);
         let factor = if stalls { 10.0 } else { noise };
         let took = Duration::from_secs_f64(expected * factor / 1e3);
-        let took = (step % TIMING_INTERVAL != 1).then_some(took);
-        self.policy.observe(&StepView { rows: &done, shape, took, caught_up: false });
+        self.policy.observe(&StepView {
+            rows: &done,
+            shape,
+            took: Some(took).filter(|_| !(timed || was_begun || self.begun)),
+            caught_up: false,
+            pipelined: Some(took).filter(|_| pipelined),
+        });
+        run.pipelined += usize::from(pipelined);
         run.tokens += rows.len() + done.iter().map(|row| row.accepted).sum::<usize>();
         run.milliseconds += expected * factor;
         run.expected_milliseconds += expected;
@@ -179,7 +200,7 @@ impl Simulation {
 }
 
 const fn machine(passes: &'static [f64], right: f64) -> Machine {
-    Machine { passes, draft: 1.0, padding: 0.0, right, noise: 0.0, stalls: 0, load: 1.0 }
+    Machine { passes, draft: 1.0, padding: 0.0, right, noise: 0.0, stalls: 0, load: 1.0, ahead: 0.0 }
 }
 
 /// A pass over four tokens costs little more than one over one.
@@ -208,6 +229,55 @@ fn drafts_as_deep_as_pays() {
             assert!(run.rate() > 0.93 * best, "{machine:?}: {} instead of {best}, {run:?}", run.rate());
         }
     }
+}
+
+#[test]
+fn while_drafts_do_not_pay_steps_are_told_beforehand_and_probes_go_on() {
+    let parked = Machine { ahead: 0.8, ..LINEAR };
+    let mut simulation = Simulation::of(parked);
+    let run = simulation.run(parked, AUTO, 1000);
+    assert!(run.pipelined > 600, "{run:?}");
+    assert!(run.drafting() >= 4 && run.drafting() < 30, "{run:?}");
+    // Drafts are right all of a sudden, and cost little.
+    let paying = Machine { ahead: 0.8, ..FLAT };
+    let run = simulation.run(paying, AUTO, 600);
+    let settled = simulation.run(paying, AUTO, 600);
+    assert!(settled.rate() > 0.93 * paying.best_rate() && settled.pipelined < 10, "{run:?} {settled:?}");
+    // Where they are not, and dear, it parks again.
+    simulation.run(parked, AUTO, 600);
+    assert!(simulation.run(parked, AUTO, 300).pipelined > 180);
+}
+
+/// Drafts gain a tenth over a step that nobody told beforehand, which is less than those gain that were told.
+#[test]
+fn drafts_are_compared_with_steps_that_are_told_beforehand() {
+    let dear = Machine { ahead: 0.8, ..machine(&[10.0, 16.0, 22.0, 28.0, 34.0], 0.6) };
+    let slightly_better = Machine { ahead: 0.8, ..machine(&[10.0, 13.5, 20.0, 28.0, 34.0], 0.6) };
+    assert!(slightly_better.rate(1, 1) > 1.08 * slightly_better.rate(1, 0));
+    let mut simulation = Simulation::of(dear);
+    simulation.run(dear, AUTO, 600);
+    simulation.run(slightly_better, AUTO, 600);
+    let run = simulation.run(slightly_better, AUTO, 600);
+    assert!(run.pipelined > 300 && run.drafting() < 40, "{run:?}");
+    // On a device that cannot have them before, they pay.
+    let alone = Machine { ahead: 0.0, ..slightly_better };
+    let mut simulation = Simulation::of(alone);
+    simulation.run(alone, AUTO, 600);
+    assert!(simulation.run(alone, AUTO, 600).drafting() > 400);
+}
+
+/// What follows an earlier occurrence may be drafted in each step, so none is told beforehand.
+#[test]
+fn no_step_is_told_beforehand_while_the_text_proposes_drafts_or_a_probe_is_due() {
+    let mut simulation = Simulation::of(LINEAR);
+    simulation.run(LINEAR, AUTO, 20);
+    assert!(simulation.policy.is_parked());
+    let chat = simulation.new_chat();
+    let drafting = Drafting::Auto;
+    let found = RowView { drafting, room: 9, head: 9, block: 0, lookup: Some((MatchClass::Short, 3)), chat };
+    let mut plans = simulation.policy.choose(&[found]);
+    simulation.policy.defer(&mut plans);
+    assert!(plans.iter().all(|plan| plan.depth == 0) && !simulation.policy.is_parked());
 }
 
 #[test]
@@ -452,7 +522,7 @@ fn a_pause_of_the_machine_changes_nothing() {
         let mut paused = simulation.policy.clone();
         let (rows, took) = (&[plain(chat)], Some(Duration::from_secs(5)));
         let shape = StepShape::of(&[DraftPlan::from(width - 1)]);
-        paused.observe(&StepView { rows, shape, took, caught_up: false });
+        paused.observe(&StepView { rows, shape, took, caught_up: false, pipelined: None });
         let known = |policy: &Policy| policy.state().cost.pass(width).map(|seconds| (seconds * 1e9).round());
         assert_eq!(
             (known(&paused), depths(&paused)),

@@ -78,6 +78,9 @@ impl Scheduler {
             })
             .collect();
         let mut plans = self.policy.choose(&views);
+        if batch.has_begun() {
+            self.policy.defer(&mut plans);
+        }
         let wide_anyway = plans.iter_mut().zip(batch.rows()).zip(&views);
         for ((plan, row), view) in wide_anyway.filter(|(_, view)| view.drafting == Drafting::Auto) {
             // A draft costs hardly more than the filler that would stand there.
@@ -96,7 +99,11 @@ impl Scheduler {
         let _span = tracing::trace_span!("step", rows = plans.len(), width = shape.width).entered();
         let joining = |stage: &Stage| matches!(stage, Stage::Prefilling(_) | Stage::SwappingIn(_));
         let rows_change = self.requests.values().any(|request| joining(&request.stage));
-        let next = if rows_change { NextStep::Unknown } else { NextStep::Alike };
+        let next = match rows_change {
+            true => NextStep::Unknown,
+            false if self.policy.is_parked() => NextStep::Plain,
+            false => NextStep::Alike,
+        };
         let Stepped { advances, timing, ended, lost } = match batch.step_with(model, &plans, next) {
             Ok(stepped) => stepped,
             Err(failed) => {
@@ -113,7 +120,8 @@ impl Scheduler {
         };
         let rows: Vec<RowOutcome> = advances.iter().filter_map(outcome).collect();
         let took = (timing.sample.is_none() && !timing.overlaps && !timing.padded).then_some(timing.total);
-        self.policy.observe(&StepView { rows: &rows, shape, took, caught_up: timing.caught_up });
+        let pipelined = timing.pipelined.then_some(timing.total);
+        self.policy.observe(&StepView { rows: &rows, shape, took, caught_up: timing.caught_up, pipelined });
         lost.into_iter().for_each(|row| self.give_up(row, events));
         let alone = plans.len() == 1;
         for advance in advances {

@@ -1,7 +1,7 @@
 //! Tests that what the prefix cache stores cannot do harm: unusable entries are forgotten, and replies stay the same;
 //! and that a cancelled row which is still in the batch is nobody's.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -15,6 +15,7 @@ use tracing_subscriber::registry::Registry;
 use super::*;
 use crate::cache::{DeltaState, RowCache, RowKv, StateSnapshot};
 use crate::checkpoint::{Config, Index, Layout};
+use crate::decode::PassTimes;
 use crate::decode::prefill_task::PrefillTask;
 use crate::mlx::{Array, Dtype};
 
@@ -363,4 +364,45 @@ fn auto_drafts_what_would_be_filler() {
     assert_eq!(tokens, expected);
     assert!(drafted.iter().all(|&(_, width, _)| width >= 3), "{drafted:?}");
     assert!(drafted.iter().any(|&(drafted, _, padded)| drafted >= 2 && !padded), "{drafted:?}");
+}
+
+/// Where drafts do not pay, a device that is handed steps piece by piece has the next one before the last was read; the
+/// reply is the same, also beside a row that comes and goes.
+#[test]
+fn while_drafting_is_parked_steps_are_begun_beforehand() {
+    let prompt = |seed: u32| (0..30).map(|i| (i * 37 + i * i * seed) % 900 + 20).collect::<Vec<u32>>();
+    let run = |layers_per_piece, drafting| {
+        let model = Qwen { layers_per_piece, ..demo() };
+        // Each token costs the same, so that no draft can pay.
+        let times = PassTimes {
+            passes: [(1, 0.01), (2, 0.02), (4, 0.04), (8, 0.08), (16, 0.16)].into(),
+            draft: Some(0.01),
+            block: None,
+        };
+        let policy = Policy::new(PolicyState::default().with_costs(times));
+        let mut scheduler = Scheduler::new(&model, Limits::default(), policy);
+        let asked =
+            |seed, max_tokens| RowSpec { max_tokens, message_starts: Vec::new(), ..spec(&prompt(seed)) };
+        scheduler.submit(1, asked(1, 120), drafting).unwrap();
+        let (mut replies, mut begun, mut pumps) = (BTreeMap::<RowId, Vec<u32>>::new(), 0, 0);
+        while !scheduler.is_idle() {
+            pumps += 1;
+            if pumps == 40 {
+                scheduler.submit(2, asked(3, 20), drafting).unwrap();
+            }
+            for event in scheduler.pump(&model) {
+                if let SchedulerEvent::Advanced { advance, .. } = event {
+                    replies.entry(advance.row).or_default().extend(advance.tokens);
+                }
+            }
+            begun += usize::from(scheduler.batch.has_begun());
+        }
+        mlx::synchronize().unwrap();
+        (replies, begun)
+    };
+    let (expected, never) = run(None, Drafting::Off);
+    assert_eq!((expected[&1].len(), expected[&2].len(), never), (120, 20, 0));
+    let (parked, begun) = run(Some(1), Drafting::Mtp);
+    assert_eq!(parked, expected);
+    assert!(begun > 40, "{begun}");
 }

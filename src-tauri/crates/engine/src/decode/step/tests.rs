@@ -103,6 +103,38 @@ fn steps(model: &Qwen, next: NextStep, batch: &mut Batch, count: usize) -> (Vec<
     (0..count).map(step).unzip()
 }
 
+/// Rows that may draft, and of which it is told that they do not in the step behind.
+#[test]
+fn a_step_without_drafts_that_is_told_beforehand_computes_the_same_bits() {
+    let run = |model: &Qwen, next| steps(model, next, &mut batch_of(model, true, &[]), 9);
+    let (expected, never) = run(&demo(None), NextStep::Plain);
+    assert_eq!(never, [false; 9]);
+    for piece in [1, 3] {
+        let (pipelined, begun) = run(&demo(Some(piece)), NextStep::Plain);
+        assert!(pipelined == expected, "{piece}");
+        assert_eq!(begun, [false, true, false, true, true, true, true, true, true]);
+        mlx::synchronize().unwrap();
+    }
+    // Behind drafts the device does not know what a row reads next.
+    let model = demo(Some(1));
+    let mut drafting = batch(&model);
+    for depths in DEPTHS {
+        drafting.step_with(&model, &depths, NextStep::Plain).unwrap();
+        assert!(!drafting.has_begun() || depths == [0, 0], "{depths:?}");
+    }
+    // And whoever drafts all the same, although something else was told, does so.
+    let written = |model: &Qwen, next| {
+        let mut batch = batch(model);
+        for depths in [[0, 0], [0, 0], [0, 0], [2, 3], [0, 0], [1, 1]] {
+            let timing = batch.step_with(model, &depths, next).unwrap().timing;
+            assert!(!timing.pipelined || next == NextStep::Plain);
+        }
+        kept(&batch)
+    };
+    assert!(written(&model, NextStep::Plain) == written(&demo(None), NextStep::Unknown));
+    mlx::synchronize().unwrap();
+}
+
 #[test]
 fn a_step_that_was_begun_behind_another_computes_the_same_bits() {
     let run = |model: &Qwen, next| steps(model, next, &mut batch_of(model, false, &[]), 9);

@@ -91,7 +91,7 @@ mod linux {
             Known::new(&model, RowSpec { sampling, seed: 7, ..greedy(&rng.prompt(prompt), length) })
         });
         let unharmed = run(&model, &rows, &mut || assert_eq!(temporary_files().len(), 1));
-        assert_eq!(unharmed, 2 * model.layers.len() as u64, "each prompt is read once");
+        assert_eq!(unharmed, 2 * model.stack.layers.len() as u64, "each prompt is read once");
 
         let harmed = |what: &str, harm: fn(&File, u64)| {
             let read = run(&model, &rows, &mut || {

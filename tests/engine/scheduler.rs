@@ -409,7 +409,7 @@ fn prompts_are_read_between_the_steps_of_others() {
         assert_eq!(harness.tokens(0).len(), before.1 + 1, "a step in every turn");
     }
     let layers = (harness.scheduler.layers_run() - begin) as usize;
-    assert_eq!(layers, 3 * model.layers.len(), "three chunks");
+    assert_eq!(layers, 3 * model.stack.layers.len(), "three chunks");
     assert!(turns >= layers);
     harness.scheduler.cancel(&model, &[0]);
     harness.finish();

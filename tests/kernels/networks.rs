@@ -8,10 +8,10 @@ use foretoken_tests::rng::Rng;
 /// The demo model with its layers over and over, three of Gated DeltaNet and one of attention each time.
 pub(crate) fn with_layers(count: usize, mlp: Option<&FeedForward>) -> Qwen {
     let mut model = load(&demo_model());
-    let own = std::mem::take(&mut model.layers);
-    model.layers = own.iter().take(4).cloned().cycle().take(count).collect();
+    let own = std::mem::take(&mut model.stack.layers);
+    model.stack.layers = own.iter().take(4).cloned().cycle().take(count).collect();
     if let Some(mlp) = mlp {
-        model.layers.iter_mut().for_each(|layer| layer.mlp = mlp.clone());
+        model.stack.layers.iter_mut().for_each(|layer| layer.mlp = mlp.clone());
         model.mtp.as_mut().unwrap().mlp = mlp.clone();
     }
     model

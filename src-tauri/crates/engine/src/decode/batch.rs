@@ -126,7 +126,7 @@ impl Batch {
                 && row.history.is_none()
         };
         let goes_on = |row: &Row| row.room() > 1 && depends_on_tokens_alone(row);
-        next != NextStep::Unknown && model.layers_per_piece.is_some() && self.rows.iter().all(goes_on)
+        next != NextStep::Unknown && model.stack.layers_per_piece.is_some() && self.rows.iter().all(goes_on)
     }
 
     /// Whether the next step has begun.

@@ -206,7 +206,7 @@ impl PrefillTask {
             }
         };
         let begin = chunk.layer;
-        chunk.layer = model.layers.len().min(begin + layers.max(1));
+        chunk.layer = model.stack.layers.len().min(begin + layers.max(1));
         let mut rows = [&mut self.row.cache];
         let range = begin..chunk.layer;
         let mut outputs = LayerOutputs { taps: chunk.taps, ..LayerOutputs::default() };
@@ -215,7 +215,7 @@ impl PrefillTask {
         chunk.x = model.run_layers(chunk.x, range, packed, &mut rows, states, phase, &mut outputs)?;
         chunk.taps = outputs.taps;
         let done = chunk.layer - begin;
-        if chunk.layer == model.layers.len() {
+        if chunk.layer == model.stack.layers.len() {
             self.end_chunk(model, chunk)?;
         } else {
             self.chunk = Some(chunk);
@@ -226,7 +226,7 @@ impl PrefillTask {
     /// Reads what is left of the prompt.
     pub fn read_all(&mut self, model: &Qwen) -> std::result::Result<(), RowError> {
         while !self.is_read() {
-            self.advance(model, model.layers.len())?;
+            self.advance(model, model.stack.layers.len())?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use super::LoadError;
 use super::linear::Linear;
+use super::stack::Stack;
 use super::weights::{LoadProgress, Weights, compute_dtype, report};
 use super::{
     Attention, AttentionDims, DeltaDims, DeltaNet, DraftLmHead, Embedding, FeedForward, Layer, Mixer, Moe,
@@ -76,9 +77,16 @@ impl<'a> Builder<'a> {
             Some(_) => DraftLmHead::of(lm_head.matrix(), draft_spec, ids, self.dtype)?,
             None => None,
         };
+        let stack = Stack {
+            first: 0,
+            layers,
+            eps: config.rms_norm_eps,
+            add_norm: None,
+            layers_per_piece: (mlx::device() != DeviceKind::Cpu).then_some(LAYERS_PER_PIECE),
+        };
         Ok(Qwen {
             embed_tokens,
-            layers,
+            stack,
             norm,
             lm_head,
             draft_head,
@@ -87,11 +95,8 @@ impl<'a> Builder<'a> {
             draft: None,
             vision: None,
             hidden_mode: layout.hidden_mode,
-            eps: config.rms_norm_eps,
-            add_norm: None,
             top_k: TopK::default(),
             kernels: Vec::new(),
-            layers_per_piece: (mlx::device() != DeviceKind::Cpu).then_some(LAYERS_PER_PIECE),
             kv_precision: layout.kv_precision,
             row_memory: RowMemory::of(config, layout),
         })

@@ -148,7 +148,7 @@ impl Qwen {
             new
         };
         let mut attentions = Vec::new();
-        for layer in &self.layers {
+        for layer in &self.stack.layers {
             if is_new(layer.mlp.arrays()) {
                 found.narrow(|width| tokens.by_themselves(width, |x| layer.mlp.forward(x)))?;
             }

@@ -52,7 +52,7 @@ impl Qwen {
 
     /// Lets kernels run a part, whatever they give.
     pub fn use_kernels(&mut self, part: KernelPart, launch: &Rc<dyn Launch>) -> Result<(), MlxError> {
-        for layer in &mut self.layers {
+        for layer in &mut self.stack.layers {
             match (&mut layer.mixer, part) {
                 (Mixer::Delta(delta), KernelPart::Recurrence) => *delta = delta.with_kernels(launch)?,
                 (Mixer::Attention(attention), KernelPart::Attention) => {
@@ -73,7 +73,9 @@ impl Qwen {
             }
         }
         match part {
-            KernelPart::Residual => self.add_norm = Some(AddNorm::new(launch.clone(), self.eps)?),
+            KernelPart::Residual => {
+                self.stack.add_norm = Some(AddNorm::new(launch.clone(), self.stack.eps)?);
+            }
             KernelPart::TopK => self.top_k = TopK::by_kernel(launch.clone()),
             _ => {}
         }
@@ -94,27 +96,27 @@ impl Qwen {
         let check = Check { hidden: self.norm.dim(0), dtype: self.norm.dtype() };
         match part {
             KernelPart::Recurrence => {
-                let layer = self.layers.iter().find_map(|layer| match &layer.mixer {
+                let layer = self.stack.layers.iter().find_map(|layer| match &layer.mixer {
                     Mixer::Delta(delta) => Some(delta),
                     Mixer::Attention(_) => None,
                 });
                 layer.map_or(Ok(()), |layer| check.recurrence(layer, &layer.with_kernels(launch)?))
             }
             KernelPart::Attention => {
-                let layer = self.layers.iter().find_map(|layer| match &layer.mixer {
+                let layer = self.stack.layers.iter().find_map(|layer| match &layer.mixer {
                     Mixer::Attention(attention) => Some(attention),
                     Mixer::Delta(_) => None,
                 });
                 layer.map_or(Ok(()), |layer| check.attention(layer, &layer.with_kernels(launch)?))
             }
             KernelPart::FeedForward => {
-                let layers = self.layers.first().map(|layer| &layer.mlp).into_iter();
+                let layers = self.stack.layers.first().map(|layer| &layer.mlp).into_iter();
                 let mut layers = layers.chain(self.mtp.as_ref().map(|head| &head.mlp));
                 layers.try_for_each(|mlp| check.feed_forward(mlp, &mlp.with_kernels(launch)))
             }
             KernelPart::Residual => {
-                let kernel = AddNorm::new(launch.clone(), self.eps)?;
-                check.residual(&kernel, &self.norm, self.eps)
+                let kernel = AddNorm::new(launch.clone(), self.stack.eps)?;
+                check.residual(&kernel, &self.norm, self.stack.eps)
             }
             KernelPart::TopK => {
                 check.top_k(&TopK::by_kernel(launch.clone()), self.lm_head.matrix().out_features())

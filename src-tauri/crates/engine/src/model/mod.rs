@@ -27,6 +27,7 @@ mod parts;
 mod qwen;
 mod rope;
 mod rows;
+mod stack;
 mod vision;
 mod weights;
 
@@ -51,8 +52,9 @@ pub use moe::{Moe, MoeDims};
 pub use mtp_head::MtpHead;
 pub use packed::{Packed, Position};
 pub use parts::{Part, PartWeights};
-pub use qwen::{Hidden, LayerOutputs, Phase, Qwen};
+pub use qwen::{Hidden, Qwen};
 pub use rope::{Rope, Rotation};
+pub use stack::{LayerOutputs, Phase, Read, Stack};
 pub use vision::{Tower, TowerPass, Vision};
 pub use weights::LoadProgress;
 

@@ -85,7 +85,7 @@ impl Batch {
             rows.iter().map(|&b| self.rows[b].known_draft(drafted.depth(b))).collect();
         let (tokens, from) = draft(logits, &places, &known, drafted.drafts(), &model.top_k)?;
         let judging: Vec<bool> = places.iter().map(|place| judges(place.sampler.sampling)).collect();
-        if model.layers_per_piece.is_some() {
+        if model.stack.layers_per_piece.is_some() {
             mlx::async_eval([&tokens].into_iter().chain(&from))?;
         }
         drafted.push(rows, tokens.clone(), from, &judging)?;

@@ -372,7 +372,8 @@ fn auto_drafts_what_would_be_filler() {
 fn while_drafting_is_parked_steps_are_begun_beforehand() {
     let prompt = |seed: u32| (0..30).map(|i| (i * 37 + i * i * seed) % 900 + 20).collect::<Vec<u32>>();
     let run = |layers_per_piece, drafting| {
-        let model = Qwen { layers_per_piece, ..demo() };
+        let mut model = demo();
+        model.stack.layers_per_piece = layers_per_piece;
         // Each token costs the same, so that no draft can pay.
         let times = PassTimes {
             passes: [(1, 0.01), (2, 0.02), (4, 0.04), (8, 0.08), (16, 0.16)].into(),

@@ -18,8 +18,9 @@ fn demo(layers_per_piece: Option<usize>) -> Qwen {
     let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../resources/demo-model/checkpoint"));
     let config = Config::read(dir).unwrap();
     let layout = Layout::plan(&config, &Index::read(dir, &config).unwrap()).unwrap();
-    let model = Qwen::load(&config, &layout, &mut |_, _| ControlFlow::Continue(())).unwrap();
-    Qwen { layers_per_piece, ..model }
+    let mut model = Qwen::load(&config, &layout, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    model.stack.layers_per_piece = layers_per_piece;
+    model
 }
 
 /// A batch of both prompts, where the second asks how likely its tokens were.
@@ -215,7 +216,7 @@ fn a_step_is_begun_piece_by_piece_behind_what_the_device_has_done_of_the_one_bef
         let before = mlx::waits();
         batch.step_with(&model, &[0, 0], NextStep::Alike).unwrap();
         // The last piece waits for the step itself.
-        assert_eq!(mlx::waits() - before, 1 + (model.layers.len() as u64 - 1));
+        assert_eq!(mlx::waits() - before, 1 + (model.stack.layers.len() as u64 - 1));
     }
     mlx::synchronize().unwrap();
 }
@@ -266,7 +267,7 @@ fn pieces_and_drafts_are_with_the_device_before_the_step_is_built() {
         // Joining the drafts of all depths stays.
         let drafts = count(drafted.drafts().tokens.iter().collect());
         let VerifyGraph { logits, .. } = batch.verify_graph(&model, &drafted).unwrap();
-        (drafts, count(vec![&logits]), model.layers.len())
+        (drafts, count(vec![&logits]), model.stack.layers.len())
     };
     let (all_drafts, all, layers) = left(None);
     let (drafts, last_layers, _) = left(Some(layers - 1));

@@ -12,6 +12,7 @@ pub mod oracle;
 pub mod programs;
 pub mod reference;
 pub mod replies;
+pub mod rings;
 pub mod rng;
 pub mod runs;
 pub mod states;

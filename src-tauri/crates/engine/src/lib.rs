@@ -12,6 +12,7 @@ pub mod draft_vocabulary;
 mod error;
 pub mod inspect;
 mod learned;
+pub mod link;
 pub mod machine;
 pub mod memory;
 pub mod mlx;
@@ -23,5 +24,6 @@ pub mod score;
 pub mod serve;
 pub mod session;
 pub mod text;
+pub mod worker;
 
 pub use error::EngineError;

@@ -5,6 +5,7 @@ mod replies;
 mod sight;
 
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use foretoken_calls::{CallForm, Tools};
@@ -24,6 +25,7 @@ use crate::constrain::Compiler;
 use crate::decode::{Calibration, Limits, Policy, PolicyState, PromptPicture, RowSpec, Scheduler};
 use crate::error::EngineError;
 use crate::inspect::{model_info, model_name};
+use crate::link::Link;
 use crate::memory::{MemoryBudget, PictureRoom};
 use crate::mlx::{self, kernels};
 use crate::model::{BatchInvariance, DraftModel, LoadError, LoadProgress, Placed, Qwen};
@@ -71,6 +73,8 @@ pub struct Prepared {
     prompter: Prompter,
     stop_ids: Vec<u32>,
     xtc_exempt: Vec<u32>,
+    /// How many layers are loaded here, and who has the rest; `None` where this machine has all.
+    rest: Option<(usize, Rc<Link>)>,
 }
 
 impl Prepared {
@@ -97,7 +101,23 @@ impl Prepared {
         };
         let prompter = Prompter::new(tokenizer, template).with_pictures(picture_token);
         info.opens_thinking = prompter.opens_thinking();
-        Ok(Self { config, layout, draft_model: None, info, own_notes, prompter, stop_ids, xtc_exempt })
+        Ok(Self {
+            config,
+            layout,
+            draft_model: None,
+            info,
+            own_notes,
+            prompter,
+            stop_ids,
+            xtc_exempt,
+            rest: None,
+        })
+    }
+
+    /// Has only the first `layers` layers loaded; `rest` has the others. Then no earlier turn is remembered, no picture
+    /// seen, and no draft model asked.
+    pub fn set_rest(&mut self, layers: usize, rest: Rc<Link>) {
+        self.rest = Some((layers, rest));
     }
 
     /// Has the draft model in a folder loaded as well. On an error there is none.
@@ -170,7 +190,13 @@ impl Prepared {
         let _span = tracing::info_span!("load", model = self.info.name).entered();
         let own = self.layout.weight_bytes();
         let all = own + self.draft_model.as_ref().map_or(0, |(_, layout)| layout.weight_bytes());
-        let mut model = Qwen::load(&self.config, &self.layout, &mut |done, _| progress(done, all))?;
+        let layers = self.rest.as_ref().map_or(self.config.layers.len(), |(layers, _)| *layers);
+        let mut model =
+            Qwen::load_first(&self.config, &self.layout, layers, &mut |done, _| progress(done, all))?;
+        if let Some((_, rest)) = self.rest.take() {
+            (self.draft_model, model.stack.layers_per_piece) = (None, None);
+            model.rest = Some(rest);
+        }
         if let Some(launch) = kernels::of_device() {
             for (part, problem) in model.choose_kernels(&launch) {
                 tracing::warn!("operations run {part}, not kernels: {problem}");
@@ -188,7 +214,8 @@ impl Prepared {
         let rows_seeing = self.limit_pictures(budget.pictures);
         let Self { config, layout, info, prompter, stop_ids, xtc_exempt, .. } = self;
         let MemoryBudget { rows, prefix_cache, .. } = budget;
-        let limits = Limits { memory: rows, prefix_cache_bytes: prefix_cache, ..Limits::default() };
+        let prefix_cache_bytes = if model.rest.is_some() { 0 } else { prefix_cache };
+        let limits = Limits { memory: rows, prefix_cache_bytes, ..Limits::default() };
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());
         let scheduler = Scheduler::new(&model, limits, Policy::new(figures));

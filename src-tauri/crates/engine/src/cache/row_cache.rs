@@ -2,6 +2,7 @@
 
 use super::draft_context::DraftContext;
 use super::row_kv::RowKv;
+use crate::link::RemoteRow;
 use crate::mlx::Array;
 
 /// One row's attention caches. The recurrent states lie in the batch, row by row: see
@@ -14,6 +15,8 @@ pub struct RowCache {
     pub head: Option<RowKv>,
     /// What the draft model has read, where the model has one and it has read along from the first token on.
     pub draft: Option<DraftContext>,
+    /// Those of the layers that lie on other machines, where some do.
+    pub remote: Option<RemoteRow>,
 }
 
 impl RowCache {

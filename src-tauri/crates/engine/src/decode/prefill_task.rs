@@ -206,6 +206,7 @@ impl PrefillTask {
             }
         };
         let begin = chunk.layer;
+        self.row.tell_length(self.read);
         chunk.layer = model.stack.layers.len().min(begin + layers.max(1));
         let mut rows = [&mut self.row.cache];
         let range = begin..chunk.layer;

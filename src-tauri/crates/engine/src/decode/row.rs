@@ -152,6 +152,13 @@ impl Row {
         self.ctx.len() + self.room().min(FIRST_TOKENS)
     }
 
+    /// Tells the machines that have some of its layers how many of its tokens are kept before the next pass.
+    pub(super) fn tell_length(&self, length: usize) {
+        if let Some(remote) = &self.cache.remote {
+            remote.set_length(length);
+        }
+    }
+
     /// Its attention caches.
     pub fn cache(&self) -> &RowCache {
         &self.cache

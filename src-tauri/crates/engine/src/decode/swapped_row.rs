@@ -8,6 +8,7 @@ use super::row::{CacheLost, Row};
 use crate::cache::{
     ContextKv, DeltaState, DraftContext, KvCopy, RowCache, RowKv, Spill, SpillError, Spilled,
 };
+use crate::link::RemoteRow;
 use crate::mlx::{self, Array};
 
 /// A preempted row. Its caches and states are in a file, in memory, or partly in each. They are swapped, not computed
@@ -23,6 +24,8 @@ pub struct SwappedRow {
     swapped: Vec<SwappedPart>,
     /// The tokens after the hidden states of `ResidentPart::Hidden`.
     next: Vec<u32>,
+    /// Its caches and states on other machines, which stay there.
+    remote: Option<RemoteRow>,
 }
 
 /// A part of a row's caches and states: that of one layer, or the hidden states.
@@ -65,7 +68,7 @@ impl Departed {
     /// Prepares the row to be swapped out: makes a file, and parts that are all still in memory.
     pub fn swap_out(self) -> Result<SwappedRow, CacheLost> {
         let Self { mut row, states } = self;
-        let RowCache { kv, head, draft } = std::mem::take(&mut row.cache);
+        let RowCache { kv, head, draft, remote } = std::mem::take(&mut row.cache);
         let pending = std::mem::take(&mut row.pending);
         let unread_features = std::mem::take(&mut row.unread_features);
         row.forget(row.ctx.len());
@@ -90,7 +93,7 @@ impl Departed {
                     .chain(draft.map(ResidentPart::Draft))
                     .chain(kv.into_iter().map(ResidentPart::Kv))
                     .collect();
-                Ok(SwappedRow { row, spill, resident, swapped: Vec::new(), next: pending.next })
+                Ok(SwappedRow { row, spill, resident, swapped: Vec::new(), next: pending.next, remote })
             }
             Err(error) => Err(CacheLost { error, row: Box::new(row) }),
         }
@@ -134,7 +137,8 @@ impl SwappedRow {
 
     /// The row as it was, in a batch of its own. All parts must have been swapped in.
     pub fn resume(self) -> Batch {
-        let Self { mut row, resident, next, .. } = self;
+        let Self { mut row, resident, next, remote, .. } = self;
+        row.cache.remote = remote;
         let (mut states, mut draft) = (Vec::new(), Vec::new());
         for part in resident {
             match part {

@@ -48,6 +48,7 @@ impl Batch {
         let span = |(b, row): (usize, &Row)| (row.position(row.committed() + ahead), drafted.width(b));
         let spans: Vec<(Position, usize)> = self.rows.iter().enumerate().map(span).collect();
         let packed = Packed::new(&spans)?;
+        self.rows.iter().for_each(|row| row.tell_length(row.committed() + ahead));
         let mut caches: Vec<_> = self.rows.iter_mut().map(|row| &mut row.cache).collect();
         let hidden = model.forward(tokens, &packed, &mut caches, &mut self.states, phase)?;
         let logits = model.logits(&hidden.normed)?;

@@ -18,7 +18,7 @@ pub struct MlxError {
 }
 
 impl MlxError {
-    pub(super) fn new(operation: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(operation: &'static str, message: impl Into<String>) -> Self {
         Self { operation, message: message.into() }
     }
 

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 mod array;
+mod distributed;
 pub mod environment;
 mod error;
 mod for_metal;
@@ -23,6 +24,7 @@ mod top_k;
 extern crate foretoken_blas as _;
 
 pub use array::{Array, Dtype, Element};
+pub use distributed::{Ring, Sent};
 pub use error::MlxError;
 pub use graph::{dispatches, metal_graph, primitives};
 pub use ops::{

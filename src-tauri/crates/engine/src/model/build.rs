@@ -1,5 +1,7 @@
 //! From a checkpoint to a network.
 
+use std::ops::Range;
+
 use super::LoadError;
 use super::linear::Linear;
 use super::stack::Stack;
@@ -8,7 +10,7 @@ use super::{
     Attention, AttentionDims, DeltaDims, DeltaNet, DraftLmHead, Embedding, FeedForward, Layer, Mixer, Moe,
     MoeDims, MtpHead, Qwen, Rope,
 };
-use crate::checkpoint::{CheckpointError, Config, LayerKind, Layout};
+use crate::checkpoint::{CheckpointError, Config, LayerKind, Layout, TensorPlan};
 use crate::memory::{DraftHead, RowMemory};
 use crate::mlx::{self, DeviceKind, Dtype, TopK};
 
@@ -23,13 +25,45 @@ impl Qwen {
         layout: &Layout,
         progress: &mut LoadProgress<'_>,
     ) -> Result<Self, LoadError> {
-        let weights = Weights::read(&layout.tensors, &layout.weights, progress)?;
+        Self::load_first(config, layout, config.layers.len(), progress)
+    }
+
+    /// The same with the first of its layers alone, whose output others go on from.
+    pub fn load_first(
+        config: &Config,
+        layout: &Layout,
+        layers: usize,
+        progress: &mut LoadProgress<'_>,
+    ) -> Result<Self, LoadError> {
+        let is_own = |plan: &&TensorPlan| layer_of(&plan.name).is_none_or(|layer| layer < layers);
+        let weights = Weights::read(layout.tensors.iter().filter(is_own), &layout.weights, progress)?;
         let mut builder = Builder::new(config, layout, weights);
-        let model = builder.qwen(layout, progress)?;
+        let model = builder.qwen(layout, layers, progress)?;
         mlx::eval(model.arrays())?;
         mlx::clear_cache();
         Ok(model)
     }
+}
+
+impl Stack {
+    /// Reads the weights of some of a model's layers, and no others.
+    pub fn load(
+        config: &Config,
+        layout: &Layout,
+        layers: Range<usize>,
+        progress: &mut LoadProgress<'_>,
+    ) -> Result<Self, LoadError> {
+        let is_own = |plan: &&TensorPlan| layer_of(&plan.name).is_some_and(|layer| layers.contains(&layer));
+        let weights = Weights::read(layout.tensors.iter().filter(is_own), &layout.weights, progress)?;
+        let stack = Builder::new(config, layout, weights).stack(layers, &mut || Ok(()))?;
+        mlx::clear_cache();
+        Ok(stack)
+    }
+}
+
+/// Which of the trunk's layers a tensor belongs to, if it does to one.
+fn layer_of(name: &str) -> Option<usize> {
+    name.strip_prefix("layers.")?.split('.').next()?.parse().ok()
 }
 
 /// What puts parts of a network together from the weights that it has.
@@ -52,20 +86,16 @@ impl<'a> Builder<'a> {
     }
 
     /// Puts the network together; `progress` hears of each layer, and that all bytes are read.
-    fn qwen(&mut self, layout: &Layout, progress: &mut LoadProgress<'_>) -> Result<Qwen, LoadError> {
+    fn qwen(
+        &mut self,
+        layout: &Layout,
+        layers: usize,
+        progress: &mut LoadProgress<'_>,
+    ) -> Result<Qwen, LoadError> {
         let config = self.config;
         let bytes = layout.weight_bytes();
         let embed_tokens = self.embedding()?;
-        let layers = config
-            .layers
-            .iter()
-            .enumerate()
-            .map(|(i, kind)| {
-                let layer = self.layer(&format!("layers.{i}"), *kind)?;
-                report(progress, bytes, bytes)?;
-                Ok(layer)
-            })
-            .collect::<Result<_, LoadError>>()?;
+        let stack = self.stack(0..layers, &mut || report(progress, bytes, bytes))?;
         let norm = self.weights.tensor("norm.weight")?;
         let lm_head = if config.tied { embed_tokens.as_head() } else { self.weights.linear("lm_head")? };
         let mtp = if layout.has_mtp() { Some(self.mtp_head()?) } else { None };
@@ -77,16 +107,10 @@ impl<'a> Builder<'a> {
             Some(_) => DraftLmHead::of(lm_head.matrix(), draft_spec, ids, self.dtype)?,
             None => None,
         };
-        let stack = Stack {
-            first: 0,
-            layers,
-            eps: config.rms_norm_eps,
-            add_norm: None,
-            layers_per_piece: (mlx::device() != DeviceKind::Cpu).then_some(LAYERS_PER_PIECE),
-        };
         Ok(Qwen {
             embed_tokens,
             stack,
+            rest: None,
             norm,
             lm_head,
             draft_head,
@@ -99,6 +123,32 @@ impl<'a> Builder<'a> {
             kernels: Vec::new(),
             kv_precision: layout.kv_precision,
             row_memory: RowMemory::of(config, layout),
+        })
+    }
+
+    /// Some of the decoder layers; `done` hears of each.
+    fn stack(
+        &mut self,
+        layers: Range<usize>,
+        done: &mut dyn FnMut() -> Result<(), LoadError>,
+    ) -> Result<Stack, LoadError> {
+        let config = self.config;
+        let first = layers.start;
+        let layer = |index: usize| {
+            let path = format!("layers.{index}");
+            let Some(&kind) = config.layers.get(index) else {
+                return Err(CheckpointError::MissingTensor { name: path }.into());
+            };
+            let layer = self.layer(&path, kind)?;
+            done()?;
+            Ok(layer)
+        };
+        Ok(Stack {
+            first,
+            layers: layers.map(layer).collect::<Result<_, LoadError>>()?,
+            eps: config.rms_norm_eps,
+            add_norm: None,
+            layers_per_piece: (mlx::device() != DeviceKind::Cpu).then_some(LAYERS_PER_PIECE),
         })
     }
 

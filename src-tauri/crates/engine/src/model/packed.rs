@@ -73,6 +73,15 @@ impl Packed {
         self.lens.len() as i32
     }
 
+    /// Of each row, its tokens and the position of the first.
+    pub fn spans(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.lens.iter().scan(0, |start, &len| {
+            let first = self.row_positions.get(*start).copied().unwrap_or(0);
+            *start += len as usize;
+            Some((len as usize, first as usize))
+        })
+    }
+
     /// Tokens of each row.
     pub fn lens(&self) -> &[i32] {
         &self.lens

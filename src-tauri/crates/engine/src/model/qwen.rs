@@ -2,6 +2,7 @@
 //! forward passes for prefill and for decode steps.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use foretoken_protocol::KvPrecision;
 
@@ -13,16 +14,19 @@ use super::stack::{LayerOutputs, Phase, Read, Stack};
 use super::{DraftLmHead, DraftModel, Layer, Mixer, MtpHead, Vision};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, QuantSpec};
+use crate::link::{FrameKind, Link};
 use crate::memory::RowMemory;
-use crate::mlx::{self, Array, DeviceKind, Result, TopK};
+use crate::mlx::{self, Array, DeviceKind, MlxError, Result, TopK};
 
 /// The whole network with its MTP head, if it has one.
 #[derive(Debug, Clone)]
 pub struct Qwen {
     /// Token ids to vectors.
     pub embed_tokens: Embedding,
-    /// The decoder layers.
+    /// The decoder layers, or the first ones, where the rest lies on other machines.
     pub stack: Stack,
+    /// The machines that have the other layers.
+    pub rest: Option<Rc<Link>>,
     /// The final norm.
     pub norm: Array,
     /// Vectors to logits; the embedding itself where the two are tied.
@@ -113,8 +117,34 @@ impl Qwen {
         outputs: &mut LayerOutputs,
     ) -> Result<Array> {
         let taps = self.draft.as_ref().map_or(&[][..], DraftModel::taps);
-        let read = Read { last: self.mtp.is_some() || layers.end < self.stack.layers.len(), taps };
-        self.stack.run(x, layers, packed, rows, states, phase, read, outputs)
+        let last = self.mtp.is_some() || self.rest.is_some() || layers.end < self.stack.layers.len();
+        let read = Read { last, taps };
+        let Some(rest) = self.rest.as_ref().filter(|_| layers.end == self.stack.layers.len()) else {
+            return self.stack.run(x, layers, packed, rows, states, phase, read, outputs);
+        };
+        if packed.rotation().is_some() {
+            return Err(MlxError::new(
+                "rest of the layers",
+                "pictures are not seen over several machines yet",
+            ));
+        }
+        let kind = match phase {
+            Phase::Prefill => FrameKind::Chunk,
+            Phase::Step { .. } => FrameKind::Step,
+        };
+        let in_pass = |(row, (tokens, position)): (&&mut RowCache, (usize, usize))| {
+            Some(row.remote.as_ref()?.in_pass(tokens, position))
+        };
+        let announced = rest.announce(kind, rows.iter().zip(packed.spans()).filter_map(in_pass).collect())?;
+        let shape = x.shape().to_vec();
+        let dtype = x.dtype();
+        match self.stack.run(x, layers, packed, rows, states, phase, read, outputs) {
+            Ok(x) => Ok(rest.pass(announced, &x)?),
+            Err(error) => {
+                rest.give_up(announced, &shape, dtype)?;
+                Err(error)
+            }
+        }
     }
 
     /// The same network, of which nothing is handed to the device before it is asked for: its graphs can be looked at.
@@ -172,6 +202,7 @@ impl Qwen {
             kv: self.stack.empty_kv(kv_precision),
             head: self.mtp.as_ref().map(|_| RowKv::default()),
             draft: self.draft.as_ref().map(DraftModel::empty_context),
+            remote: self.rest.as_ref().map(Link::row),
         }
     }
 

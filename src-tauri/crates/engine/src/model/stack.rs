@@ -9,7 +9,7 @@ use super::packed::Packed;
 use super::{Layer, Mixer};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::mlx::kernels::AddNorm;
-use crate::mlx::{self, Array, Result};
+use crate::mlx::{self, Array, Dtype, Result};
 
 /// How a forward pass treats the recurrent layers.
 #[derive(Debug, Clone, Copy)]
@@ -160,6 +160,12 @@ impl Stack {
             mlx::eval([last])?;
         }
         Ok(x)
+    }
+
+    /// Width and type of the hidden states that it reads and makes; `None` where it has no layer.
+    pub fn hidden(&self) -> Option<(i32, Dtype)> {
+        let norm = &self.layers.first()?.input_layernorm;
+        Some((norm.dim(0), norm.dtype()))
     }
 
     /// Empty keys and values of a row, one for each layer with attention.

@@ -123,7 +123,7 @@ impl Prefix {
         let read: Option<Vec<&ContextCopy>> =
             self.segments.iter().map(|segment| segment.draft.as_ref()).collect();
         let draft = read.map(|parts| DraftContext::restored(&parts, reserved)).transpose()?;
-        Ok(RowCache { kv, head, draft })
+        Ok(RowCache { kv, head, draft, remote: None })
     }
 }
 

@@ -37,7 +37,8 @@ fn row(tokens: &[u32]) -> (RowCache, StateSnapshot) {
     // A pair's second token is one further on.
     let mut draft = DraftContext::new([None, Some(WINDOW)]);
     draft.append(&[7, 8].map(|salt| positions(tokens, 1..=tokens.len(), salt))).unwrap();
-    let cache = RowCache { kv: vec![kv(1, 1), kv(1, 2)], head: Some(kv(2, 3)), draft: Some(draft) };
+    let cache =
+        RowCache { kv: vec![kv(1, 1), kv(1, 2)], head: Some(kv(2, 3)), draft: Some(draft), remote: None };
     (cache, snapshot(tokens))
 }
 
@@ -401,7 +402,7 @@ fn keys_and_values_in_eight_bits_come_back_from_disk() {
     let mut memory = store(u64::MAX);
     // The MTP head's are kept as they are computed.
     let RowCache { head, draft, .. } = row(&prompt[..100]).0;
-    let cache = RowCache { kv: vec![kv], head, draft };
+    let cache = RowCache { kv: vec![kv], head, draft, remote: None };
     let snapshot = snapshot(&prompt[..100]);
     memory.insert(&prompt[..100], &cache, &snapshot, true).unwrap();
     let mut tier = disk(folder.path());

@@ -1,0 +1,14 @@
+//! What rank 0 of a ring says to the others, and what it hears from them. One model over several machines is a pipeline
+//! over MLX's ring: rank 0 has the tokenizer, the scheduler, the embedding, the first layers, the final norm, the output
+//! head and whoever drafts; each other rank ([`crate::worker`]) has some of the layers, the caches and states of their
+//! rows, and counts. It learns no token, text or setting.
+//!
+//! For each step, and for each chunk of a prompt, a [`Frame`] with the rows goes from rank to rank, and a hidden state
+//! `[T, H]` behind a frame with how everybody fared goes all the way round. What was rejected costs no message: a
+//! rank finds out from a row's length before the next step, and rolls it back itself.
+
+mod frame;
+mod remote;
+
+pub use frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS};
+pub use remote::{Link, LinkError, RemoteRow};

@@ -1,0 +1,161 @@
+//! The other ranks, as rank 0 has them: layers that lie elsewhere, and rows there.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use thiserror::Error;
+
+use super::frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, Operation, WORDS};
+use crate::mlx::{Array, Dtype, MlxError, Ring, Sent};
+
+/// Why layers elsewhere have computed nothing.
+#[derive(Debug, Error)]
+pub enum LinkError {
+    /// The ring is broken: a process of it has ended, or does not do what it is told. It is of no use any more.
+    #[error("the ring is broken: {0}")]
+    Broken(MlxError),
+    /// What came back is not what was due. The ring is of no use any more.
+    #[error("the ring is out of step: {0}")]
+    OutOfStep(FrameError),
+    /// A rank could not compute its part. The ring goes on; the rows of the step are to be forgotten.
+    #[error("rank {0} could not compute its part")]
+    Rank(u32),
+}
+
+impl From<LinkError> for MlxError {
+    fn from(error: LinkError) -> Self {
+        Self::new("rest of the layers", error.to_string())
+    }
+}
+
+/// Layers that lie on other ranks.
+#[derive(Debug)]
+pub struct Link {
+    ring: Ring,
+    epoch: u32,
+    /// The number of the next frame, and the name of the next row.
+    sequence: Cell<u32>,
+    next_name: Cell<u32>,
+    /// What the ranks are to be told with the next frame.
+    operations: RefCell<Vec<Operation>>,
+}
+
+/// A row's caches and states on the other ranks. They go when it is dropped.
+#[derive(Debug)]
+pub struct RemoteRow {
+    name: u32,
+    /// Tokens that are kept of it.
+    length: Cell<usize>,
+    link: Rc<Link>,
+}
+
+impl Link {
+    /// The other ranks of a ring that this process is rank 0 of.
+    pub fn new(ring: Ring, epoch: u32) -> Self {
+        let (sequence, next_name) = Default::default();
+        Self { ring, epoch, sequence, next_name, operations: RefCell::default() }
+    }
+
+    /// A row that nobody has read anything of.
+    pub fn row(self: &Rc<Self>) -> RemoteRow {
+        let name = self.next_name.get();
+        self.next_name.set(following(name));
+        RemoteRow { name, length: Cell::new(0), link: Rc::clone(self) }
+    }
+
+    /// What was sent so far.
+    pub fn sent(&self) -> Sent {
+        self.ring.sent()
+    }
+
+    /// Tells the ranks which rows come next, so that they get ready while the hidden state is computed here. What is
+    /// returned names it in [`Self::pass`] or [`Self::give_up`], one of which has to follow.
+    pub fn announce(&self, kind: FrameKind, rows: Vec<FrameRow>) -> Result<u32, LinkError> {
+        // All but the last that one frame has room for.
+        while self.operations.borrow().len() > MOST_OPERATIONS {
+            let operations = self.operations.borrow_mut().drain(..MOST_OPERATIONS).collect();
+            self.send(FrameKind::Operations, Vec::new(), operations)?;
+        }
+        let operations = self.operations.take();
+        self.send(kind, rows, operations)
+    }
+
+    /// What the layers elsewhere make of the hidden state `[T, H]` of the rows that were announced, `[T, H]`.
+    pub fn pass(&self, announced: u32, x: &Array) -> Result<Array, LinkError> {
+        self.send_state(announced, None, x)?;
+        match self.receive_state(announced, x.shape(), x.dtype())? {
+            (None, y) => Ok(y),
+            (Some(rank), _) => Err(LinkError::Rank(rank)),
+        }
+    }
+
+    /// Tells the ranks that the hidden state of the rows that were announced could not be computed here. `shape` and
+    /// `dtype` are those that it would have had.
+    pub fn give_up(&self, announced: u32, shape: &[i32], dtype: Dtype) -> Result<(), LinkError> {
+        let nothing = Array::zeros(shape, dtype).map_err(LinkError::Broken)?;
+        self.send_state(announced, Some(0), &nothing)?;
+        self.receive_state(announced, shape, dtype).map(|_| ())
+    }
+
+    /// Has the ranks leave the ring.
+    pub fn stop(&self) -> Result<(), LinkError> {
+        self.announce(FrameKind::Stop, Vec::new()).map(|_| ())
+    }
+
+    fn send(
+        &self,
+        kind: FrameKind,
+        rows: Vec<FrameRow>,
+        operations: Vec<Operation>,
+    ) -> Result<u32, LinkError> {
+        let sequence = self.sequence.get();
+        self.sequence.set(following(sequence));
+        self.send_frame(&Frame { epoch: self.epoch, sequence, kind, rows, operations })?;
+        Ok(sequence)
+    }
+
+    fn send_frame(&self, frame: &Frame) -> Result<(), LinkError> {
+        let words = Array::from_slice(&frame.encode(), &[WORDS as i32]);
+        words.and_then(|words| self.ring.send(&words)).map_err(LinkError::Broken)
+    }
+
+    fn send_state(&self, announced: u32, failed: Option<u32>, x: &Array) -> Result<(), LinkError> {
+        self.send_frame(&Frame::state(self.epoch, announced, failed))?;
+        self.ring.send(x).map_err(LinkError::Broken)
+    }
+
+    fn receive_state(
+        &self,
+        announced: u32,
+        shape: &[i32],
+        dtype: Dtype,
+    ) -> Result<(Option<u32>, Array), LinkError> {
+        let words = self.ring.receive(&[WORDS as i32], Dtype::Int32).map_err(LinkError::Broken)?;
+        let words = words.to_vec::<i32>().map_err(LinkError::Broken)?;
+        let failed = Frame::expect_state(&words, self.epoch, announced).map_err(LinkError::OutOfStep)?;
+        Ok((failed, self.ring.receive(shape, dtype).map_err(LinkError::Broken)?))
+    }
+}
+
+impl RemoteRow {
+    /// Says how many tokens are kept of it before the next pass.
+    pub fn set_length(&self, length: usize) {
+        self.length.set(length);
+    }
+
+    /// The row in a pass over so many tokens, of which the first is rotated by `position`.
+    pub fn in_pass(&self, tokens: usize, position: usize) -> FrameRow {
+        FrameRow { name: self.name, length: self.length.get(), tokens, position }
+    }
+}
+
+impl Drop for RemoteRow {
+    fn drop(&mut self) {
+        self.link.operations.borrow_mut().push(Operation::Forget(self.name));
+    }
+}
+
+/// The next number of 31 bits.
+fn following(number: u32) -> u32 {
+    (number + 1) & (u32::MAX >> 1)
+}

@@ -1,0 +1,7 @@
+//! A rank of a ring that is not the first: some layers of a model, and what their rows have.
+
+mod run;
+mod stage;
+
+pub use run::{WorkerError, serve};
+pub use stage::{Stage, StageError};

@@ -1,0 +1,71 @@
+//! What a rank does: receives, checks, computes and sends on, for as long as the ring lasts.
+
+use thiserror::Error;
+
+use super::stage::{Stage, StageError};
+use crate::link::{Frame, FrameError, FrameKind, WORDS};
+use crate::mlx::{Array, Dtype, MlxError, Ring};
+
+/// Why a rank has left its ring. The process has to end: that is how the others hear of it.
+#[derive(Debug, Error)]
+pub enum WorkerError {
+    /// A message that cannot be acted on.
+    #[error("a message is refused: {0}")]
+    Frame(#[from] FrameError),
+    /// One that does not fit to what was before.
+    #[error("a message is refused: {0}")]
+    Stage(StageError),
+    /// A rank must have a layer.
+    #[error("this part of the model has no layer")]
+    Empty,
+    /// The ring is broken.
+    #[error("the ring is broken: {0}")]
+    Broken(#[from] MlxError),
+}
+
+/// Serves a ring with a stage until rank 0 stops it.
+pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32) -> Result<(), WorkerError> {
+    let (hidden, dtype) = stage.hidden().ok_or(WorkerError::Empty)?;
+    let is_last = ring.rank() + 1 == ring.size();
+    let mut sequence = 0;
+    loop {
+        let words = receive(ring)?;
+        let frame = Frame::expect(&words, epoch, sequence)?;
+        stage.check(&frame).map_err(WorkerError::Stage)?;
+        // Sent on at once: the next ranks get ready while this one computes.
+        if !is_last {
+            ring.send(&Array::from_slice(&words, &[WORDS as i32])?)?;
+        }
+        stage.apply(&frame.operations);
+        match frame.kind {
+            FrameKind::Stop => return Ok(()),
+            FrameKind::Step | FrameKind::Chunk => {
+                let failed = Frame::expect_state(&receive(ring)?, epoch, sequence)?;
+                let x = ring.receive(&[frame.tokens() as i32, hidden], dtype)?;
+                let computed = match failed {
+                    Some(_) => None,
+                    None => match stage.run(&frame, x.clone()) {
+                        Ok(y) => Some(y),
+                        Err(error) => {
+                            tracing::warn!("a step fails: {error}");
+                            None
+                        }
+                    },
+                };
+                // Whatever happens here, the others must not wait for it.
+                let own = || ring.rank() as u32;
+                let failed = failed.or_else(|| computed.is_none().then(own));
+                let state = Frame::state(epoch, sequence, failed).encode();
+                ring.send(&Array::from_slice(&state, &[WORDS as i32])?)?;
+                ring.send(computed.as_ref().unwrap_or(&x))?;
+            }
+            FrameKind::Operations => {}
+            FrameKind::State { .. } => return Err(FrameError::NotOne.into()),
+        }
+        sequence = (sequence + 1) & (u32::MAX >> 1);
+    }
+}
+
+fn receive(ring: &Ring) -> Result<Vec<i32>, WorkerError> {
+    Ok(ring.receive(&[WORDS as i32], Dtype::Int32)?.to_vec::<i32>()?)
+}

@@ -1,11 +1,11 @@
 //! What a ring and a single process are compared by: a model, requests that come and go, and what became of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 
 use foretoken_engine::checkpoint::{Config, Index, Layout};
-use foretoken_engine::decode::{Limits, Policy, RowId, RowSpec, Scheduler, SchedulerEvent};
+use foretoken_engine::decode::{Footprint, Limits, Policy, RowId, RowSpec, Scheduler, SchedulerEvent};
 use foretoken_engine::mlx::Sent;
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
@@ -25,30 +25,30 @@ pub struct RankPlan {
     pub kv_precision: KvPrecision,
     /// The ring's number.
     pub epoch: u32,
-    /// What rank 0 writes.
+    /// What rank 0 plays.
     pub scene: Scene,
+    /// What its requests come to, where that is what they draft.
+    pub known: BTreeMap<RowId, Vec<u32>>,
 }
 
 /// What one rank says at its end.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RankReport {
-    /// What rank 0 has written.
-    pub replies: BTreeMap<RowId, Vec<u32>>,
+    /// Of rank 0.
+    pub played: Played,
     /// Messages that it has sent.
     pub messages: u64,
     /// Their bytes.
     pub bytes: u64,
     /// Rows that it still has anything of.
     pub rows: usize,
-    /// Of its rank 0: layers of prompts that were run here.
-    pub layers_run: u64,
 }
 
 impl RankReport {
     /// One of a rank that has sent this.
     pub fn of(sent: Sent, rows: usize) -> Self {
         let Sent { messages, bytes } = sent;
-        Self { replies: BTreeMap::new(), messages, bytes, rows, layers_run: 0 }
+        Self { played: Played::default(), messages, bytes, rows }
     }
 }
 
@@ -57,12 +57,27 @@ impl RankReport {
 pub struct Scene {
     /// Where its chances begin.
     pub seed: u64,
-    /// Requests.
+    /// Requests at a time.
     pub requests: usize,
-    /// How often their drafts are right; `None` for those of the MTP head itself.
+    /// How often their drafts are right, where they are not those of the MTP head.
     pub rate: Option<f64>,
-    /// Whether some are cancelled on their way, and memory runs short.
-    pub rough: bool,
+    /// Whether some are cancelled on their way.
+    pub cancels: bool,
+    /// Whether memory is short, so that rows are swapped out.
+    pub is_short: bool,
+    /// Questions of each chat, of which every one goes on from what was remembered.
+    pub questions: usize,
+}
+
+/// What a scene came to.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Played {
+    /// What was written for each request.
+    pub replies: BTreeMap<RowId, Vec<u32>>,
+    /// Layers that prompts were run through, each over a chunk.
+    pub layers_run: u64,
+    /// How often a request was preempted.
+    pub preemptions: u64,
 }
 
 /// Configuration and layout of a model.
@@ -80,22 +95,43 @@ pub fn first_layers(model: &Path, layers: usize, kv_precision: KvPrecision) -> Q
 }
 
 impl Scene {
-    /// Plays it on a model. Returns what each request has written, and the layers that prompts were run through.
-    pub fn play(self, model: &Qwen) -> (BTreeMap<RowId, Vec<u32>>, u64) {
+    /// Plays it on a model. `known`: what each request comes to, for those that draft it.
+    pub fn play(self, model: &Qwen, known: &BTreeMap<RowId, Vec<u32>>) -> Played {
         let mut rng = Rng::new(self.seed);
-        // The same chances, whatever the model's memory is like.
-        let specs: Vec<(RowSpec, Drafting, usize)> =
-            (0..self.requests).map(|id| self.request(id, &mut rng)).collect();
-        let limits = Limits { prefix_cache_bytes: 0, ..Limits::default() };
+        let few = Footprint::of(model).row(150) * 2;
+        let limits = Limits {
+            memory: if self.is_short { few } else { u64::MAX },
+            reserve: if self.is_short { 0 } else { 4096 },
+            prefix_cache_bytes: if self.questions > 1 { u64::MAX } else { 0 },
+            ..Limits::default()
+        };
         let mut scheduler = Scheduler::new(model, limits, Policy::default());
-        let mut replies: BTreeMap<RowId, Vec<u32>> = BTreeMap::new();
-        let (mut next, mut turn) = (0, 0);
-        while next < specs.len() || !scheduler.is_idle() {
-            if let Some((spec, drafting, at)) = specs.get(next)
-                && (*at <= turn || scheduler.is_idle())
+        let mut played = Played::default();
+        for question in 0..self.questions {
+            let requests: Vec<Request> = (0..self.requests)
+                .map(|chat| self.request(chat, question, &played.replies, known, &mut rng))
+                .collect();
+            self.answer(model, &mut scheduler, requests, &mut played.replies);
+        }
+        played.layers_run = scheduler.layers_run();
+        played.preemptions = scheduler.counters().preemptions;
+        played
+    }
+
+    /// Lets requests come one after the other, until all are answered.
+    fn answer(
+        self,
+        model: &Qwen,
+        scheduler: &mut Scheduler,
+        requests: Vec<Request>,
+        replies: &mut BTreeMap<RowId, Vec<u32>>,
+    ) {
+        let (mut coming, mut turn) = (requests.into_iter().peekable(), 0);
+        while coming.peek().is_some() || !scheduler.is_idle() {
+            if let Some(Request { id, spec, drafting, .. }) =
+                coming.next_if(|request| request.turn <= turn || scheduler.is_idle())
             {
-                scheduler.submit(next as RowId, spec.clone(), *drafting).unwrap();
-                next += 1;
+                scheduler.submit(id, spec, drafting).unwrap();
             }
             for event in scheduler.pump(model) {
                 match event {
@@ -106,49 +142,73 @@ impl Scene {
                     _ => {}
                 }
             }
-            // By what was written, so that the turns that it took do not matter.
-            if self.rough {
-                let long =
-                    |(id, reply): (&RowId, &Vec<u32>)| (*id % 4 == 3 && reply.len() >= 5).then_some(*id);
-                let cancelled: Vec<RowId> = replies.iter().filter_map(long).collect();
-                scheduler.cancel(model, &cancelled);
+            let is_cancelled = |id: &RowId| self.cancels && id % 4 == 3;
+            let long =
+                |(&id, reply): (&RowId, &Vec<u32>)| (is_cancelled(&id) && reply.len() >= 5).then_some(id);
+            let cancelled: Vec<RowId> = replies.iter().filter_map(long).collect();
+            scheduler.cancel(model, &cancelled);
+            for (id, reply) in replies.iter_mut() {
+                // How many it had by then does not matter.
+                if is_cancelled(id) {
+                    reply.truncate(5);
+                }
             }
             turn += 1;
         }
-        for (id, reply) in &mut replies {
-            if self.rough && id % 4 == 3 {
-                reply.truncate(5);
-            }
-        }
-        (replies, scheduler.layers_run())
     }
 
-    fn request(self, id: usize, rng: &mut Rng) -> (RowSpec, Drafting, usize) {
-        let length = [1, 7, 40, 130, 2][id % 5];
-        let prompt = rng.prompt(length);
-        let sampling = match id % 3 {
+    fn request(
+        self,
+        chat: usize,
+        question: usize,
+        replies: &BTreeMap<RowId, Vec<u32>>,
+        known: &BTreeMap<RowId, Vec<u32>>,
+        rng: &mut Rng,
+    ) -> Request {
+        let id = |question: usize| (question * self.requests + chat) as RowId;
+        let earlier = (0..question).flat_map(|before| {
+            let asked = self.asked(chat, before);
+            [asked, replies[&id(before)].clone()]
+        });
+        let earlier: Vec<u32> = earlier.flatten().collect();
+        let prompt = [earlier.clone(), self.asked(chat, question)].concat();
+        let sampling = match chat % 3 {
             0 => Sampling::default(),
             1 => Sampling { temperature: 0.8, ..Sampling::default() },
             _ => Sampling { temperature: 1.0, top_k: 20, presence_penalty: 0.5, ..Sampling::default() },
         };
+        let within = |start: &usize| (1..prompt.len()).contains(start);
+        let starts: BTreeSet<usize> = [50, 100, earlier.len()].into_iter().filter(within).collect();
         let spec = RowSpec {
             sampling,
-            seed: id as u64,
-            message_starts: (0..length).step_by(50).skip(1).collect(),
-            ..greedy(&prompt, 10 + 3 * id)
+            seed: rng.below(1000) as u64,
+            message_starts: starts.into_iter().collect(),
+            ..greedy(&prompt, if self.is_short { 140 } else { 12 + 3 * chat })
         };
-        let drafting = match id % 4 {
+        let drafting = match chat % 4 {
             0 => Drafting::Off,
             1 => Drafting::Fixed { depth: 3 },
             2 => Drafting::Fixed { depth: 1 },
             _ => Drafting::Fixed { depth: 2 },
         };
-        // What they come to is found out by the first run; drafts of a wrong text are wrong.
-        let known: Vec<u32> = rng.prompt(60);
-        let spec = match self.rate {
-            Some(rate) => forced(&spec, &known, rate),
-            None => spec,
+        let spec = match (self.rate, known.get(&id(question))) {
+            (Some(rate), Some(known)) => forced(&spec, known, rate),
+            _ => spec,
         };
-        (spec, drafting, 4 * id)
+        Request { id: id(question), spec, drafting, turn: 4 * chat }
     }
+
+    /// The tokens of a question.
+    fn asked(self, chat: usize, question: usize) -> Vec<u32> {
+        let length = [1, 7, 40, 130, 2, 90][chat % 6];
+        Rng::new(self.seed + 100 * chat as u64 + 7 * question as u64).prompt(length + 40 * question)
+    }
+}
+
+/// A request, and the turn that it comes at.
+struct Request {
+    id: RowId,
+    spec: RowSpec,
+    drafting: Drafting,
+    turn: usize,
 }

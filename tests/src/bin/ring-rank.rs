@@ -14,15 +14,15 @@ use foretoken_tests::rings::{RankPlan, RankReport, first_layers, layout};
 
 fn main() -> Result<(), Box<dyn Error>> {
     mlx::environment::prepare(None);
-    let RankPlan { model, layers, kv_precision, epoch, scene } = serde_json::from_reader(io::stdin())?;
+    let RankPlan { model, layers, kv_precision, epoch, scene, known } = serde_json::from_reader(io::stdin())?;
     let ring = Ring::join()?;
     let report = if ring.rank() == 0 {
         let mut first = first_layers(&model, layers.end, kv_precision);
         let link = Rc::new(Link::new(ring, epoch));
         (first.rest, first.stack.layers_per_piece) = (Some(Rc::clone(&link)), None);
-        let (replies, layers_run) = scene.play(&first);
+        let played = scene.play(&first, &known);
         link.stop()?;
-        RankReport { replies, layers_run, ..RankReport::of(link.sent(), 0) }
+        RankReport { played, ..RankReport::of(link.sent(), 0) }
     } else {
         let (config, layout) = layout(&model, kv_precision);
         let stack = Stack::load(&config, &layout, layers, &mut |_, _| ControlFlow::Continue(()))?;

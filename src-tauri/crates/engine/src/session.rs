@@ -114,8 +114,8 @@ impl Prepared {
         })
     }
 
-    /// Has only the first `layers` layers loaded; `rest` has the others. Then no earlier turn is remembered, no picture
-    /// seen, and no draft model asked.
+    /// Has only the first `layers` layers loaded; `rest` has the others. Then no picture is seen and no draft model
+    /// asked, and what is remembered of earlier turns goes with the process.
     pub fn set_rest(&mut self, layers: usize, rest: Rc<Link>) {
         self.rest = Some((layers, rest));
     }
@@ -214,8 +214,7 @@ impl Prepared {
         let rows_seeing = self.limit_pictures(budget.pictures);
         let Self { config, layout, info, prompter, stop_ids, xtc_exempt, .. } = self;
         let MemoryBudget { rows, prefix_cache, .. } = budget;
-        let prefix_cache_bytes = if model.rest.is_some() { 0 } else { prefix_cache };
-        let limits = Limits { memory: rows, prefix_cache_bytes, ..Limits::default() };
+        let limits = Limits { memory: rows, prefix_cache_bytes: prefix_cache, ..Limits::default() };
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());
         let scheduler = Scheduler::new(&model, limits, Policy::new(figures));

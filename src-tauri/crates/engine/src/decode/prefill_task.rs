@@ -64,7 +64,7 @@ impl PrefillTask {
 
     /// A row that goes on behind a stored beginning of its tokens.
     pub fn resume(mut row: Row, prefix: &Prefix) -> std::result::Result<Self, CacheLost> {
-        let StateSnapshot { states, hidden } = prefix.snapshot().clone();
+        let StateSnapshot { states, hidden, .. } = prefix.snapshot().clone();
         row.cache = match prefix.cache(row.initial_positions()) {
             Ok(cache) => cache,
             Err(error) => return Err(CacheLost { error: error.into(), row: Box::new(row) }),
@@ -185,7 +185,11 @@ impl PrefillTask {
         let message_starts = &self.row.spec.message_starts;
         let first = self.chunk_ends.iter().find(|end| message_starts.contains(end));
         let likely = first == Some(&self.read) || self.chunk_ends.last() == Some(&self.read);
-        let snapshot = StateSnapshot { states: self.states.clone(), hidden: self.last.clone() };
+        let snapshot = StateSnapshot {
+            states: self.states.clone(),
+            hidden: self.last.clone(),
+            remote: self.row.remote_state(self.read),
+        };
         Some((self.row.spec.keys(&self.row.ctx[..self.read]), &self.row.cache, snapshot, likely))
     }
 

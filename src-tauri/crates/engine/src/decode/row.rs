@@ -12,6 +12,7 @@ use super::plan::DrafterKind;
 use super::spec::{RowId, RowSpec};
 use crate::cache::{RowCache, RowKv, SpillError};
 use crate::constrain::{ConstraintState, Mask};
+use crate::link::RemoteState;
 use crate::mlx::{self, Array, Result};
 use crate::model::{DraftError, DraftModel, Grid, Hidden, ImageSpan, Packed, Position, Qwen};
 use crate::sample::{History, Logprobs, SamplePosition, Sampler, Seen, penalised};
@@ -157,6 +158,11 @@ impl Row {
         if let Some(remote) = &self.cache.remote {
             remote.set_length(length);
         }
+    }
+
+    /// What it has on other machines after so many tokens.
+    pub(super) fn remote_state(&self, length: usize) -> Option<RemoteState> {
+        Some(self.cache.remote.as_ref()?.state(length))
     }
 
     /// Its attention caches.

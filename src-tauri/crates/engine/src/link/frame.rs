@@ -19,7 +19,7 @@ const ROWS: usize = 16;
 const ROW_WORDS: usize = 4;
 /// Where the operations begin, and the words of each.
 const OPERATIONS: usize = ROWS + ROW_WORDS * MOST_ROWS;
-const OPERATION_WORDS: usize = 2;
+const OPERATION_WORDS: usize = 4;
 /// The place of the checksum, which is over all words but itself.
 const CHECKSUM: usize = 8;
 
@@ -61,6 +61,24 @@ pub struct FrameRow {
 pub enum Operation {
     /// Drops what there is of a row.
     Forget(u32),
+    /// Keeps what a row has after so many of its tokens, for others to go on from.
+    Keep {
+        /// What it is called then, a name that is never used again.
+        anchor: u32,
+        /// The row.
+        row: u32,
+        /// Its tokens that count.
+        length: usize,
+    },
+    /// Makes a new row of what was kept.
+    Resume {
+        /// Its name.
+        anchor: u32,
+        /// The new row's.
+        row: u32,
+    },
+    /// Drops what was kept.
+    Drop(u32),
 }
 
 /// A message.
@@ -135,8 +153,14 @@ impl Frame {
             words.copy_from_slice(&[name as i32, length as i32, tokens as i32, position as i32]);
         }
         let operation_words = words[OPERATIONS..].chunks_exact_mut(OPERATION_WORDS);
-        for (&Operation::Forget(name), words) in self.operations.iter().zip(operation_words) {
-            words.copy_from_slice(&[0, name as i32]);
+        for (operation, words) in self.operations.iter().zip(operation_words) {
+            let numbers = match *operation {
+                Operation::Forget(row) => [0, row, 0, 0],
+                Operation::Keep { anchor, row, length } => [1, anchor, row, length as u32],
+                Operation::Resume { anchor, row } => [2, anchor, row, 0],
+                Operation::Drop(anchor) => [3, anchor, 0, 0],
+            };
+            words.copy_from_slice(&numbers.map(|number| number as i32));
         }
         words[CHECKSUM] = checksum(&words);
         words
@@ -178,9 +202,15 @@ impl Frame {
             };
             if row.tokens == 0 { Err(FrameError::NotOne) } else { Ok(row) }
         };
-        let operation = |words: &[i32]| match words[0] {
-            0 => Ok(Operation::Forget(number(words[1])?)),
-            _ => Err(FrameError::NotOne),
+        let operation = |words: &[i32]| {
+            let (first, second) = (number(words[1])?, number(words[2])?);
+            Ok(match words[0] {
+                0 => Operation::Forget(first),
+                1 => Operation::Keep { anchor: first, row: second, length: number(words[3])? as usize },
+                2 => Operation::Resume { anchor: first, row: second },
+                3 => Operation::Drop(first),
+                _ => return Err(FrameError::NotOne),
+            })
         };
         if !has_rows {
             return Err(FrameError::NotOne);
@@ -249,7 +279,14 @@ mod tests {
         let row = (number(), 0..1usize << 31, 1..1usize << 31, 0..1usize << 31)
             .prop_map(|(name, length, tokens, position)| FrameRow { name, length, tokens, position });
         let rows = vec(row, 1..=MOST_ROWS);
-        let operations = vec(number().prop_map(Operation::Forget), 0..=MOST_OPERATIONS);
+        let operation =
+            (0..4, number(), number(), number()).prop_map(|(code, first, row, length)| match code {
+                0 => Operation::Forget(first),
+                1 => Operation::Keep { anchor: first, row, length: length as usize },
+                2 => Operation::Resume { anchor: first, row },
+                _ => Operation::Drop(first),
+            });
+        let operations = vec(operation, 0..=MOST_OPERATIONS);
         let failed = prop::option::of(0..9u32);
         let kind = (0..5usize, number(), failed).prop_map(|(kind, answers, failed)| match kind {
             0 => FrameKind::Step,

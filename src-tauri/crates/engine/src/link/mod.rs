@@ -11,4 +11,4 @@ mod frame;
 mod remote;
 
 pub use frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS};
-pub use remote::{Link, LinkError, RemoteRow};
+pub use remote::{Link, LinkError, RemoteAnchor, RemoteRow, RemoteState};

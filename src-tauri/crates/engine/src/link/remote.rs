@@ -36,6 +36,7 @@ pub struct Link {
     /// The number of the next frame, and the name of the next row.
     sequence: Cell<u32>,
     next_name: Cell<u32>,
+    next_anchor: Cell<u32>,
     /// What the ranks are to be told with the next frame.
     operations: RefCell<Vec<Operation>>,
 }
@@ -52,15 +53,13 @@ pub struct RemoteRow {
 impl Link {
     /// The other ranks of a ring that this process is rank 0 of.
     pub fn new(ring: Ring, epoch: u32) -> Self {
-        let (sequence, next_name) = Default::default();
-        Self { ring, epoch, sequence, next_name, operations: RefCell::default() }
+        let (sequence, next_name, next_anchor) = Default::default();
+        Self { ring, epoch, sequence, next_name, next_anchor, operations: RefCell::default() }
     }
 
     /// A row that nobody has read anything of.
     pub fn row(self: &Rc<Self>) -> RemoteRow {
-        let name = self.next_name.get();
-        self.next_name.set(following(name));
-        RemoteRow { name, length: Cell::new(0), link: Rc::clone(self) }
+        RemoteRow { name: next(&self.next_name), length: Cell::new(0), link: Rc::clone(self) }
     }
 
     /// What was sent so far.
@@ -108,8 +107,7 @@ impl Link {
         rows: Vec<FrameRow>,
         operations: Vec<Operation>,
     ) -> Result<u32, LinkError> {
-        let sequence = self.sequence.get();
-        self.sequence.set(following(sequence));
+        let sequence = next(&self.sequence);
         self.send_frame(&Frame { epoch: self.epoch, sequence, kind, rows, operations })?;
         Ok(sequence)
     }
@@ -143,6 +141,11 @@ impl RemoteRow {
         self.length.set(length);
     }
 
+    /// What it has now that so many of its tokens are kept.
+    pub fn state(&self, length: usize) -> RemoteState {
+        RemoteState::Row { link: Rc::clone(&self.link), row: self.name, length }
+    }
+
     /// The row in a pass over so many tokens, of which the first is rotated by `position`.
     pub fn in_pass(&self, tokens: usize, position: usize) -> FrameRow {
         FrameRow { name: self.name, length: self.length.get(), tokens, position }
@@ -155,7 +158,62 @@ impl Drop for RemoteRow {
     }
 }
 
-/// The next number of 31 bits.
-fn following(number: u32) -> u32 {
-    (number + 1) & (u32::MAX >> 1)
+/// What a row has on the other ranks after some of its tokens.
+#[derive(Debug, Clone)]
+pub enum RemoteState {
+    /// The row's own, until its next pass.
+    Row {
+        /// The ranks.
+        link: Rc<Link>,
+        /// The row.
+        row: u32,
+        /// Its tokens that count.
+        length: usize,
+    },
+    /// Kept for others to go on from.
+    Kept(Rc<RemoteAnchor>),
+}
+
+impl RemoteState {
+    /// The same, which stays as it is whatever becomes of the row.
+    pub fn keep(&self) -> Self {
+        match self {
+            Self::Row { link, row, length } => {
+                let anchor = next(&link.next_anchor);
+                let keep = Operation::Keep { anchor, row: *row, length: *length };
+                link.operations.borrow_mut().push(keep);
+                Self::Kept(Rc::new(RemoteAnchor { anchor, link: Rc::clone(link) }))
+            }
+            Self::Kept(anchor) => Self::Kept(Rc::clone(anchor)),
+        }
+    }
+
+    /// A new row that goes on from here; `None` where nothing is kept.
+    pub fn resume(&self) -> Option<RemoteRow> {
+        let Self::Kept(kept) = self else { return None };
+        let row = kept.link.row();
+        let resume = Operation::Resume { anchor: kept.anchor, row: row.name };
+        kept.link.operations.borrow_mut().push(resume);
+        Some(row)
+    }
+}
+
+/// What is kept of a row on the other ranks. It goes when this is dropped.
+#[derive(Debug)]
+pub struct RemoteAnchor {
+    anchor: u32,
+    link: Rc<Link>,
+}
+
+impl Drop for RemoteAnchor {
+    fn drop(&mut self) {
+        self.link.operations.borrow_mut().push(Operation::Drop(self.anchor));
+    }
+}
+
+/// A number of 31 bits that counts on.
+fn next(counter: &Cell<u32>) -> u32 {
+    let number = counter.get();
+    counter.set((number + 1) & (u32::MAX >> 1));
+    number
 }

@@ -135,7 +135,9 @@ impl Qwen {
         let in_pass = |(row, (tokens, position)): (&&mut RowCache, (usize, usize))| {
             Some(row.remote.as_ref()?.in_pass(tokens, position))
         };
-        let announced = rest.announce(kind, rows.iter().zip(packed.spans()).filter_map(in_pass).collect())?;
+        let told: Option<Vec<_>> = rows.iter().zip(packed.spans()).map(in_pass).collect();
+        let told = told.ok_or_else(|| MlxError::new("rest of the layers", "a row is not known there"))?;
+        let announced = rest.announce(kind, told)?;
         let shape = x.shape().to_vec();
         let dtype = x.dtype();
         match self.stack.run(x, layers, packed, rows, states, phase, read, outputs) {

@@ -31,12 +31,11 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32) -> Result<(), WorkerErr
     loop {
         let words = receive(ring)?;
         let frame = Frame::expect(&words, epoch, sequence)?;
-        stage.check(&frame).map_err(WorkerError::Stage)?;
         // Sent on at once: the next ranks get ready while this one computes.
         if !is_last {
             ring.send(&Array::from_slice(&words, &[WORDS as i32])?)?;
         }
-        stage.apply(&frame.operations);
+        stage.apply(&frame.operations).and_then(|()| stage.check(&frame)).map_err(WorkerError::Stage)?;
         match frame.kind {
             FrameKind::Stop => return Ok(()),
             FrameKind::Step | FrameKind::Chunk => {

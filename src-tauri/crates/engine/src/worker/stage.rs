@@ -6,7 +6,7 @@ use std::rc::Rc;
 use foretoken_protocol::KvPrecision;
 use thiserror::Error;
 
-use crate::cache::{DeltaState, RowCache};
+use crate::cache::{DeltaState, KvCopy, RowCache, RowKv};
 use crate::link::{Frame, FrameKind, FrameRow, Operation};
 use crate::mlx::{self, Array, Dtype, MlxError, Result};
 use crate::model::{LayerOutputs, Packed, Phase, Position, Read, Stack};
@@ -26,6 +26,9 @@ pub enum StageError {
         /// Tokens of that step.
         tokens: usize,
     },
+    /// Something is named that is not there. The ring has to end.
+    #[error("there is nothing of the name {0}")]
+    Unknown(u32),
     /// A row is named twice.
     #[error("row {0} is there twice")]
     Twice(u32),
@@ -48,6 +51,8 @@ pub struct Stage {
     kv_precision: KvPrecision,
     /// Rows that do not decode in company now, by name.
     apart: HashMap<u32, Apart>,
+    /// What was kept of rows, by name.
+    anchors: HashMap<u32, Anchor>,
     /// The rows of the last step, in order.
     group: Vec<Member>,
     /// Their recurrent states, one per linear-attention layer.
@@ -62,6 +67,26 @@ struct Apart {
     length: usize,
     tokens: usize,
     states: States,
+    kept: Option<Rc<Stretch>>,
+}
+
+/// Keys and values of a stretch of tokens, in arrays of their own, behind those of the stretch before. Rows that go on
+/// from the same place share them.
+#[derive(Debug)]
+struct Stretch {
+    before: Option<Rc<Stretch>>,
+    end: usize,
+    /// One per layer with attention.
+    kv: Vec<KvCopy>,
+}
+
+/// What was kept of a row.
+#[derive(Debug)]
+struct Anchor {
+    kept: Option<Rc<Stretch>>,
+    length: usize,
+    /// Settled.
+    states: Vec<DeltaState>,
 }
 
 /// The recurrent states of a row that is by itself.
@@ -81,12 +106,14 @@ struct Member {
     cache: RowCache,
     length: usize,
     tokens: usize,
+    kept: Option<Rc<Stretch>>,
 }
 
 impl Stage {
     /// A stage of these layers that knows no row.
     pub fn new(stack: Stack, kv_precision: KvPrecision) -> Self {
-        Self { stack, kv_precision, apart: HashMap::new(), group: Vec::new(), states: Vec::new() }
+        let (apart, anchors, group, states) = Default::default();
+        Self { stack, kv_precision, apart, anchors, group, states }
     }
 
     /// Width and type of hidden states; `None` where it has no layer.
@@ -94,18 +121,79 @@ impl Stage {
         self.stack.hidden()
     }
 
-    /// Rows that it has caches of.
+    /// Rows that it has caches of, and places that rows may go on from.
     pub fn rows(&self) -> usize {
-        self.apart.len() + self.group.len()
+        self.apart.len() + self.group.len() + self.anchors.len()
     }
 
     /// Does what a frame says before its tokens.
-    pub fn apply(&mut self, operations: &[Operation]) {
-        let forgotten: Vec<u32> = operations.iter().map(|&Operation::Forget(name)| name).collect();
-        if self.group.iter().any(|member| forgotten.contains(&member.name)) {
+    pub fn apply(&mut self, operations: &[Operation]) -> std::result::Result<(), StageError> {
+        for operation in operations {
+            match *operation {
+                Operation::Forget(row) => {
+                    self.part(row);
+                    self.apart.remove(&row);
+                }
+                Operation::Keep { anchor, row, length } => self.keep(anchor, row, length)?,
+                Operation::Resume { anchor, row } => self.resume(anchor, row)?,
+                Operation::Drop(anchor) => _ = self.anchors.remove(&anchor),
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, anchor: u32, row: u32, length: usize) -> std::result::Result<(), StageError> {
+        self.part(row);
+        let Some(apart) = self.apart.get_mut(&row) else { return Err(StageError::Unknown(row)) };
+        let (known, tokens) = (apart.length, apart.tokens);
+        if !(known..=known + tokens).contains(&length) {
+            return Err(StageError::Row { name: row, told: length, known, tokens });
+        }
+        let states = apart.states(length)?;
+        (apart.length, apart.tokens) = (length, 0);
+        let begin = apart.kept.as_ref().map_or(0, |kept| kept.end);
+        if begin < length {
+            let copies = apart.cache.kv.iter().map(|kv| kv.copy(begin..length));
+            let kv: Option<Vec<KvCopy>> = copies.collect::<Result<_>>()?;
+            let kv = kv.ok_or(StageError::Row { name: row, told: length, known, tokens })?;
+            mlx::eval(kv.iter().flat_map(KvCopy::arrays))?;
+            apart.kept = Some(Rc::new(Stretch { before: apart.kept.take(), end: length, kv }));
+        }
+        // Copies: they may be views of what all rows had.
+        let copy = |state: &DeltaState| state.keep(&[0], &[0]);
+        let own: Vec<DeltaState> = states.iter().map(copy).collect::<Result<_>>()?;
+        mlx::eval(states.iter().chain(&own).flat_map(DeltaState::arrays))?;
+        apart.states = States::Own(states);
+        self.anchors.insert(anchor, Anchor { kept: apart.kept.clone(), length, states: own });
+        Ok(())
+    }
+
+    fn resume(&mut self, anchor: u32, row: u32) -> std::result::Result<(), StageError> {
+        let Some(Anchor { kept, length, states }) = self.anchors.get(&anchor) else {
+            return Err(StageError::Unknown(anchor));
+        };
+        let stretches: Vec<&Rc<Stretch>> =
+            std::iter::successors(kept.as_ref(), |stretch| stretch.before.as_ref()).collect();
+        let mut kv = self.stack.empty_kv(self.kv_precision);
+        for (layer, kv) in kv.iter_mut().enumerate() {
+            *kv = RowKv::restored(stretches.iter().rev().map(|stretch| &stretch.kv[layer]), *length)?;
+        }
+        let apart = Apart {
+            cache: RowCache { kv, ..RowCache::default() },
+            length: *length,
+            tokens: 0,
+            states: States::Own(states.clone()),
+            kept: kept.clone(),
+        };
+        self.apart.insert(row, apart);
+        Ok(())
+    }
+
+    /// Lets a row be by itself.
+    fn part(&mut self, row: u32) {
+        if self.group.iter().any(|member| member.name == row) {
             self.disband();
         }
-        self.apart.retain(|name, _| !forgotten.contains(name));
     }
 
     /// Whether what a frame says of its rows fits to what was before. To be asked before anything is received for it.
@@ -140,9 +228,7 @@ impl Stage {
     }
 
     fn chunk(&mut self, row: &FrameRow, packed: &Packed, x: Array) -> Result<Array> {
-        if self.group.iter().any(|member| member.name == row.name) {
-            self.disband();
-        }
+        self.part(row.name);
         let mut apart = self.take_apart(row)?;
         let mut states = apart.states(row.length)?;
         let layers = 0..self.stack.layers.len();
@@ -216,7 +302,8 @@ impl Stage {
                     joined.collect::<Result<_>>()?
                 }
             };
-            members.push(Member { name: row.name, cache: apart.cache, length: row.length, tokens: 0 });
+            let Apart { cache, kept, .. } = apart;
+            members.push(Member { name: row.name, cache, length: row.length, tokens: 0, kept });
             settled = vec![0; members.len()];
         }
         let order: Vec<u32> = rows
@@ -235,9 +322,9 @@ impl Stage {
     fn disband(&mut self) {
         let (states, all) = (Rc::new(std::mem::take(&mut self.states)), self.group.len());
         for (place, member) in std::mem::take(&mut self.group).into_iter().enumerate() {
-            let Member { name, cache, length, tokens } = member;
+            let Member { name, cache, length, tokens, kept } = member;
             let states = States::Of(Rc::clone(&states), place, all);
-            self.apart.insert(name, Apart { cache, length, tokens, states });
+            self.apart.insert(name, Apart { cache, length, tokens, states, kept });
         }
     }
 
@@ -250,6 +337,7 @@ impl Stage {
                 length: 0,
                 tokens: 0,
                 states: States::Own(self.stack.empty_states(1)?),
+                kept: None,
             }),
         }
     }

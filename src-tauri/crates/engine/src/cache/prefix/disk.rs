@@ -232,7 +232,7 @@ fn snapshot(body: &Body) -> Result<StateSnapshot> {
     if arrays.next().is_some() {
         return Err(DiskTierError::Form);
     }
-    Ok(StateSnapshot { states, hidden })
+    Ok(StateSnapshot { states, hidden, remote: None })
 }
 
 /// The elements of arrays, one after the other, and how to read them.

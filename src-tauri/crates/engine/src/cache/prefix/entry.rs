@@ -6,6 +6,7 @@ use crate::cache::delta_state::DeltaState;
 use crate::cache::draft_context::{ContextCopy, DraftContext};
 use crate::cache::row_cache::RowCache;
 use crate::cache::row_kv::{KvCopy, RowKv};
+use crate::link::RemoteState;
 use crate::mlx::{self, Array, Result};
 
 /// What a row has besides keys and values after some number of its tokens. A prompt can go on from a stored place only
@@ -17,6 +18,8 @@ pub struct StateSnapshot {
     /// Where the model has an MTP head, the last token's hidden state `[1, H]`. With the token after it, which differs
     /// between continuations, it makes the first pair that the head has not read.
     pub hidden: Option<Array>,
+    /// What it has on other machines, where some layers lie there.
+    pub remote: Option<RemoteState>,
 }
 
 /// Keys and values of the tokens `begin..end` of a row, in arrays of their own: a view of a row's buffer would make
@@ -47,6 +50,7 @@ impl StateSnapshot {
         Ok(Self {
             states: self.states.iter().map(|state| state.keep(&[0], &[0])).collect::<Result<_>>()?,
             hidden: self.hidden.as_ref().map(|hidden| mlx::take(hidden, &first, 0)).transpose()?,
+            remote: self.remote.as_ref().map(RemoteState::keep),
         })
     }
 
@@ -123,7 +127,7 @@ impl Prefix {
         let read: Option<Vec<&ContextCopy>> =
             self.segments.iter().map(|segment| segment.draft.as_ref()).collect();
         let draft = read.map(|parts| DraftContext::restored(&parts, reserved)).transpose()?;
-        Ok(RowCache { kv, head, draft, remote: None })
+        Ok(RowCache { kv, head, draft, remote: self.snapshot.remote.as_ref().and_then(RemoteState::resume) })
     }
 }
 

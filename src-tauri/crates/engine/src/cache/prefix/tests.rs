@@ -48,7 +48,7 @@ fn snapshot(tokens: &[u32]) -> StateSnapshot {
     let state = Array::from_slice(&values(1024, 4), &[1, 1, 1, 32, 32]).unwrap();
     let tail = Array::from_slice(&values(6, 5), &[1, 3, 2]).unwrap();
     let hidden = Array::from_slice(&values(8, 6), &[1, 8]).unwrap();
-    StateSnapshot { states: vec![DeltaState::settled(state, tail)], hidden: Some(hidden) }
+    StateSnapshot { states: vec![DeltaState::settled(state, tail)], hidden: Some(hidden), remote: None }
 }
 
 fn values(snapshot: &StateSnapshot) -> Vec<Vec<f32>> {

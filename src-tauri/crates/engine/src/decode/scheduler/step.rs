@@ -162,7 +162,11 @@ impl Scheduler {
             return;
         }
         let kept = row.read_rest(model).and_then(|()| {
-            let snapshot = StateSnapshot { states: states.clone(), hidden: row.last_hidden().cloned() };
+            let snapshot = StateSnapshot {
+                states: states.clone(),
+                hidden: row.last_hidden().cloned(),
+                remote: row.remote_state(row.committed()),
+            };
             self.prefixes.insert(&row.keys()[..row.committed()], row.cache(), &snapshot, true)
         });
         match kept {

@@ -65,7 +65,7 @@ fn read(model: &Qwen, tokens: &[u32]) -> (RowCache, StateSnapshot) {
     let mut task = PrefillTask::new(model, Row::new(0, spec(&prompt))).unwrap();
     task.read_all(model).unwrap();
     let hidden = task.row.last_hidden().cloned();
-    (task.row.cache, StateSnapshot { states: task.states, hidden })
+    (task.row.cache, StateSnapshot { states: task.states, hidden, remote: None })
 }
 
 /// Writes one reply. Returns its tokens, and how many tokens were already read where its prefill began, the first time

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use foretoken_engine::decode::RowId;
+use foretoken_engine::decode::{Footprint, RowId};
 use foretoken_protocol::KvPrecision;
-use foretoken_tests::fixtures::demo_model;
+use foretoken_tests::fixtures::{demo_draft_model, demo_model};
 use foretoken_tests::oracle::write_preset;
 use foretoken_tests::programs::built;
 use foretoken_tests::rings::{Played, RankPlan, RankReport, Scene, first_layers};
@@ -23,6 +23,7 @@ fn ring(
     model: &Path,
     cuts: &[usize],
     kv_precision: KvPrecision,
+    (memory, draft_model): (u64, Option<(PathBuf, Vec<usize>)>),
     scene: Scene,
     known: &BTreeMap<RowId, Vec<u32>>,
 ) -> Vec<RankReport> {
@@ -39,6 +40,8 @@ fn ring(
             layers: first(rank)..cuts[rank],
             kv_precision,
             epoch: 77,
+            draft_model: draft_model.clone(),
+            memory,
             scene,
             known: known.clone(),
         };
@@ -81,14 +84,21 @@ fn ends(mut processes: Vec<Child>) -> Vec<Output> {
 
 /// Plays a scene in one process, and in rings with these cuts, which must come to the same.
 fn same(model: &Path, all: &[&[usize]], kv_precision: KvPrecision, scene: Scene) -> Played {
+    same_with(model, all, kv_precision, u64::MAX, scene)
+}
+
+/// The same where rows may take so many bytes on the other ranks.
+fn same_with(model: &Path, all: &[&[usize]], kv_precision: KvPrecision, memory: u64, scene: Scene) -> Played {
     let layers = all[0][all[0].len() - 1];
-    let whole = first_layers(model, layers, kv_precision);
+    let draft = scene.dflash.then(demo_draft_model);
+    let whole = first_layers(model, layers, kv_precision, draft.as_deref());
+    let draft = draft.zip(whole.draft.as_ref().map(|draft| draft.taps().to_vec()));
     let none = BTreeMap::new();
     let known = if scene.rate.is_some() { scene.play(&whole, &none).replies } else { none };
     let expected = scene.play(&whole, &known);
     assert_eq!(expected.replies.len(), scene.requests * scene.questions);
     for cuts in all {
-        let reports = ring(model, cuts, kv_precision, scene, &known);
+        let reports = ring(model, cuts, kv_precision, (memory, draft.clone()), scene, &known);
         let played = &reports[0].played;
         assert_eq!(played.replies, expected.replies, "{cuts:?}");
         // Of each pass a header, how everybody fared, and a hidden state; at the end a frame that says so, and before it
@@ -100,7 +110,7 @@ fn same(model: &Path, all: &[&[usize]], kv_precision: KvPrecision, scene: Scene)
         assert!(ends == 1 || scene.questions > 1 && (1..20).contains(&ends), "{sent:?}");
         assert!(reports.iter().all(|report| report.rows == 0), "{cuts:?}");
         // Nothing is read there that is remembered here.
-        if !scene.is_short {
+        if !scene.is_short && memory == u64::MAX {
             let layers_run = played.layers_run * layers as u64;
             assert_eq!(layers_run, expected.layers_run * cuts[0] as u64, "{cuts:?}");
         }
@@ -109,7 +119,7 @@ fn same(model: &Path, all: &[&[usize]], kv_precision: KvPrecision, scene: Scene)
 }
 
 const SCENE: Scene =
-    Scene { seed: 3, requests: 6, rate: None, cancels: false, is_short: false, questions: 1 };
+    Scene { seed: 3, requests: 6, rate: None, cancels: false, is_short: false, dflash: false, questions: 1 };
 
 #[test]
 fn several_processes_write_what_one_writes() {
@@ -119,10 +129,26 @@ fn several_processes_write_what_one_writes() {
 
 #[test]
 fn whatever_is_accepted_they_do() {
-    for rate in [0.0, 0.5, 1.0] {
+    for (rate, cuts) in [(0.0, &[7, 8][..]), (0.5, &[2, 6, 8]), (1.0, &[5, 8])] {
         let scene = Scene { rate: Some(rate), seed: 5, ..SCENE };
-        same(&demo_model(), &[&[7, 8], &[2, 6, 8]], KvPrecision::Eight, scene);
+        same(&demo_model(), &[cuts], KvPrecision::Eight, scene);
     }
+}
+
+/// It reads outputs of layers wherever they lie.
+#[test]
+fn the_draft_model_drafts_for_layers_on_several_machines() {
+    let scene = Scene { dflash: true, seed: 6, ..SCENE };
+    same(&demo_model(), &[&[3, 8], &[1, 4, 8]], KvPrecision::Full, scene);
+}
+
+/// Where several rows are too many for a machine, fewer go together.
+#[test]
+fn a_machine_with_little_memory_fails_steps_and_nothing_is_lost() {
+    let model = demo_model();
+    let row = Footprint::of(&first_layers(&model, 8, KvPrecision::Full, None)).row(200);
+    // Half of the layers, of some three rows.
+    same_with(&model, &[&[4, 8]], KvPrecision::Full, 3 * row / 2, Scene { seed: 15, ..SCENE });
 }
 
 #[test]
@@ -138,9 +164,9 @@ fn rows_that_are_cancelled_or_swapped_out_leave_nothing_behind() {
 #[test]
 fn the_next_question_is_read_from_where_the_last_one_ended() {
     let scene = Scene { questions: 3, requests: 4, seed: 11, ..SCENE };
-    let played = same(&demo_model(), &[&[4, 8], &[2, 5, 8]], KvPrecision::Full, scene);
+    let played = same(&demo_model(), &[&[2, 5, 8]], KvPrecision::Full, scene);
     let forgetful = Scene { questions: 1, requests: 4, seed: 11, ..SCENE };
-    let once = forgetful.play(&first_layers(&demo_model(), 8, KvPrecision::Full), &BTreeMap::new());
+    let once = forgetful.play(&first_layers(&demo_model(), 8, KvPrecision::Full, None), &BTreeMap::new());
     assert!(played.layers_run < 3 * once.layers_run + 3 * 8 * 4, "{} {}", played.layers_run, once.layers_run);
 }
 
@@ -148,5 +174,5 @@ fn the_next_question_is_read_from_where_the_last_one_ended() {
 fn experts_lie_on_several_machines_too() {
     let folder = tempfile::tempdir().unwrap();
     write_preset("tiny-moe-q36", folder.path(), &["--no-tokenizer", "--dtype", "float32"]);
-    same(folder.path(), &[&[3, 8], &[2, 4, 8]], KvPrecision::Full, Scene { seed: 13, ..SCENE });
+    same(folder.path(), &[&[2, 4, 8]], KvPrecision::Full, Scene { seed: 13, ..SCENE });
 }

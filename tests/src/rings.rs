@@ -11,6 +11,7 @@ use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
 use serde::{Deserialize, Serialize};
 
+use crate::drafted::load_draft;
 use crate::rng::Rng;
 use crate::runs::{forced, greedy};
 
@@ -25,6 +26,10 @@ pub struct RankPlan {
     pub kv_precision: KvPrecision,
     /// The ring's number.
     pub epoch: u32,
+    /// The draft model's folder, where there is one, and the layers that it reads.
+    pub draft_model: Option<(PathBuf, Vec<usize>)>,
+    /// Bytes that rows may take on the other ranks.
+    pub memory: u64,
     /// What rank 0 plays.
     pub scene: Scene,
     /// What its requests come to, where that is what they draft.
@@ -65,6 +70,8 @@ pub struct Scene {
     pub cancels: bool,
     /// Whether memory is short, so that rows are swapped out.
     pub is_short: bool,
+    /// Whether the draft model drafts.
+    pub dflash: bool,
     /// Questions of each chat, of which every one goes on from what was remembered.
     pub questions: usize,
 }
@@ -88,10 +95,17 @@ pub fn layout(model: &Path, kv_precision: KvPrecision) -> (Config, Layout) {
     (config, layout)
 }
 
-/// A model with the first of its layers.
-pub fn first_layers(model: &Path, layers: usize, kv_precision: KvPrecision) -> Qwen {
+/// A model with the first of its layers, and its draft model.
+pub fn first_layers(
+    model: &Path,
+    layers: usize,
+    kv_precision: KvPrecision,
+    draft_model: Option<&Path>,
+) -> Qwen {
     let (config, layout) = layout(model, kv_precision);
-    Qwen::load_first(&config, &layout, layers, &mut |_, _| ControlFlow::Continue(())).unwrap()
+    let mut qwen = Qwen::load_first(&config, &layout, layers, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    qwen.draft = draft_model.map(load_draft);
+    qwen
 }
 
 impl Scene {
@@ -186,6 +200,7 @@ impl Scene {
             ..greedy(&prompt, if self.is_short { 140 } else { 12 + 3 * chat })
         };
         let drafting = match chat % 4 {
+            1 | 2 if self.dflash => Drafting::Dflash { depth: Some(3 + chat as u8) },
             0 => Drafting::Off,
             1 => Drafting::Fixed { depth: 3 },
             2 => Drafting::Fixed { depth: 1 },

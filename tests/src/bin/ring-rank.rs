@@ -14,10 +14,12 @@ use foretoken_tests::rings::{RankPlan, RankReport, first_layers, layout};
 
 fn main() -> Result<(), Box<dyn Error>> {
     mlx::environment::prepare(None);
-    let RankPlan { model, layers, kv_precision, epoch, scene, known } = serde_json::from_reader(io::stdin())?;
+    let RankPlan { model, layers, kv_precision, epoch, draft_model, memory, scene, known } =
+        serde_json::from_reader(io::stdin())?;
     let ring = Ring::join()?;
     let report = if ring.rank() == 0 {
-        let mut first = first_layers(&model, layers.end, kv_precision);
+        let draft = draft_model.as_ref().map(|(folder, _)| folder.as_path());
+        let mut first = first_layers(&model, layers.end, kv_precision, draft);
         let link = Rc::new(Link::new(ring, epoch));
         (first.rest, first.stack.layers_per_piece) = (Some(Rc::clone(&link)), None);
         let played = scene.play(&first, &known);
@@ -26,7 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     } else {
         let (config, layout) = layout(&model, kv_precision);
         let stack = Stack::load(&config, &layout, layers, &mut |_, _| ControlFlow::Continue(()))?;
-        let mut stage = Stage::new(stack, kv_precision);
+        let taps = draft_model.map(|(_, taps)| taps).unwrap_or_default();
+        let mut stage = Stage::new(stack, kv_precision, taps, memory);
         serve(&ring, &mut stage, epoch)?;
         RankReport::of(ring.sent(), stage.rows())
     };

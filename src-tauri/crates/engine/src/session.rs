@@ -114,8 +114,8 @@ impl Prepared {
         })
     }
 
-    /// Has only the first `layers` layers loaded; `rest` has the others. Then no picture is seen and no draft model
-    /// asked, and what is remembered of earlier turns goes with the process.
+    /// Has only the first `layers` layers loaded; `rest` has the others. Then no picture is seen, and what is remembered
+    /// of earlier turns goes with the process.
     pub fn set_rest(&mut self, layers: usize, rest: Rc<Link>) {
         self.rest = Some((layers, rest));
     }
@@ -194,7 +194,7 @@ impl Prepared {
         let mut model =
             Qwen::load_first(&self.config, &self.layout, layers, &mut |done, _| progress(done, all))?;
         if let Some((_, rest)) = self.rest.take() {
-            (self.draft_model, model.stack.layers_per_piece) = (None, None);
+            model.stack.layers_per_piece = None;
             model.rest = Some(rest);
         }
         if let Some(launch) = kernels::of_device() {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use super::frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, Operation, WORDS};
-use crate::mlx::{Array, Dtype, MlxError, Ring, Sent};
+use crate::mlx::{Array, BROKEN_RING, Dtype, MlxError, Ring, Sent};
 
 /// Why layers elsewhere have computed nothing.
 #[derive(Debug, Error)]
@@ -24,7 +24,11 @@ pub enum LinkError {
 
 impl From<LinkError> for MlxError {
     fn from(error: LinkError) -> Self {
-        Self::new("rest of the layers", error.to_string())
+        let operation = match error {
+            LinkError::Broken(_) | LinkError::OutOfStep(_) => BROKEN_RING,
+            LinkError::Rank(_) => "rest of the layers",
+        };
+        Self::new(operation, error.to_string())
     }
 }
 
@@ -79,10 +83,11 @@ impl Link {
         self.send(kind, rows, operations)
     }
 
-    /// What the layers elsewhere make of the hidden state `[T, H]` of the rows that were announced, `[T, H]`.
-    pub fn pass(&self, announced: u32, x: &Array) -> Result<Array, LinkError> {
+    /// What the layers elsewhere make of the hidden state of the rows that were announced, `[T, width]`. `x`: that
+    /// state, `[T, H]`, and beside it the outputs of layers here that the draft model reads.
+    pub fn pass(&self, announced: u32, x: &Array, width: i32) -> Result<Array, LinkError> {
         self.send_state(announced, None, x)?;
-        match self.receive_state(announced, x.shape(), x.dtype())? {
+        match self.receive_state(announced, &[x.dim(0), width], x.dtype())? {
             (None, y) => Ok(y),
             (Some(rank), _) => Err(LinkError::Rank(rank)),
         }
@@ -90,10 +95,16 @@ impl Link {
 
     /// Tells the ranks that the hidden state of the rows that were announced could not be computed here. `shape` and
     /// `dtype` are those that it would have had.
-    pub fn give_up(&self, announced: u32, shape: &[i32], dtype: Dtype) -> Result<(), LinkError> {
-        let nothing = Array::zeros(shape, dtype).map_err(LinkError::Broken)?;
+    pub fn give_up(
+        &self,
+        announced: u32,
+        shape: [i32; 2],
+        dtype: Dtype,
+        width: i32,
+    ) -> Result<(), LinkError> {
+        let nothing = Array::zeros(&shape, dtype).map_err(LinkError::Broken)?;
         self.send_state(announced, Some(0), &nothing)?;
-        self.receive_state(announced, shape, dtype).map(|_| ())
+        self.receive_state(announced, &[shape[0], width], dtype).map(|_| ())
     }
 
     /// Has the ranks leave the ring.

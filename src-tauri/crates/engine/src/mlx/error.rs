@@ -35,9 +35,10 @@ impl MlxError {
     }
 
     /// Whether the GPU has failed, so that this process can compute nothing more on it: macOS ignores what a process
-    /// hands over after several faults.
+    /// hands over after several faults. Or the ring in which several machines compute, which is never mended.
     pub fn is_device_fault(&self) -> bool {
-        !self.is_out_of_memory() && DEVICE_FAULTS.iter().any(|sign| self.message.contains(sign))
+        self.operation == BROKEN_RING
+            || !self.is_out_of_memory() && DEVICE_FAULTS.iter().any(|sign| self.message.contains(sign))
     }
 
     /// Whether it was more than the device takes in one piece, however much is free.
@@ -58,6 +59,9 @@ const OUT_OF_MEMORY: [&str; 4] = ["allocate", "out of memory", "outofmemory", "i
 
 /// What MLX says where a command buffer of Metal, or a kernel of CUDA, did not come to its end.
 const DEVICE_FAULTS: [&str; 3] = ["Command buffer execution failed", "IOGPUCommandBuffer", "CUDA error"];
+
+/// The operation of an error after which a ring of machines is of no use any more.
+pub(crate) const BROKEN_RING: &str = "ring";
 
 /// The message without its end, the source line that threw, which tells people nothing.
 pub(super) fn without_place(message: &str) -> &str {

@@ -25,6 +25,7 @@ extern crate foretoken_blas as _;
 
 pub use array::{Array, Dtype, Element};
 pub use distributed::{Ring, Sent};
+pub(crate) use error::BROKEN_RING;
 pub use error::MlxError;
 pub use graph::{dispatches, metal_graph, primitives};
 pub use ops::{

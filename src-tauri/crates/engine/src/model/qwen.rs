@@ -138,12 +138,22 @@ impl Qwen {
         let told: Option<Vec<_>> = rows.iter().zip(packed.spans()).map(in_pass).collect();
         let told = told.ok_or_else(|| MlxError::new("rest of the layers", "a row is not known there"))?;
         let announced = rest.announce(kind, told)?;
-        let shape = x.shape().to_vec();
-        let dtype = x.dtype();
-        match self.stack.run(x, layers, packed, rows, states, phase, read, outputs) {
-            Ok(x) => Ok(rest.pass(announced, &x)?),
+        let (tokens, hidden, dtype) = (x.dim(0), x.dim(1), x.dtype());
+        let width = |taps: usize| (1 + taps as i32) * hidden;
+        let own = taps.iter().filter(|&&tap| tap < self.stack.layers.len()).count();
+        let run = || {
+            let x = self.stack.run(x, layers, packed, rows, states, phase, read, outputs)?;
+            mlx::concatenate(&[&x].into_iter().chain(&outputs.taps).collect::<Vec<_>>(), -1)
+        };
+        match run() {
+            Ok(x) => {
+                let all = rest.pass(announced, &x, width(taps.len()))?;
+                let part = |index: i32| all.slice_axis(1, index * hidden, (index + 1) * hidden);
+                outputs.taps = (1..=taps.len() as i32).map(part).collect::<Result<_>>()?;
+                part(0)
+            }
             Err(error) => {
-                rest.give_up(announced, &shape, dtype)?;
+                rest.give_up(announced, [tokens, width(own)], dtype, width(taps.len()))?;
                 Err(error)
             }
         }

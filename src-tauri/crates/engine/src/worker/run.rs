@@ -25,7 +25,7 @@ pub enum WorkerError {
 
 /// Serves a ring with a stage until rank 0 stops it.
 pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32) -> Result<(), WorkerError> {
-    let (hidden, dtype) = stage.hidden().ok_or(WorkerError::Empty)?;
+    let (width, own_width, dtype) = stage.widths().ok_or(WorkerError::Empty)?;
     let is_last = ring.rank() + 1 == ring.size();
     let mut sequence = 0;
     loop {
@@ -40,15 +40,17 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32) -> Result<(), WorkerErr
             FrameKind::Stop => return Ok(()),
             FrameKind::Step | FrameKind::Chunk => {
                 let failed = Frame::expect_state(&receive(ring)?, epoch, sequence)?;
-                let x = ring.receive(&[frame.tokens() as i32, hidden], dtype)?;
+                let tokens = frame.tokens() as i32;
+                let x = ring.receive(&[tokens, width], dtype)?;
                 let computed = match failed {
                     Some(_) => None,
-                    None => match stage.run(&frame, x.clone()) {
+                    None => match stage.run(&frame, &x) {
                         Ok(y) => Some(y),
-                        Err(error) => {
+                        Err(error) if error.is_of_a_step() => {
                             tracing::warn!("a step fails: {error}");
                             None
                         }
+                        Err(error) => return Err(WorkerError::Stage(error)),
                     },
                 };
                 // Whatever happens here, the others must not wait for it.
@@ -56,7 +58,10 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32) -> Result<(), WorkerErr
                 let failed = failed.or_else(|| computed.is_none().then(own));
                 let state = Frame::state(epoch, sequence, failed).encode();
                 ring.send(&Array::from_slice(&state, &[WORDS as i32])?)?;
-                ring.send(computed.as_ref().unwrap_or(&x))?;
+                match computed {
+                    Some(y) => ring.send(&y)?,
+                    None => ring.send(&Array::zeros(&[tokens, own_width], dtype)?)?,
+                }
             }
             FrameKind::Operations => {}
             FrameKind::State { .. } => return Err(FrameError::NotOne.into()),

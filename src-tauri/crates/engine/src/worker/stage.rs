@@ -32,6 +32,14 @@ pub enum StageError {
     /// A row is named twice.
     #[error("row {0} is there twice")]
     Twice(u32),
+    /// Its rows take more memory than there is for them. Those of the step are to be forgotten.
+    #[error("its rows take {held} bytes, and there are {memory}")]
+    Memory {
+        /// What they take.
+        held: u64,
+        /// What they may take.
+        memory: u64,
+    },
     /// The layers could not be computed. The rows of the step are to be forgotten.
     #[error("{0}")]
     Mlx(#[from] MlxError),
@@ -40,7 +48,7 @@ pub enum StageError {
 impl StageError {
     /// Whether the ring may go on.
     pub fn is_of_a_step(&self) -> bool {
-        matches!(self, Self::Mlx(_))
+        matches!(self, Self::Mlx(_) | Self::Memory { .. })
     }
 }
 
@@ -49,6 +57,10 @@ impl StageError {
 pub struct Stage {
     stack: Stack,
     kv_precision: KvPrecision,
+    /// The layers of the model whose outputs the draft model reads, ascending.
+    taps: Vec<usize>,
+    /// Bytes that its rows may take.
+    memory: u64,
     /// Rows that do not decode in company now, by name.
     apart: HashMap<u32, Apart>,
     /// What was kept of rows, by name.
@@ -110,15 +122,54 @@ struct Member {
 }
 
 impl Stage {
-    /// A stage of these layers that knows no row.
-    pub fn new(stack: Stack, kv_precision: KvPrecision) -> Self {
+    /// A stage of these layers that knows no row. `taps`: the layers of the model whose outputs the draft model reads,
+    /// ascending; `memory`: bytes that its rows may take.
+    pub fn new(stack: Stack, kv_precision: KvPrecision, taps: Vec<usize>, memory: u64) -> Self {
         let (apart, anchors, group, states) = Default::default();
-        Self { stack, kv_precision, apart, anchors, group, states }
+        Self { stack, kv_precision, taps, memory, apart, anchors, group, states }
     }
 
-    /// Width and type of hidden states; `None` where it has no layer.
-    pub fn hidden(&self) -> Option<(i32, Dtype)> {
-        self.stack.hidden()
+    /// Width of what comes to it and of what goes on from it, and their type; `None` where it has no layer. Beside a
+    /// hidden state are the outputs of the layers before that the draft model reads.
+    pub fn widths(&self) -> Option<(i32, i32, Dtype)> {
+        let (hidden, dtype) = self.stack.hidden()?;
+        let before = |layer: usize| self.taps.iter().filter(|&&tap| tap < layer).count();
+        let width = |layer: usize| (1 + before(layer) as i32) * hidden;
+        Some((width(self.stack.first), width(self.stack.first + self.stack.layers.len()), dtype))
+    }
+
+    /// Bytes that its rows take, and what is kept of them.
+    pub fn bytes(&self) -> u64 {
+        let mut arrays: Vec<&Array> = self.states.iter().flat_map(DeltaState::arrays).collect();
+        let mut shared: Vec<*const ()> = Vec::new();
+        let mut is_new = |address: *const ()| {
+            let new = !shared.contains(&address);
+            shared.extend(new.then_some(address));
+            new
+        };
+        for apart in self.apart.values() {
+            arrays.extend(apart.cache.arrays());
+            match &apart.states {
+                States::Own(states) => arrays.extend(states.iter().flat_map(DeltaState::arrays)),
+                States::Of(states, ..) if is_new(Rc::as_ptr(states).cast()) => {
+                    arrays.extend(states.iter().flat_map(DeltaState::arrays));
+                }
+                States::Of(..) => {}
+            }
+        }
+        arrays.extend(self.group.iter().flat_map(|member| member.cache.arrays()));
+        let anchored = self.anchors.values().flat_map(|anchor| &anchor.states);
+        arrays.extend(anchored.flat_map(DeltaState::arrays));
+        let kept = self.anchors.values().map(|anchor| &anchor.kept);
+        let kept = kept.chain(self.apart.values().map(|apart| &apart.kept));
+        for last in kept.chain(self.group.iter().map(|member| &member.kept)) {
+            for stretch in stretches(last.as_ref()) {
+                if is_new(Rc::as_ptr(stretch).cast()) {
+                    arrays.extend(stretch.kv.iter().flat_map(KvCopy::arrays));
+                }
+            }
+        }
+        arrays.into_iter().map(|array| array.nbytes() as u64).sum()
     }
 
     /// Rows that it has caches of, and places that rows may go on from.
@@ -172,8 +223,7 @@ impl Stage {
         let Some(Anchor { kept, length, states }) = self.anchors.get(&anchor) else {
             return Err(StageError::Unknown(anchor));
         };
-        let stretches: Vec<&Rc<Stretch>> =
-            std::iter::successors(kept.as_ref(), |stretch| stretch.before.as_ref()).collect();
+        let stretches: Vec<&Rc<Stretch>> = stretches(kept.as_ref()).collect();
         let mut kv = self.stack.empty_kv(self.kv_precision);
         for (layer, kv) in kv.iter_mut().enumerate() {
             *kv = RowKv::restored(stretches.iter().rev().map(|stretch| &stretch.kv[layer]), *length)?;
@@ -216,27 +266,47 @@ impl Stage {
         Ok(())
     }
 
-    /// What its layers make of the hidden state `[T, H]` of a frame's rows, `[T, H]`, computed.
-    pub fn run(&mut self, frame: &Frame, x: Array) -> Result<Array> {
+    /// What its layers make of what comes to it of a frame's rows, computed. Both are as wide as [`Self::widths`] says.
+    pub fn run(&mut self, frame: &Frame, x: &Array) -> std::result::Result<Array, StageError> {
+        let (held, memory) = (self.bytes(), self.memory);
+        if held > memory {
+            return Err(StageError::Memory { held, memory });
+        }
         let spans: Vec<(Position, usize)> =
             frame.rows.iter().map(|row| (Position(row.position), row.tokens)).collect();
         let packed = Packed::new(&spans)?;
-        match frame.kind {
-            FrameKind::Chunk => self.chunk(&frame.rows[0], &packed, x),
-            _ => self.step(&frame.rows, &packed, x),
+        let (hidden, _) = self.stack.hidden().unwrap_or((x.dim(1), x.dtype()));
+        let own = x.slice_axis(1, 0, hidden)?;
+        let mut outputs = LayerOutputs::default();
+        let y = match frame.kind {
+            FrameKind::Chunk => self.chunk(&frame.rows[0], &packed, own, &mut outputs)?,
+            _ => self.step(&frame.rows, &packed, own, &mut outputs)?,
+        };
+        let before = (x.dim(1) > hidden).then(|| x.slice_axis(1, hidden, x.dim(1))).transpose()?;
+        let all: Vec<&Array> = [&y].into_iter().chain(&before).chain(&outputs.taps).collect();
+        if all.len() == 1 {
+            return Ok(y);
         }
+        let all = mlx::concatenate(&all, -1)?;
+        mlx::eval([&all])?;
+        Ok(all)
     }
 
-    fn chunk(&mut self, row: &FrameRow, packed: &Packed, x: Array) -> Result<Array> {
+    fn chunk(
+        &mut self,
+        row: &FrameRow,
+        packed: &Packed,
+        x: Array,
+        outputs: &mut LayerOutputs,
+    ) -> Result<Array> {
         self.part(row.name);
         let mut apart = self.take_apart(row)?;
         let mut states = apart.states(row.length)?;
         let layers = 0..self.stack.layers.len();
-        let mut outputs = LayerOutputs::default();
-        let read = Read { last: true, taps: &[] };
+        let read = Read { last: true, taps: &self.taps };
         let caches = &mut [&mut apart.cache];
         let phase = Phase::Prefill;
-        let y = self.stack.run(x, layers, packed, caches, &mut states, phase, read, &mut outputs)?;
+        let y = self.stack.run(x, layers, packed, caches, &mut states, phase, read, outputs)?;
         mlx::eval(
             [&y].into_iter().chain(states.iter().flat_map(DeltaState::arrays)).chain(apart.cache.arrays()),
         )?;
@@ -246,7 +316,13 @@ impl Stage {
         Ok(y)
     }
 
-    fn step(&mut self, rows: &[FrameRow], packed: &Packed, x: Array) -> Result<Array> {
+    fn step(
+        &mut self,
+        rows: &[FrameRow],
+        packed: &Packed,
+        x: Array,
+        outputs: &mut LayerOutputs,
+    ) -> Result<Array> {
         let is_group = rows.len() == self.group.len()
             && rows.iter().zip(&self.group).all(|(row, member)| row.name == member.name);
         if !is_group {
@@ -261,10 +337,8 @@ impl Stage {
         let mut caches: Vec<&mut RowCache> = self.group.iter_mut().map(|member| &mut member.cache).collect();
         let (layers, phase) =
             (0..self.stack.layers.len(), Phase::Step { committed: &committed, behind: None });
-        let mut outputs = LayerOutputs::default();
-        let read = Read { last: true, taps: &[] };
-        let y =
-            self.stack.run(x, layers, packed, &mut caches, &mut self.states, phase, read, &mut outputs)?;
+        let read = Read { last: true, taps: &self.taps };
+        let y = self.stack.run(x, layers, packed, &mut caches, &mut self.states, phase, read, outputs)?;
         let states = self.states.iter().flat_map(DeltaState::arrays);
         let caches = self.group.iter().flat_map(|member| member.cache.arrays());
         mlx::eval([&y].into_iter().chain(states).chain(caches))?;
@@ -341,6 +415,11 @@ impl Stage {
             }),
         }
     }
+}
+
+/// A stretch and those before it.
+fn stretches(last: Option<&Rc<Stretch>>) -> impl Iterator<Item = &Rc<Stretch>> {
+    std::iter::successors(last, |stretch| stretch.before.as_ref())
 }
 
 impl Apart {

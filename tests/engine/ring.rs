@@ -14,60 +14,91 @@ use foretoken_tests::fixtures::{demo_draft_model, demo_model};
 use foretoken_tests::oracle::write_preset;
 use foretoken_tests::programs::built;
 use foretoken_tests::rings::{Played, RankPlan, RankReport, Scene, first_layers};
+use tempfile::TempDir;
 
 /// How long a ring may take.
 const PATIENCE: Duration = Duration::from_secs(100);
+/// How long a ring may take for one hidden state, where there are fewer processors than processes.
+const STANDSTILL: Duration = Duration::from_secs(10);
 
-/// The reports of all ranks of a ring in which each has the layers up to its cut.
-fn ring(
-    model: &Path,
-    cuts: &[usize],
+/// A ring that is asked for.
+struct Wanted<'a> {
+    model: &'a Path,
+    /// Of each rank, the end of its layers.
+    cuts: &'a [usize],
     kv_precision: KvPrecision,
-    (memory, draft_model): (u64, Option<(PathBuf, Vec<usize>)>),
+    draft_model: Option<(PathBuf, Vec<usize>)>,
+    memory: u64,
+    /// A rank that takes itself for one of another ring.
+    stranger: Option<usize>,
     scene: Scene,
-    known: &BTreeMap<RowId, Vec<u32>>,
-) -> Vec<RankReport> {
-    let folder = tempfile::tempdir().unwrap();
-    let ports: Vec<TcpListener> = cuts.iter().map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let hosts: Vec<[String; 1]> = ports.iter().map(|port| [port.local_addr().unwrap().to_string()]).collect();
-    let hostfile = folder.path().join("hosts.json");
-    std::fs::write(&hostfile, serde_json::to_string(&hosts).unwrap()).unwrap();
-    drop(ports);
-    let first = |rank: usize| if rank == 0 { 0 } else { cuts[rank - 1] };
-    let start = |rank: usize| {
-        let plan = RankPlan {
-            model: model.to_owned(),
-            layers: first(rank)..cuts[rank],
-            kv_precision,
-            epoch: 77,
-            draft_model: draft_model.clone(),
-            memory,
-            scene,
-            known: known.clone(),
-        };
-        let mut process = Command::new(built("ring-rank"))
-            .env("MLX_RANK", rank.to_string())
-            .env("MLX_HOSTFILE", &hostfile)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let plan = serde_json::to_string(&plan).unwrap();
-        process.stdin.take().unwrap().write_all(plan.as_bytes()).unwrap();
-        process
-    };
-    let processes: Vec<Child> = (0..cuts.len()).map(start).collect();
-    let outputs = ends(processes);
-    let report = |(rank, output): (usize, &Output)| {
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "rank {rank}: {} {said}", output.status);
-        serde_json::from_slice(&output.stdout).unwrap()
-    };
-    outputs.iter().enumerate().map(report).collect()
+    known: BTreeMap<RowId, Vec<u32>>,
 }
 
-/// What processes say, which must all come to their end by themselves.
+impl<'a> Wanted<'a> {
+    fn new(model: &'a Path, cuts: &'a [usize], scene: Scene) -> Self {
+        Self {
+            model,
+            cuts,
+            kv_precision: KvPrecision::Full,
+            draft_model: None,
+            memory: u64::MAX,
+            stranger: None,
+            scene,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// Its processes, and the folder that they need.
+    fn start(&self) -> (Vec<Child>, TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let ports: Vec<TcpListener> =
+            self.cuts.iter().map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let hosts: Vec<[String; 1]> =
+            ports.iter().map(|port| [port.local_addr().unwrap().to_string()]).collect();
+        let hostfile = folder.path().join("hosts.json");
+        std::fs::write(&hostfile, serde_json::to_string(&hosts).unwrap()).unwrap();
+        drop(ports);
+        let start = |rank: usize| {
+            let plan = RankPlan {
+                model: self.model.to_owned(),
+                layers: if rank == 0 { 0 } else { self.cuts[rank - 1] }..self.cuts[rank],
+                kv_precision: self.kv_precision,
+                epoch: if self.stranger == Some(rank) { 78 } else { 77 },
+                draft_model: self.draft_model.clone(),
+                memory: self.memory,
+                patience: STANDSTILL,
+                scene: self.scene,
+                known: self.known.clone(),
+            };
+            let mut process = Command::new(built("ring-rank"))
+                .env("MLX_RANK", rank.to_string())
+                .env("MLX_HOSTFILE", &hostfile)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let plan = serde_json::to_string(&plan).unwrap();
+            writeln!(process.stdin.as_mut().unwrap(), "{plan}").unwrap();
+            process
+        };
+        ((0..self.cuts.len()).map(start).collect(), folder)
+    }
+
+    /// The reports of all ranks.
+    fn run(&self) -> Vec<RankReport> {
+        let (processes, _folder) = self.start();
+        let report = |(rank, output): (usize, &Output)| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "rank {rank}: {} {said}", output.status);
+            serde_json::from_slice(&output.stdout).unwrap()
+        };
+        ends(processes).iter().enumerate().map(report).collect()
+    }
+}
+
+/// What processes say, which must all come to their end by themselves; one that fails ends the ring.
 fn ends(mut processes: Vec<Child>) -> Vec<Output> {
     let begin = Instant::now();
     while processes.iter_mut().any(|process| process.try_wait().unwrap().is_none()) {
@@ -77,6 +108,11 @@ fn ends(mut processes: Vec<Child>) -> Vec<Output> {
                 processes.into_iter().map(|process| process.wait_with_output().unwrap()).collect();
             panic!("the ring does not end: {outputs:?}");
         }
+        let failed =
+            |process: &mut Child| process.try_wait().unwrap().is_some_and(|status| !status.success());
+        if processes.iter_mut().any(failed) {
+            processes.iter_mut().for_each(|process| drop(process.stdin.take()));
+        }
         thread::sleep(Duration::from_millis(20));
     }
     processes.into_iter().map(|process| process.wait_with_output().unwrap()).collect()
@@ -84,21 +120,18 @@ fn ends(mut processes: Vec<Child>) -> Vec<Output> {
 
 /// Plays a scene in one process, and in rings with these cuts, which must come to the same.
 fn same(model: &Path, all: &[&[usize]], kv_precision: KvPrecision, scene: Scene) -> Played {
-    same_with(model, all, kv_precision, u64::MAX, scene)
-}
-
-/// The same where rows may take so many bytes on the other ranks.
-fn same_with(model: &Path, all: &[&[usize]], kv_precision: KvPrecision, memory: u64, scene: Scene) -> Played {
     let layers = all[0][all[0].len() - 1];
     let draft = scene.dflash.then(demo_draft_model);
     let whole = first_layers(model, layers, kv_precision, draft.as_deref());
-    let draft = draft.zip(whole.draft.as_ref().map(|draft| draft.taps().to_vec()));
+    let draft_model = draft.zip(whole.draft.as_ref().map(|draft| draft.taps().to_vec()));
     let none = BTreeMap::new();
     let known = if scene.rate.is_some() { scene.play(&whole, &none).replies } else { none };
     let expected = scene.play(&whole, &known);
     assert_eq!(expected.replies.len(), scene.requests * scene.questions);
     for cuts in all {
-        let reports = ring(model, cuts, kv_precision, (memory, draft.clone()), scene, &known);
+        let (known, draft_model) = (known.clone(), draft_model.clone());
+        let wanted = Wanted { kv_precision, draft_model, known, ..Wanted::new(model, cuts, scene) };
+        let reports = wanted.run();
         let played = &reports[0].played;
         assert_eq!(played.replies, expected.replies, "{cuts:?}");
         // Of each pass a header, how everybody fared, and a hidden state; at the end a frame that says so, and before it
@@ -108,9 +141,9 @@ fn same_with(model: &Path, all: &[&[usize]], kv_precision: KvPrecision, memory: 
         let ends = others[0] - last / 2 * 3;
         assert!(others.iter().all(|sent| *sent == others[0]), "{sent:?}");
         assert!(ends == 1 || scene.questions > 1 && (1..20).contains(&ends), "{sent:?}");
-        assert!(reports.iter().all(|report| report.rows == 0), "{cuts:?}");
+        assert!(reports[1..].iter().all(|report| report.passes == (last / 2, 0) && report.rows == 0));
         // Nothing is read there that is remembered here.
-        if !scene.is_short && memory == u64::MAX {
+        if !scene.is_short {
             let layers_run = played.layers_run * layers as u64;
             assert_eq!(layers_run, expected.layers_run * cuts[0] as u64, "{cuts:?}");
         }
@@ -145,10 +178,47 @@ fn the_draft_model_drafts_for_layers_on_several_machines() {
 /// Where several rows are too many for a machine, fewer go together.
 #[test]
 fn a_machine_with_little_memory_fails_steps_and_nothing_is_lost() {
+    let (model, scene) = (demo_model(), Scene { seed: 15, ..SCENE });
+    let whole = first_layers(&model, 8, KvPrecision::Full, None);
+    let row = Footprint::of(&whole).row(200);
+    // Half of the layers, of some two rows.
+    let reports = Wanted { memory: row, ..Wanted::new(&model, &[4, 8], scene) }.run();
+    assert_eq!(reports[0].played.replies, scene.play(&whole, &BTreeMap::new()).replies);
+    assert!(reports[1].passes.1 > 0, "{:?}", reports[1]);
+    assert!(reports.iter().all(|report| report.rows == 0));
+}
+
+/// Whatever happens to one process, all others end by themselves.
+#[test]
+fn no_process_is_left_waiting() {
+    let endless = Scene { requests: 400, seed: 17, ..SCENE };
     let model = demo_model();
-    let row = Footprint::of(&first_layers(&model, 8, KvPrecision::Full, None)).row(200);
-    // Half of the layers, of some three rows.
-    same_with(&model, &[&[4, 8]], KvPrecision::Full, 3 * row / 2, Scene { seed: 15, ..SCENE });
+    for (signal, rank) in [("-KILL", 1), ("-KILL", 0), ("-STOP", 2)] {
+        let (mut processes, _folder) = Wanted::new(&model, &[3, 5, 8], endless).start();
+        // In the middle of its work.
+        thread::sleep(Duration::from_secs(3));
+        assert!(processes.iter_mut().all(|process| process.try_wait().unwrap().is_none()));
+        let begin = Instant::now();
+        let id = processes[rank].id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        let mut victim = processes.remove(rank);
+        // Whoever is dead is known to be so.
+        if signal == "-KILL" {
+            victim.wait().unwrap();
+            processes.iter_mut().for_each(|process| drop(process.stdin.take()));
+        }
+        let outputs = ends(processes);
+        assert!(begin.elapsed() < STANDSTILL + Duration::from_secs(30), "{signal} {rank}");
+        assert!(outputs.iter().all(|output| !output.status.success()), "{signal} {rank}: {outputs:?}");
+        let _ = Command::new("kill").args(["-KILL", &id]).status();
+        ends(vec![victim]);
+    }
+    // One that belongs to another ring refuses, and says so.
+    let (processes, _folder) = Wanted { stranger: Some(1), ..Wanted::new(&model, &[4, 8], endless) }.start();
+    let outputs = ends(processes);
+    assert!(outputs.iter().all(|output| !output.status.success()));
+    let said = String::from_utf8_lossy(&outputs[1].stderr).into_owned();
+    assert!(said.contains("77") && said.contains("78"), "{said}");
 }
 
 #[test]

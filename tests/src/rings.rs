@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use foretoken_engine::checkpoint::{Config, Index, Layout};
 use foretoken_engine::decode::{Footprint, Limits, Policy, RowId, RowSpec, Scheduler, SchedulerEvent};
@@ -30,6 +31,8 @@ pub struct RankPlan {
     pub draft_model: Option<(PathBuf, Vec<usize>)>,
     /// Bytes that rows may take on the other ranks.
     pub memory: u64,
+    /// How long the ring may take for one hidden state.
+    pub patience: Duration,
     /// What rank 0 plays.
     pub scene: Scene,
     /// What its requests come to, where that is what they draft.
@@ -45,15 +48,17 @@ pub struct RankReport {
     pub messages: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Passes, of the other ranks, and those of them that failed there.
+    pub passes: (u64, u64),
     /// Rows that it still has anything of.
     pub rows: usize,
 }
 
 impl RankReport {
     /// One of a rank that has sent this.
-    pub fn of(sent: Sent, rows: usize) -> Self {
+    pub fn of(sent: Sent, passes: (u64, u64), rows: usize) -> Self {
         let Sent { messages, bytes } = sent;
-        Self { played: Played::default(), messages, bytes, rows }
+        Self { played: Played::default(), messages, bytes, passes, rows }
     }
 }
 

@@ -7,8 +7,10 @@
 //! `[T, H]` behind a frame with how everybody fared goes all the way round. What was rejected costs no message: a
 //! rank finds out from a row's length before the next step, and rolls it back itself.
 
+mod deadline;
 mod frame;
 mod remote;
 
+pub use deadline::{Deadline, UnderWay};
 pub use frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS};
 pub use remote::{Link, LinkError, RemoteAnchor, RemoteRow, RemoteState};

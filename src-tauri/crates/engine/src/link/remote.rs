@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use thiserror::Error;
 
+use super::deadline::Deadline;
 use super::frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, Operation, WORDS};
 use crate::mlx::{Array, BROKEN_RING, Dtype, MlxError, Ring, Sent};
 
@@ -37,6 +38,7 @@ impl From<LinkError> for MlxError {
 pub struct Link {
     ring: Ring,
     epoch: u32,
+    deadline: Deadline,
     /// The number of the next frame, and the name of the next row.
     sequence: Cell<u32>,
     next_name: Cell<u32>,
@@ -55,10 +57,10 @@ pub struct RemoteRow {
 }
 
 impl Link {
-    /// The other ranks of a ring that this process is rank 0 of.
-    pub fn new(ring: Ring, epoch: u32) -> Self {
+    /// The other ranks of a ring that this process is rank 0 of. `deadline`: for what they do with one hidden state.
+    pub fn new(ring: Ring, epoch: u32, deadline: Deadline) -> Self {
         let (sequence, next_name, next_anchor) = Default::default();
-        Self { ring, epoch, sequence, next_name, next_anchor, operations: RefCell::default() }
+        Self { ring, epoch, deadline, sequence, next_name, next_anchor, operations: RefCell::default() }
     }
 
     /// A row that nobody has read anything of.
@@ -86,6 +88,7 @@ impl Link {
     /// What the layers elsewhere make of the hidden state of the rows that were announced, `[T, width]`. `x`: that
     /// state, `[T, H]`, and beside it the outputs of layers here that the draft model reads.
     pub fn pass(&self, announced: u32, x: &Array, width: i32) -> Result<Array, LinkError> {
+        let _under_way = self.deadline.begin();
         self.send_state(announced, None, x)?;
         match self.receive_state(announced, &[x.dim(0), width], x.dtype())? {
             (None, y) => Ok(y),
@@ -102,6 +105,7 @@ impl Link {
         dtype: Dtype,
         width: i32,
     ) -> Result<(), LinkError> {
+        let _under_way = self.deadline.begin();
         let nothing = Array::zeros(&shape, dtype).map_err(LinkError::Broken)?;
         self.send_state(announced, Some(0), &nothing)?;
         self.receive_state(announced, &[shape[0], width], dtype).map(|_| ())

@@ -3,5 +3,5 @@
 mod run;
 mod stage;
 
-pub use run::{WorkerError, serve};
+pub use run::{Served, WorkerError, serve};
 pub use stage::{Stage, StageError};

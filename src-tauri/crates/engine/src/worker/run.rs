@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::stage::{Stage, StageError};
-use crate::link::{Frame, FrameError, FrameKind, WORDS};
+use crate::link::{Deadline, Frame, FrameError, FrameKind, WORDS};
 use crate::mlx::{Array, Dtype, MlxError, Ring};
 
 /// Why a rank has left its ring. The process has to end: that is how the others hear of it.
@@ -23,13 +23,23 @@ pub enum WorkerError {
     Broken(#[from] MlxError),
 }
 
-/// Serves a ring with a stage until rank 0 stops it.
-pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32) -> Result<(), WorkerError> {
+/// What a rank has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Served {
+    /// Hidden states that it has passed on.
+    pub passes: u64,
+    /// Those of them that it could not compute.
+    pub failed: u64,
+}
+
+/// Serves a ring with a stage until rank 0 stops it. `deadline`: for what the ring does with one hidden state.
+pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32, deadline: &Deadline) -> Result<Served, WorkerError> {
     let (width, own_width, dtype) = stage.widths().ok_or(WorkerError::Empty)?;
     let is_last = ring.rank() + 1 == ring.size();
-    let mut sequence = 0;
+    let (mut sequence, mut served) = (0, Served::default());
     loop {
         let words = receive(ring)?;
+        let _under_way = deadline.begin();
         let frame = Frame::expect(&words, epoch, sequence)?;
         // Sent on at once: the next ranks get ready while this one computes.
         if !is_last {
@@ -37,7 +47,7 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32) -> Result<(), WorkerErr
         }
         stage.apply(&frame.operations).and_then(|()| stage.check(&frame)).map_err(WorkerError::Stage)?;
         match frame.kind {
-            FrameKind::Stop => return Ok(()),
+            FrameKind::Stop => return Ok(served),
             FrameKind::Step | FrameKind::Chunk => {
                 let failed = Frame::expect_state(&receive(ring)?, epoch, sequence)?;
                 let tokens = frame.tokens() as i32;
@@ -48,12 +58,14 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32) -> Result<(), WorkerErr
                         Ok(y) => Some(y),
                         Err(error) if error.is_of_a_step() => {
                             tracing::warn!("a step fails: {error}");
+                            served.failed += 1;
                             None
                         }
                         Err(error) => return Err(WorkerError::Stage(error)),
                     },
                 };
                 // Whatever happens here, the others must not wait for it.
+                served.passes += 1;
                 let own = || ring.rank() as u32;
                 let failed = failed.or_else(|| computed.is_none().then(own));
                 let state = Frame::state(epoch, sequence, failed).encode();

@@ -134,13 +134,13 @@ fn same(model: &Path, all: &[&[usize]], kv_precision: KvPrecision, scene: Scene)
         let reports = wanted.run();
         let played = &reports[0].played;
         assert_eq!(played.replies, expected.replies, "{cuts:?}");
-        // Of each pass a header, how everybody fared, and a hidden state; at the end a frame that says so, and before it
-        // perhaps some of what is no longer kept.
+        // Of each pass a header, how everybody fared, and a hidden state; at the end a frame that says so, and now and
+        // then one with what is no longer needed.
         let sent: Vec<u64> = reports.iter().map(|report| report.messages).collect();
         let (last, others) = sent.split_last().unwrap();
         let ends = others[0] - last / 2 * 3;
         assert!(others.iter().all(|sent| *sent == others[0]), "{sent:?}");
-        assert!(ends == 1 || scene.questions > 1 && (1..20).contains(&ends), "{sent:?}");
+        assert!((1..30).contains(&ends), "{sent:?}");
         assert!(reports[1..].iter().all(|report| report.passes == (last / 2, 0) && report.rows == 0));
         // Nothing is read there that is remembered here.
         if !scene.is_short {
@@ -178,11 +178,11 @@ fn the_draft_model_drafts_for_layers_on_several_machines() {
 /// Where several rows are too many for a machine, fewer go together.
 #[test]
 fn a_machine_with_little_memory_fails_steps_and_nothing_is_lost() {
-    let (model, scene) = (demo_model(), Scene { seed: 15, ..SCENE });
+    let (model, scene) = (demo_model(), Scene { seed: 15, requests: 8, ..SCENE });
     let whole = first_layers(&model, 8, KvPrecision::Full, None);
     let row = Footprint::of(&whole).row(200);
-    // Half of the layers, of some two rows.
-    let reports = Wanted { memory: row, ..Wanted::new(&model, &[4, 8], scene) }.run();
+    // Half of the layers, of a row and a half.
+    let reports = Wanted { memory: 3 * row / 4, ..Wanted::new(&model, &[4, 8], scene) }.run();
     assert_eq!(reports[0].played.replies, scene.play(&whole, &BTreeMap::new()).replies);
     assert!(reports[1].passes.1 > 0, "{:?}", reports[1]);
     assert!(reports.iter().all(|report| report.rows == 0));

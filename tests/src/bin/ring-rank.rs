@@ -1,6 +1,6 @@
 //! One rank of a ring, as a test wants it: reads its plan as a line of JSON from standard input, and its place in the
-//! ring from the environment; says at its end what it has done. It ends when standard input does: whoever started it has
-//! gone, or ends the ring.
+//! ring from the environment; says at its end what it has done. It ends when standard input does: whoever started it
+//! has gone, or ends the ring.
 
 use std::error::Error;
 use std::io;

@@ -405,7 +405,10 @@ impl Session {
 
     /// Keeps what is to be remembered in files too, and looks there.
     pub fn set_prefix_files(&mut self, files: PrefixFiles, model: &str) {
-        self.scheduler.set_disk(DiskTier::new(files, model));
+        // Files of this machine have nothing of layers that lie on others.
+        if self.model.rest.is_none() {
+            self.scheduler.set_disk(DiskTier::new(files, model));
+        }
     }
 
     /// Whether something waits to be written to the files.

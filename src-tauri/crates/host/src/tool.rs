@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::future::pending;
 use std::path::Path;
+use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 
 use foretoken_protocol::ErrorReport;
@@ -64,7 +65,11 @@ impl Tool {
         mut on_line: impl FnMut(&str),
         stop: impl Future<Output = ()>,
     ) -> Result<bool, ErrorReport> {
-        let program = self.program().await;
+        let mut stop = pin!(stop);
+        let program = tokio::select! {
+            program = self.program() => program,
+            () = &mut stop => return Ok(false),
+        };
         let not_run = |error| not_run(program, &error);
         let mut child = Command::new(program)
             .args(arguments)
@@ -87,7 +92,7 @@ impl Tool {
         };
         let ended = tokio::select! {
             ended = running => Some(ended),
-            () = stop => None,
+            () = &mut stop => None,
         };
         let Some(ended) = ended else {
             child.kill().await.map_err(not_run)?;

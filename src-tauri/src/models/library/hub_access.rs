@@ -1,5 +1,5 @@
-//! How the Hub is reached, and where its cache is: as the person wants it, or else as the environment has it. One client
-//! is for those who wait in front of the window, one for downloads.
+//! How the Hub is reached, and where its cache is: as the person wants it, or else as the environment has it. One
+//! client is for those who wait in front of the window, one for downloads.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,11 @@ impl Hubs {
         let settings = HubSettings {
             address: address.trim().into(),
             proxy: proxy.trim().into(),
-            cache: named_folder(cache.trim())?,
+            // One that was named before may be on a disk that is away.
+            cache: match cache.trim() == self.settings.current().hub.cache {
+                true => cache.trim().into(),
+                false => named_folder(cache.trim())?,
+            },
         };
         let clients = clients(&self.options, &settings, &self.tokens)?;
         let writing = {
@@ -181,8 +185,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let hubs = hubs(folder.path());
         assert_eq!(hubs.places(), Places::from_env());
-        hubs.set(in_cache(folder.path())).await.unwrap();
-        assert_eq!(hubs.places().hugging_face, [folder.path()]);
+        let disk = folder.path().join("disk");
+        std::fs::create_dir(&disk).unwrap();
+        hubs.set(in_cache(&disk)).await.unwrap();
+        assert_eq!(hubs.places().hugging_face, [disk.as_path()]);
+        std::fs::remove_dir(&disk).unwrap();
+        let proxy = "http://127.0.0.1:8080".to_owned();
+        hubs.set(HubSettings { proxy, ..in_cache(&disk) }).await.unwrap();
+        assert_eq!(hubs.places().hugging_face, [disk.as_path()], "it is kept, though its disk is away");
         hubs.set(HubSettings { cache: "~/".into(), ..HubSettings::default() }).await.unwrap();
         assert_eq!(Path::new(&hubs.access().settings.cache), UserDirs::new().unwrap().home_dir().join(""));
         hubs.set(HubSettings::default()).await.unwrap();

@@ -26,6 +26,11 @@ impl RowCache {
         self.draft.iter_mut().for_each(|context| context.reserve(positions));
     }
 
+    /// Notes that so many tokens more are kept on the other machines, where some layers lie there.
+    pub fn tell_read(&self, tokens: usize) {
+        self.remote.iter().for_each(|remote| remote.set_length(remote.length() + tokens));
+    }
+
     /// The arrays to evaluate with a step.
     pub fn arrays(&self) -> impl Iterator<Item = &Array> {
         let draft = self.draft.iter().flat_map(DraftContext::arrays);

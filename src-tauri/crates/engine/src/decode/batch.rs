@@ -1,10 +1,10 @@
 //! Continuous batching: the rows that decode together, with the recurrent states of all. Rows join and leave between
 //! steps.
 
+use super::plan::NextStep;
 use super::prefill_task::PrefillTask;
 use super::row::Row;
 use super::spec::RowId;
-use super::step::NextStep;
 use super::verify_graph::VerifyGraph;
 use crate::cache::DeltaState;
 use crate::mlx::{self, Array, Result};

@@ -25,7 +25,7 @@ pub use batch::{Batch, Departed};
 pub use footprint::{Footprint, TooLarge};
 pub use lookup::{LookupVerdict, MatchClass};
 pub use measure::{Calibration, PassTimes};
-pub use plan::{DraftPlan, DrafterKind, StepShape};
+pub use plan::{DraftPlan, DrafterKind, NextStep, StepShape};
 pub use policy::{Chat, Policy, PolicyState, RowOutcome, RowView, StepView};
 pub use prefill_task::PrefillTask;
 pub use row::{Advance, CacheLost, Row};
@@ -33,7 +33,7 @@ pub use row_error::RowError;
 pub use scheduler::{Limits, Scheduler, SchedulerEvent};
 pub use spec::{HeadInput, KnownDrafts, PromptPicture, RowId, RowSpec};
 pub use stats::Recorder;
-pub use step::{NextStep, StepFailed, StepTiming, Stepped};
+pub use step::{StepFailed, StepTiming, Stepped};
 pub use swapped_row::SwappedRow;
 
 pub use crate::memory::PREFILL_CHUNK;

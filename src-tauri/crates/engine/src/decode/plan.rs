@@ -30,6 +30,17 @@ pub struct DraftPlan {
     pub depth: usize,
 }
 
+/// What is known of the step behind one that is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextStep {
+    /// Nothing.
+    Unknown,
+    /// It is one of the same rows, but for those that this one ends.
+    Alike,
+    /// The same, and no row drafts in it.
+    Plain,
+}
+
 /// What decides how long a step takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StepShape {

@@ -8,7 +8,7 @@ use thiserror::Error;
 use tracing::debug_span;
 
 use super::batch::{Batch, Departed};
-use super::plan::{DraftPlan, DrafterKind, MOST_UNREAD};
+use super::plan::{DraftPlan, DrafterKind, MOST_UNREAD, NextStep};
 use super::row::{Advance, Row};
 use super::spec::RowId;
 use super::verify_graph::VerifyGraph;
@@ -60,17 +60,6 @@ pub struct StepTiming {
     pub pipelined: bool,
     /// Whether some of the tokens are filler, which makes the step dearer than what its rows asked for.
     pub padded: bool,
-}
-
-/// What is known of the step behind one that is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NextStep {
-    /// Nothing.
-    Unknown,
-    /// It is one of the same rows, but for those that this one ends.
-    Alike,
-    /// The same, and no row drafts in it.
-    Plain,
 }
 
 /// A step that failed. How far its rows got is unknown, so they have left the batch without caches and states, with the

@@ -10,6 +10,9 @@ pub const MOST_ROWS: usize = 32;
 /// The most operations of a frame.
 pub const MOST_OPERATIONS: usize = (WORDS - OPERATIONS) / OPERATION_WORDS;
 
+/// The most tokens of a row in a frame: more than any chunk of a prompt has.
+const MOST_TOKENS: usize = 1 << 16;
+
 /// "FTK1", read as a number with the first byte in the lowest place.
 const MAGIC: i32 = i32::from_le_bytes(*b"FTK1");
 /// Of this layout.
@@ -200,7 +203,11 @@ impl Frame {
                 tokens: tokens? as usize,
                 position: position? as usize,
             };
-            if row.tokens == 0 { Err(FrameError::NotOne) } else { Ok(row) }
+            // Whatever is reckoned with them stays a number of an array.
+            let bound = |begin: usize| begin + row.tokens <= i32::MAX as usize;
+            let is_possible =
+                (1..=MOST_TOKENS).contains(&row.tokens) && bound(row.length) && bound(row.position);
+            if is_possible { Ok(row) } else { Err(FrameError::NotOne) }
         };
         let operation = |words: &[i32]| {
             let (first, second) = (number(words[1])?, number(words[2])?);
@@ -276,7 +283,7 @@ mod tests {
     }
 
     fn frames() -> impl Strategy<Value = Frame> {
-        let row = (number(), 0..1usize << 31, 1..1usize << 31, 0..1usize << 31)
+        let row = (number(), 0..1usize << 30, 1..=MOST_TOKENS, 0..1usize << 30)
             .prop_map(|(name, length, tokens, position)| FrameRow { name, length, tokens, position });
         let rows = vec(row, 1..=MOST_ROWS);
         let operation =

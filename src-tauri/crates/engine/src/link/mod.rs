@@ -13,4 +13,5 @@ mod remote;
 
 pub use deadline::{Deadline, UnderWay};
 pub use frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS};
+pub(crate) use remote::REST;
 pub use remote::{Link, LinkError, RemoteAnchor, RemoteRow, RemoteState};

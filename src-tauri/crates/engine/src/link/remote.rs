@@ -6,7 +6,7 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use super::deadline::Deadline;
-use super::frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, Operation, WORDS};
+use super::frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS};
 use crate::mlx::{Array, BROKEN_RING, Dtype, MlxError, Ring, Sent};
 
 /// Why layers elsewhere have computed nothing.
@@ -18,16 +18,22 @@ pub enum LinkError {
     /// What came back is not what was due. The ring is of no use any more.
     #[error("the ring is out of step: {0}")]
     OutOfStep(FrameError),
+    /// A step has more rows than a frame has room for.
+    #[error("{0} rows are too many for one step")]
+    TooMany(usize),
     /// A rank could not compute its part. The ring goes on; the rows of the step are to be forgotten.
     #[error("rank {0} could not compute its part")]
     Rank(u32),
 }
 
+/// The operation of an error after which a step can be made again.
+pub(crate) const REST: &str = "rest of the layers";
+
 impl From<LinkError> for MlxError {
     fn from(error: LinkError) -> Self {
         let operation = match error {
             LinkError::Broken(_) | LinkError::OutOfStep(_) => BROKEN_RING,
-            LinkError::Rank(_) => "rest of the layers",
+            LinkError::TooMany(_) | LinkError::Rank(_) => REST,
         };
         Self::new(operation, error.to_string())
     }
@@ -39,6 +45,8 @@ pub struct Link {
     ring: Ring,
     epoch: u32,
     deadline: Deadline,
+    /// Whether the ring is of no use any more.
+    is_over: Cell<bool>,
     /// The number of the next frame, and the name of the next row.
     sequence: Cell<u32>,
     next_name: Cell<u32>,
@@ -59,8 +67,16 @@ pub struct RemoteRow {
 impl Link {
     /// The other ranks of a ring that this process is rank 0 of. `deadline`: for what they do with one hidden state.
     pub fn new(ring: Ring, epoch: u32, deadline: Deadline) -> Self {
-        let (sequence, next_name, next_anchor) = Default::default();
-        Self { ring, epoch, deadline, sequence, next_name, next_anchor, operations: RefCell::default() }
+        Self {
+            ring,
+            epoch,
+            deadline,
+            is_over: Cell::new(false),
+            sequence: Cell::new(0),
+            next_name: Cell::new(0),
+            next_anchor: Cell::new(0),
+            operations: RefCell::default(),
+        }
     }
 
     /// A row that nobody has read anything of.
@@ -76,6 +92,13 @@ impl Link {
     /// Tells the ranks which rows come next, so that they get ready while the hidden state is computed here. What is
     /// returned names it in [`Self::pass`] or [`Self::give_up`], one of which has to follow.
     pub fn announce(&self, kind: FrameKind, rows: Vec<FrameRow>) -> Result<u32, LinkError> {
+        if self.is_over.get() {
+            return Err(LinkError::Broken(MlxError::new(BROKEN_RING, "it has ended")));
+        }
+        if rows.len() > MOST_ROWS {
+            return Err(LinkError::TooMany(rows.len()));
+        }
+        let _under_way = self.deadline.begin();
         // All but the last that one frame has room for.
         while self.operations.borrow().len() > MOST_OPERATIONS {
             let operations = self.operations.borrow_mut().drain(..MOST_OPERATIONS).collect();
@@ -111,9 +134,19 @@ impl Link {
         self.receive_state(announced, &[shape[0], width], dtype).map(|_| ())
     }
 
+    /// Tells the ranks what is no longer needed, without anything to compute.
+    pub fn tidy(&self) -> Result<(), LinkError> {
+        if self.operations.borrow().is_empty() || self.is_over.get() {
+            return Ok(());
+        }
+        self.announce(FrameKind::Operations, Vec::new()).map(|_| ())
+    }
+
     /// Has the ranks leave the ring.
     pub fn stop(&self) -> Result<(), LinkError> {
-        self.announce(FrameKind::Stop, Vec::new()).map(|_| ())
+        self.announce(FrameKind::Stop, Vec::new())?;
+        self.is_over.set(true);
+        Ok(())
     }
 
     fn send(
@@ -129,12 +162,18 @@ impl Link {
 
     fn send_frame(&self, frame: &Frame) -> Result<(), LinkError> {
         let words = Array::from_slice(&frame.encode(), &[WORDS as i32]);
-        words.and_then(|words| self.ring.send(&words)).map_err(LinkError::Broken)
+        words.and_then(|words| self.ring.send(&words)).map_err(|error| self.broken(error))
     }
 
     fn send_state(&self, announced: u32, failed: Option<u32>, x: &Array) -> Result<(), LinkError> {
         self.send_frame(&Frame::state(self.epoch, announced, failed))?;
-        self.ring.send(x).map_err(LinkError::Broken)
+        self.ring.send(x).map_err(|error| self.broken(error))
+    }
+
+    /// After the first error nothing is asked of the ring any more: it might never return.
+    fn broken(&self, error: MlxError) -> LinkError {
+        self.is_over.set(true);
+        LinkError::Broken(error)
     }
 
     fn receive_state(
@@ -143,10 +182,23 @@ impl Link {
         shape: &[i32],
         dtype: Dtype,
     ) -> Result<(Option<u32>, Array), LinkError> {
-        let words = self.ring.receive(&[WORDS as i32], Dtype::Int32).map_err(LinkError::Broken)?;
-        let words = words.to_vec::<i32>().map_err(LinkError::Broken)?;
-        let failed = Frame::expect_state(&words, self.epoch, announced).map_err(LinkError::OutOfStep)?;
-        Ok((failed, self.ring.receive(shape, dtype).map_err(LinkError::Broken)?))
+        let broken = |error| self.broken(error);
+        let words = self.ring.receive(&[WORDS as i32], Dtype::Int32).map_err(broken)?;
+        let words = words.to_vec::<i32>().map_err(broken)?;
+        let failed = Frame::expect_state(&words, self.epoch, announced).map_err(|error| {
+            self.is_over.set(true);
+            LinkError::OutOfStep(error)
+        })?;
+        Ok((failed, self.ring.receive(shape, dtype).map_err(broken)?))
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        if !self.is_over.get() {
+            // They hear of the end of this process, too.
+            let _ = self.stop();
+        }
     }
 }
 
@@ -154,6 +206,11 @@ impl RemoteRow {
     /// Says how many tokens are kept of it before the next pass.
     pub fn set_length(&self, length: usize) {
         self.length.set(length);
+    }
+
+    /// Tokens that are kept of it.
+    pub fn length(&self) -> usize {
+        self.length.get()
     }
 
     /// What it has now that so many of its tokens are kept.

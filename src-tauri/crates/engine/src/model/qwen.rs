@@ -141,15 +141,21 @@ impl Qwen {
         let (tokens, hidden, dtype) = (x.dim(0), x.dim(1), x.dtype());
         let width = |taps: usize| (1 + taps as i32) * hidden;
         let own = taps.iter().filter(|&&tap| tap < self.stack.layers.len()).count();
-        let run = || {
+        let run = || -> Result<Array> {
             let x = self.stack.run(x, layers, packed, rows, states, phase, read, outputs)?;
-            mlx::concatenate(&[&x].into_iter().chain(&outputs.taps).collect::<Vec<_>>(), -1)
+            let x = mlx::concatenate(&[&x].into_iter().chain(&outputs.taps).collect::<Vec<_>>(), -1)?;
+            // Computed here, so that what fails fails before anybody is sent anything of it.
+            mlx::eval([&x])?;
+            Ok(x)
         };
         match run() {
             Ok(x) => {
                 let all = rest.pass(announced, &x, width(taps.len()))?;
                 let part = |index: i32| all.slice_axis(1, index * hidden, (index + 1) * hidden);
                 outputs.taps = (1..=taps.len() as i32).map(part).collect::<Result<_>>()?;
+                if let Phase::Prefill = phase {
+                    rows.iter().zip(packed.lens()).for_each(|(row, &tokens)| row.tell_read(tokens as usize));
+                }
                 part(0)
             }
             Err(error) => {

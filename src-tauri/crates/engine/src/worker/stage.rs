@@ -1,6 +1,6 @@
 //! Some layers of a model with the caches and states of their rows, rolled back by counts alone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use foretoken_protocol::KvPrecision;
@@ -40,6 +40,9 @@ pub enum StageError {
         /// What they may take.
         memory: u64,
     },
+    /// Something is named that could not be kept. The rows of the step are to be forgotten.
+    #[error("what is called {0} is lost")]
+    Lost(u32),
     /// The layers could not be computed. The rows of the step are to be forgotten.
     #[error("{0}")]
     Mlx(#[from] MlxError),
@@ -48,7 +51,7 @@ pub enum StageError {
 impl StageError {
     /// Whether the ring may go on.
     pub fn is_of_a_step(&self) -> bool {
-        matches!(self, Self::Mlx(_) | Self::Memory { .. })
+        matches!(self, Self::Mlx(_) | Self::Memory { .. } | Self::Lost(_))
     }
 }
 
@@ -65,6 +68,8 @@ pub struct Stage {
     apart: HashMap<u32, Apart>,
     /// What was kept of rows, by name.
     anchors: HashMap<u32, Anchor>,
+    /// Rows and anchors, in this order, of which a copy could not be made: nothing goes on from there.
+    lost: [HashSet<u32>; 2],
     /// The rows of the last step, in order.
     group: Vec<Member>,
     /// Their recurrent states, one per linear-attention layer.
@@ -125,8 +130,8 @@ impl Stage {
     /// A stage of these layers that knows no row. `taps`: the layers of the model whose outputs the draft model reads,
     /// ascending; `memory`: bytes that its rows may take.
     pub fn new(stack: Stack, kv_precision: KvPrecision, taps: Vec<usize>, memory: u64) -> Self {
-        let (apart, anchors, group, states) = Default::default();
-        Self { stack, kv_precision, taps, memory, apart, anchors, group, states }
+        let (apart, anchors, lost, group, states) = Default::default();
+        Self { stack, kv_precision, taps, memory, apart, anchors, lost, group, states }
     }
 
     /// Width of what comes to it and of what goes on from it, and their type; `None` where it has no layer. Beside a
@@ -184,10 +189,28 @@ impl Stage {
                 Operation::Forget(row) => {
                     self.part(row);
                     self.apart.remove(&row);
+                    self.lost[0].remove(&row);
                 }
-                Operation::Keep { anchor, row, length } => self.keep(anchor, row, length)?,
-                Operation::Resume { anchor, row } => self.resume(anchor, row)?,
-                Operation::Drop(anchor) => _ = self.anchors.remove(&anchor),
+                Operation::Keep { anchor, row, length } => match self.keep(anchor, row, length) {
+                    Err(error) if error.is_of_a_step() => {
+                        tracing::warn!("a place to go on from is lost: {error}");
+                        self.apart.remove(&row);
+                        self.lost[0].insert(row);
+                        self.lost[1].insert(anchor);
+                    }
+                    kept => kept?,
+                },
+                Operation::Resume { anchor, row } => match self.resume(anchor, row) {
+                    Err(error) if error.is_of_a_step() => {
+                        tracing::warn!("a row is lost: {error}");
+                        self.lost[0].insert(row);
+                    }
+                    resumed => resumed?,
+                },
+                Operation::Drop(anchor) => {
+                    self.anchors.remove(&anchor);
+                    self.lost[1].remove(&anchor);
+                }
             }
         }
         Ok(())
@@ -195,6 +218,9 @@ impl Stage {
 
     fn keep(&mut self, anchor: u32, row: u32, length: usize) -> std::result::Result<(), StageError> {
         self.part(row);
+        if self.lost[0].contains(&row) {
+            return Err(StageError::Lost(row));
+        }
         let Some(apart) = self.apart.get_mut(&row) else { return Err(StageError::Unknown(row)) };
         let (known, tokens) = (apart.length, apart.tokens);
         if !(known..=known + tokens).contains(&length) {
@@ -220,6 +246,9 @@ impl Stage {
     }
 
     fn resume(&mut self, anchor: u32, row: u32) -> std::result::Result<(), StageError> {
+        if self.lost[1].contains(&anchor) {
+            return Err(StageError::Lost(anchor));
+        }
         let Some(Anchor { kept, length, states }) = self.anchors.get(&anchor) else {
             return Err(StageError::Unknown(anchor));
         };
@@ -252,6 +281,9 @@ impl Stage {
             if frame.rows[..place].iter().any(|other| other.name == row.name) {
                 return Err(StageError::Twice(row.name));
             }
+            if self.lost[0].contains(&row.name) {
+                continue;
+            }
             let member = self.group.iter().find(|member| member.name == row.name);
             let known = match (member, self.apart.get(&row.name)) {
                 (Some(member), _) => (member.length, member.tokens),
@@ -268,6 +300,9 @@ impl Stage {
 
     /// What its layers make of what comes to it of a frame's rows, computed. Both are as wide as [`Self::widths`] says.
     pub fn run(&mut self, frame: &Frame, x: &Array) -> std::result::Result<Array, StageError> {
+        if let Some(row) = frame.rows.iter().find(|row| self.lost[0].contains(&row.name)) {
+            return Err(StageError::Lost(row.name));
+        }
         let (held, memory) = (self.bytes(), self.memory);
         if held > memory {
             return Err(StageError::Memory { held, memory });

@@ -10,7 +10,7 @@ const PROBE_SHARE: f64 = 0.0075;
 /// Probes of each candidate when the machine is not what it was, whenever there is such a candidate.
 const REPEATED: u32 = 3;
 /// Steps before the first of them, so that most of those that it is compared with are the new machine's.
-const PAUSE: u32 = RECENT as u32 / 2 + 1;
+pub(super) const PAUSE: u32 = RECENT as u32 / 2 + 1;
 
 /// Other steps than the chosen one: without drafts, with one less, with one more; where no drafts pay, the best ones
 /// and a single one; and the best one with other drafters. They keep the comparison true, and all but the first also
@@ -33,13 +33,22 @@ pub(super) struct Explorer {
     budget: f64,
     /// Which of them was last.
     last: usize,
-    /// The step at hand, if it is a probe: the candidate, and what each of its tokens is worth in seconds, if that
-    /// counts.
-    probe: Option<(usize, f64)>,
+    /// The step at hand, if it is a probe.
+    probe: Option<Probe>,
     /// Whether one that can be made is due, and waits for the end of the pause.
     waits: bool,
     /// Probes so far.
     probes: u64,
+}
+
+/// A step that is made to learn.
+#[derive(Debug, Clone, Copy)]
+struct Probe {
+    candidate: usize,
+    /// What each of its tokens is worth in seconds.
+    worth: f64,
+    /// Seconds that the steps around it lose.
+    around: f64,
 }
 
 impl Default for Explorer {
@@ -66,8 +75,9 @@ impl Explorer {
         self.probes
     }
 
-    /// The probe that is made instead of the `chosen` step, if one is.
-    pub(super) fn next(&mut self, mut candidates: Candidates, chosen: &Plan) -> Option<Plan> {
+    /// The probe that is made instead of the `chosen` step, if one is. `around`: seconds that the steps around it lose,
+    /// since they are not told beforehand.
+    pub(super) fn next(&mut self, mut candidates: Candidates, chosen: &Plan, around: f64) -> Option<Plan> {
         // A step that failed was never observed.
         self.probe = None;
         let worth = 1.0 / chosen.rate();
@@ -83,7 +93,7 @@ impl Explorer {
             // A pause of the machine during a probe must not use up what later probes may lose.
             self.budget = self.budget.clamp(-chosen.seconds, chosen.seconds) + PROBE_SHARE * chosen.seconds;
             // However dear it is believed to be, it is affordable some day: the belief may be wrong.
-            let loss = (plan.seconds - plan.tokens * worth).min(chosen.seconds);
+            let loss = (plan.seconds - plan.tokens * worth + around).min(chosen.seconds);
             if self.since > RECENT as u32 && loss <= self.budget {
                 self.request(next);
             }
@@ -107,7 +117,7 @@ impl Explorer {
         } else {
             self.last = candidate;
         }
-        self.probe = Some((candidate, worth));
+        self.probe = Some(Probe { candidate, worth, around });
         self.probes += 1;
         Some(plan)
     }
@@ -115,10 +125,15 @@ impl Explorer {
     /// The step at hand is made as usual, though a probe was to be made: it is made later, once the steps in between
     /// have told what it is compared with.
     pub(super) fn defer(&mut self) {
-        if let Some((candidate, _)) = self.probe.take() {
+        if let Some(Probe { candidate, .. }) = self.probe.take() {
             self.request(candidate);
             (self.pause, self.waits, self.probes) = (PAUSE, true, self.probes - 1);
         }
+    }
+
+    /// Whether the step at hand is a probe.
+    pub(super) fn is_probing(&self) -> bool {
+        self.probe.is_some()
     }
 
     /// Whether a probe waits.
@@ -134,9 +149,9 @@ impl Explorer {
     /// A step has ended that emitted so many tokens, a probe or not. A probe that surprises is repeated, and so is one
     /// in which a drafter first caught up, as it tells no time; another machine is probed on all sides.
     pub(super) fn observe(&mut self, tokens: usize, told: Told, caught_up: bool) {
-        if let Some((candidate, worth)) = self.probe.take() {
+        if let Some(Probe { candidate, worth, around }) = self.probe.take() {
             if candidate > 0 && !told.width {
-                self.budget -= told.seconds - tokens as f64 * worth;
+                self.budget -= told.seconds - tokens as f64 * worth + around;
             }
             if told.width || caught_up {
                 self.request(candidate);

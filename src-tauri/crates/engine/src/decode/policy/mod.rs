@@ -28,6 +28,7 @@ mod explorer;
 mod outcome;
 mod state;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use foretoken_protocol::{Drafting, DraftingNote, MAX_DEPTH};
@@ -37,7 +38,7 @@ pub use chats::Chat;
 use chats::Chats;
 use choice::{Chain, Plan, best, one_less, one_more};
 use cost::Speed;
-use explorer::Explorer;
+use explorer::{Explorer, PAUSE};
 use outcome::Outcome;
 pub use state::PolicyState;
 
@@ -147,18 +148,10 @@ pub struct Policy {
     outcome: Outcome,
     /// Steps without drafts so far.
     plain_steps: u32,
-    /// Time of a plain step that is told beforehand, as a share of what it takes otherwise.
-    ahead: Share,
-}
-
-/// A share of something, at first all of it.
-#[derive(Debug, Clone, Copy)]
-struct Share(f64);
-
-impl Default for Share {
-    fn default() -> Self {
-        Self(1.0)
-    }
+    /// Whether the rows at hand could have their next plain step told beforehand.
+    can_be_told: bool,
+    /// Time of such a step as a share of what it takes otherwise, by the number of rows.
+    ahead: BTreeMap<usize, f64>,
 }
 
 impl Policy {
@@ -175,6 +168,7 @@ impl Policy {
     /// Goes on with other figures; what is known of chats stays.
     pub fn set_state(&mut self, figures: PolicyState) {
         (self.figures, self.speed) = (figures, Speed::default());
+        self.ahead.clear();
     }
 
     /// Steps that it made others than the best known ones.
@@ -187,12 +181,25 @@ impl Policy {
         self.chats.join(prompt, message_starts)
     }
 
+    /// Says whether the device could have the next step of the rows at hand before this one is read, if that is plain.
+    pub fn set_can_be_told(&mut self, can_be_told: bool) {
+        self.can_be_told = can_be_told;
+    }
+
+    /// What a plain step of so many rows takes that is told beforehand, as a share of another.
+    fn share(&self, rows: usize) -> f64 {
+        if self.can_be_told { self.ahead.get(&rows).copied().unwrap_or(1.0) } else { 1.0 }
+    }
+
     /// Who drafts how many tokens for each row of the next step.
     pub fn choose(&mut self, rows: &[RowView]) -> Vec<DraftPlan> {
         let plans = self.plans(rows);
         let is_plain =
             plans.iter().all(|plan| plan.depth == 0) && rows.iter().all(|row| row.lookup.is_none());
-        self.plain_steps = if is_plain { self.plain_steps.saturating_add(1) } else { 0 };
+        // A probe where nothing pays tells whether it still does not.
+        if !(self.explorer.is_probing() && matches!(self.outcome, Outcome::NotPaying { .. })) {
+            self.plain_steps = if is_plain { self.plain_steps.saturating_add(1) } else { 0 };
+        }
         plans
     }
 
@@ -273,8 +280,8 @@ impl Policy {
         let cost = &self.figures.cost;
         let plain =
             Plan::new(&vec![0; chains.len()], chains, cost).filter(|plain| plain.width() < MAX_WIDTH)?;
+        let plain = Plan { seconds: self.share(chains.len()) * plain.seconds, ..plain };
         let bystander_limit = (1.0 + MAX_BYSTANDER_SLOWDOWN) * plain.seconds;
-        let plain = Plan { seconds: self.ahead.0 * plain.seconds, ..plain };
         let deepest = fixed.iter().copied().max().unwrap_or(0);
         let base = (1..=deepest)
             .rev()
@@ -328,6 +335,7 @@ impl Policy {
             self.outcome = Outcome::Open;
             return chains.iter().map(|_| DraftPlan::from(0)).collect();
         };
+        let plain_seconds = base.seconds;
         let cost = &self.figures.cost;
         let best = best(&base, chains, cost, most_seconds);
         // People are told why the head or the draft model does not draft; whether looked-up drafts pay tells nothing
@@ -363,7 +371,11 @@ impl Policy {
                 (base, [None, refused, first, other])
             }
         };
-        self.explorer.next(candidates, &chosen).unwrap_or(chosen).drafts
+        let around = match self.plain_steps >= PARKED {
+            true => f64::from(PAUSE + 2) * plain_seconds * (1.0 / self.share(chains.len()) - 1.0),
+            false => 0.0,
+        };
+        self.explorer.next(candidates, &chosen, around).unwrap_or(chosen).drafts
     }
 
     /// Learns from a step.
@@ -387,7 +399,8 @@ impl Policy {
         if let (Some(took), Some(expected)) = (step.pipelined, cost.step(step.shape)) {
             let (weight, least) = AHEAD;
             let share = took.as_secs_f64() / (expected * self.speed.now());
-            self.ahead.0 += weight * (share.clamp(least, 1.0) - self.ahead.0);
+            let known = self.ahead.entry(step.rows.len()).or_insert(1.0);
+            *known += weight * (share.clamp(least, 1.0) - *known);
         }
         let told = self.speed.observe(cost, step.shape, took);
         self.explorer.observe(tokens, told, step.caught_up);

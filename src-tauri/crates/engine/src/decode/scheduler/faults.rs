@@ -8,6 +8,7 @@ use crate::decode::row::Row;
 use crate::decode::row_error::RowError;
 use crate::decode::spec::RowId;
 use crate::decode::step::StepFailed;
+use crate::link::REST;
 use crate::mlx;
 use crate::model::Qwen;
 
@@ -59,6 +60,11 @@ impl Scheduler {
     pub(super) fn quarantine(&mut self, failed: StepFailed, events: &mut Vec<SchedulerEvent>) {
         let StepFailed { error, mut rows } = failed;
         tracing::warn!("a step with {} rows failed: {error}", rows.len());
+        if error.operation == REST {
+            // What is kept there of earlier prompts may take the memory that is missing.
+            self.prefixes.set_budget(0);
+            self.rebalance(0);
+        }
         let alone = rows.len() == 1;
         // Those that were cancelled have no request any more.
         rows.retain(|row| self.request(row.id).is_some());

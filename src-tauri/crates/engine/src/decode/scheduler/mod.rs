@@ -205,7 +205,7 @@ impl Scheduler {
         self.requests.retain(|id, _| !ids.contains(id));
         self.leaving.extend(ids);
         self.release(model);
-        self.tidy();
+        self.tidy(model);
     }
 
     /// The request of a row in the batch. A cancelled row has none, even where its id names another by now.
@@ -253,11 +253,17 @@ impl Scheduler {
         }
     }
 
-    /// Returns the buffers that MLX keeps for reuse when nothing is left to do.
-    fn tidy(&mut self) {
-        if self.is_idle() {
-            self.most_rows = MAX_ROWS;
-            mlx::clear_cache();
+    /// Returns the buffers that MLX keeps for reuse when nothing is left to do, and has other machines drop what is no
+    /// longer needed.
+    fn tidy(&mut self, model: &Qwen) {
+        if !self.is_idle() {
+            return;
+        }
+        self.most_rows = MAX_ROWS;
+        mlx::clear_cache();
+        if let Some(Err(error)) = model.rest.as_ref().map(|rest| rest.tidy()) {
+            // Whoever asks next is told.
+            tracing::warn!("{error}");
         }
     }
 }

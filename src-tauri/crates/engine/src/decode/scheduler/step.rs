@@ -7,11 +7,11 @@ use super::request::{Quarantine, Stage};
 use super::{MAX_ROWS, Scheduler, SchedulerEvent};
 use crate::cache::StateSnapshot;
 use crate::decode::batch::{Batch, Departed};
-use crate::decode::plan::{DraftPlan, DrafterKind, MAX_WIDTH, StepShape};
+use crate::decode::plan::{DraftPlan, DrafterKind, MAX_WIDTH, NextStep, StepShape};
 use crate::decode::policy::{Chat, RowOutcome, RowView, StepView};
 use crate::decode::row::{Advance, Row};
 use crate::decode::spec::RowId;
-use crate::decode::step::{NextStep, Stepped};
+use crate::decode::step::Stepped;
 use crate::model::{DraftModel, Qwen};
 
 impl Scheduler {
@@ -77,6 +77,7 @@ impl Scheduler {
                 RowView { drafting, room: row.draft_room(), head, block, lookup: row.found(), chat }
             })
             .collect();
+        self.policy.set_can_be_told(batch.can_begin_next(model, NextStep::Plain));
         let mut plans = self.policy.choose(&views);
         if batch.has_begun() {
             self.policy.defer(&mut plans);
@@ -151,7 +152,7 @@ impl Scheduler {
         }
         // Their memory is no longer needed, before more of it is asked for.
         drop(ended);
-        self.tidy();
+        self.tidy(model);
     }
 
     /// Puts a row that has left the batch into the prefix cache: all of its tokens but the last, which was never fed.

@@ -29,8 +29,8 @@ pub struct RankPlan {
     pub epoch: u32,
     /// The draft model's folder, where there is one, and the layers that it reads.
     pub draft_model: Option<(PathBuf, Vec<usize>)>,
-    /// Bytes that rows may take on the other ranks.
-    pub memory: u64,
+    /// Steps of three rows and more that fail on the other ranks.
+    pub faults: u32,
     /// How long the ring may take for one hidden state.
     pub patience: Duration,
     /// What rank 0 plays.

@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     mlx::environment::prepare(None);
     let mut plan = String::new();
     io::stdin().read_line(&mut plan)?;
-    let RankPlan { model, layers, kv_precision, epoch, draft_model, memory, patience, scene, known } =
+    let RankPlan { model, layers, kv_precision, epoch, draft_model, faults, patience, scene, known } =
         serde_json::from_str(&plan)?;
     thread::spawn(|| {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
@@ -44,7 +44,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (config, layout) = layout(&model, kv_precision);
         let stack = Stack::load(&config, &layout, layers, &mut |_, _| ControlFlow::Continue(()))?;
         let taps = draft_model.map(|(_, taps)| taps).unwrap_or_default();
-        let mut stage = Stage::new(stack, kv_precision, taps, memory);
+        let mut stage = Stage::new(stack, kv_precision, taps, u64::MAX);
+        stage.fail(3, faults);
         let Served { passes, failed } = serve(&ring, &mut stage, epoch, &deadline)?;
         RankReport::of(ring.sent(), (passes, failed), stage.rows())
     };

@@ -64,6 +64,8 @@ pub struct Stage {
     taps: Vec<usize>,
     /// Bytes that its rows may take.
     memory: u64,
+    /// Steps of at least so many rows are to fail, and how many of them, for tests.
+    faults: (usize, u32),
     /// Rows that do not decode in company now, by name.
     apart: HashMap<u32, Apart>,
     /// What was kept of rows, by name.
@@ -131,7 +133,14 @@ impl Stage {
     /// ascending; `memory`: bytes that its rows may take.
     pub fn new(stack: Stack, kv_precision: KvPrecision, taps: Vec<usize>, memory: u64) -> Self {
         let (apart, anchors, lost, group, states) = Default::default();
-        Self { stack, kv_precision, taps, memory, apart, anchors, lost, group, states }
+        let faults = (0, 0);
+        Self { stack, kv_precision, taps, memory, faults, apart, anchors, lost, group, states }
+    }
+
+    /// Has the next `times` steps of at least `rows` rows fail, as if there were too little memory for them.
+    #[doc(hidden)]
+    pub fn fail(&mut self, rows: usize, times: u32) {
+        self.faults = (rows, times);
     }
 
     /// Width of what comes to it and of what goes on from it, and their type; `None` where it has no layer. Beside a
@@ -304,7 +313,12 @@ impl Stage {
             return Err(StageError::Lost(row.name));
         }
         let (held, memory) = (self.bytes(), self.memory);
-        if held > memory {
+        let (rows, faults) = &mut self.faults;
+        let is_fault = *faults > 0 && frame.rows.len() >= *rows;
+        if is_fault {
+            *faults -= 1;
+        }
+        if held > memory || is_fault {
             return Err(StageError::Memory { held, memory });
         }
         let spans: Vec<(Position, usize)> =

@@ -98,7 +98,8 @@ fn row(tokens: usize) -> (RowCache, StateSnapshot) {
     let mut kv = RowKv::default();
     kv.append(&zeros(&[2, 1, tokens as i32, 64])).unwrap();
     let states = vec![DeltaState::settled(zeros(&[1, 1, 4, 32, 32]), zeros(&[1, 3, 64]))];
-    (RowCache { kv: vec![kv], head: None, draft: None }, StateSnapshot { states, hidden: None })
+    let cache = RowCache { kv: vec![kv], head: None, draft: None, remote: None };
+    (cache, StateSnapshot { states, hidden: None, remote: None })
 }
 
 /// A prompt of 4,000 tokens in a store of many chats that begin with the same 1,000.

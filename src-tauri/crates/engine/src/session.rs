@@ -114,8 +114,8 @@ impl Prepared {
         })
     }
 
-    /// Has only the first `layers` layers loaded; `rest` has the others. Then no picture is seen, and what is remembered
-    /// of earlier turns goes with the process.
+    /// Has only the first `layers` layers loaded; `rest` has the others. Then no picture is seen, and what is
+    /// remembered of earlier turns goes with the process.
     pub fn set_rest(&mut self, layers: usize, rest: Rc<Link>) {
         self.rest = Some((layers, rest));
     }

@@ -55,8 +55,8 @@ pub struct StepTiming {
     /// Whether a part of it was computed during the step before, or of the next one during this. Then it says little of
     /// what one such step costs.
     pub overlaps: bool,
-    /// Whether it had begun during the step before, and the next one during this: such steps follow each other without a
-    /// pause of the device.
+    /// Whether it had begun during the step before, and the next one during this: such steps follow each other without
+    /// a pause of the device.
     pub pipelined: bool,
     /// Whether some of the tokens are filler, which makes the step dearer than what its rows asked for.
     pub padded: bool,

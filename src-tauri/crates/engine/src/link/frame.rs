@@ -1,5 +1,5 @@
-//! The messages with which rank 0 directs a ring: [`WORDS`] numbers each, whatever they say, since whoever receives must
-//! know how much comes.
+//! The messages with which rank 0 directs a ring: [`WORDS`] numbers each, whatever they say, since whoever receives
+//! must know how much comes.
 
 use thiserror::Error;
 

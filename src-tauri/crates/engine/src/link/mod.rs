@@ -1,7 +1,7 @@
 //! What rank 0 of a ring says to the others, and what it hears from them. One model over several machines is a pipeline
-//! over MLX's ring: rank 0 has the tokenizer, the scheduler, the embedding, the first layers, the final norm, the output
-//! head and whoever drafts; each other rank ([`crate::worker`]) has some of the layers, the caches and states of their
-//! rows, and counts. It learns no token, text or setting.
+//! over MLX's ring: rank 0 has the tokenizer, the scheduler, the embedding, the first layers, the final norm, the
+//! output head and whoever drafts; each other rank ([`crate::worker`]) has some of the layers, the caches and states of
+//! their rows, and counts. It learns no token, text or setting.
 //!
 //! For each step, and for each chunk of a prompt, a [`Frame`] with the rows goes from rank to rank, and a hidden state
 //! `[T, H]` behind a frame with how everybody fared goes all the way round. What was rejected costs no message: a

@@ -1,5 +1,5 @@
-//! The ring of MLX: processes of which each sends to the next one and receives from the one before, the last from and to
-//! the first, over TCP.
+//! The ring of MLX: processes of which each sends to the next one and receives from the one before, the last from and
+//! to the first, over TCP.
 //!
 //! Nothing that computes is ever evaluated together with a message: a GPU must not wait for another machine within its
 //! command buffer, and what an evaluation holds is not done in the order in which it was written. Messages have no

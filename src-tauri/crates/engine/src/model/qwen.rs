@@ -1,5 +1,5 @@
-//! The network of Qwen3-Next, Qwen3.5 and Qwen3.6: embedding, decoder layers, final norm, output head, MTP head; and its
-//! forward passes for prefill and for decode steps.
+//! The network of Qwen3-Next, Qwen3.5 and Qwen3.6: embedding, decoder layers, final norm, output head, MTP head; and
+//! its forward passes for prefill and for decode steps.
 
 use std::ops::Range;
 use std::rc::Rc;

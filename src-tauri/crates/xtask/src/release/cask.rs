@@ -4,8 +4,8 @@ use super::names::Names;
 use crate::bundle::IDENTIFIER;
 
 /// What lies in a person's home once the app was used, a line each, `~` being that home: what the app itself removes
-/// when it is told to. Models may be in a folder that the person chose, and secrets are in the keychain, under the app's
-/// identifier: neither is here.
+/// when it is told to. Models may be in a folder that the person chose, and secrets are in the keychain, under the
+/// app's identifier: neither is here.
 pub(super) const LEFTOVERS: &str = include_str!("../../../../leftovers.txt");
 
 /// The cask of a release, whose image has this hash; `None` while releases have no place. It does not say

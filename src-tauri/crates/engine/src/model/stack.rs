@@ -20,9 +20,9 @@ pub enum Phase<'a> {
     Step {
         /// The number of tokens of the previous step that each row committed.
         committed: &'a [usize],
-        /// Where the device still computes the previous step, that one's [`LayerOutputs::pieces`]. A piece is handed over
-        /// once the device is done with the previous step's next one: from then on nothing reads what this one writes
-        /// to, which would be copied otherwise. The last piece is left to the caller.
+        /// Where the device still computes the previous step, that one's [`LayerOutputs::pieces`]. A piece is handed
+        /// over once the device is done with the previous step's next one: from then on nothing reads what this one
+        /// writes to, which would be copied otherwise. The last piece is left to the caller.
         behind: Option<&'a [Array]>,
     },
 }

@@ -1,7 +1,7 @@
 //! One model over two and three processes, with MLX's ring between them, writes what one process writes.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -17,7 +17,7 @@ use foretoken_tests::rings::{Played, RankPlan, RankReport, Scene, first_layers};
 use tempfile::TempDir;
 
 /// How long a ring may take.
-const PATIENCE: Duration = Duration::from_secs(100);
+const PATIENCE: Duration = Duration::from_secs(240);
 /// How long a ring may take for one hidden state, where there are fewer processors than processes.
 const STANDSTILL: Duration = Duration::from_secs(10);
 
@@ -197,7 +197,9 @@ fn no_process_is_left_waiting() {
     for (signal, rank) in [("-KILL", 1), ("-KILL", 0), ("-STOP", 2)] {
         let (mut processes, _folder) = Wanted::new(&model, &[3, 5, 8], endless).start();
         // In the middle of its work.
-        thread::sleep(Duration::from_secs(3));
+        let mut said = BufReader::new(processes[0].stderr.take().unwrap());
+        assert_eq!(said.by_ref().lines().next().unwrap().unwrap(), "begun");
+        thread::sleep(Duration::from_secs(1));
         assert!(processes.iter_mut().all(|process| process.try_wait().unwrap().is_none()));
         let begin = Instant::now();
         let id = processes[rank].id().to_string();

@@ -37,6 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut first = first_layers(&model, layers.end, kv_precision, draft);
         let link = Rc::new(Link::new(ring, epoch, deadline));
         (first.rest, first.stack.layers_per_piece) = (Some(Rc::clone(&link)), None);
+        eprintln!("begun");
         let played = scene.play(&first, &known);
         link.stop()?;
         RankReport { played, ..RankReport::of(link.sent(), (0, 0), 0) }

@@ -145,8 +145,9 @@ impl Link {
     /// Has the ranks leave the ring.
     pub fn stop(&self) -> Result<(), LinkError> {
         self.announce(FrameKind::Stop, Vec::new())?;
+        let _under_way = self.deadline.begin();
         self.is_over.set(true);
-        Ok(())
+        self.ring.flush().map_err(LinkError::Broken)
     }
 
     fn send(

@@ -89,6 +89,15 @@ impl Ring {
         Ok(())
     }
 
+    /// Waits until all that was sent has left. What has not when the process ends never does.
+    pub fn flush(&self) -> Result<()> {
+        // SAFETY: the stream is this ring's.
+        match unsafe { mlx_sys::mlx_synchronize(self.out) } {
+            0 => Ok(()),
+            _ => Err(MlxError::last("synchronize")),
+        }
+    }
+
     /// Waits for an array of this shape from the process before.
     pub fn receive(&self, shape: &[i32], dtype: Dtype) -> Result<Array> {
         let before = (self.rank + self.size - 1) % self.size;

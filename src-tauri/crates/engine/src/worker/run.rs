@@ -47,7 +47,10 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32, deadline: &Deadline) ->
         }
         stage.apply(&frame.operations).and_then(|()| stage.check(&frame)).map_err(WorkerError::Stage)?;
         match frame.kind {
-            FrameKind::Stop => return Ok(served),
+            FrameKind::Stop => {
+                ring.flush()?;
+                return Ok(served);
+            }
             FrameKind::Step | FrameKind::Chunk => {
                 let failed = Frame::expect_state(&receive(ring)?, epoch, sequence)?;
                 let tokens = frame.tokens() as i32;

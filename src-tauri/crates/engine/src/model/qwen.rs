@@ -14,7 +14,7 @@ use super::stack::{LayerOutputs, Phase, Read, Stack};
 use super::{DraftLmHead, DraftModel, Layer, Mixer, MtpHead, Vision};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, QuantSpec};
-use crate::link::{FrameKind, Link};
+use crate::link::{FrameKind, Link, REST};
 use crate::memory::RowMemory;
 use crate::mlx::{self, Array, DeviceKind, MlxError, Result, TopK};
 
@@ -123,10 +123,7 @@ impl Qwen {
             return self.stack.run(x, layers, packed, rows, states, phase, read, outputs);
         };
         if packed.rotation().is_some() {
-            return Err(MlxError::new(
-                "rest of the layers",
-                "pictures are not seen over several machines yet",
-            ));
+            return Err(MlxError::new(REST, "pictures are not seen over several machines yet"));
         }
         let kind = match phase {
             Phase::Prefill => FrameKind::Chunk,
@@ -136,7 +133,7 @@ impl Qwen {
             Some(row.remote.as_ref()?.in_pass(tokens, position))
         };
         let told: Option<Vec<_>> = rows.iter().zip(packed.spans()).map(in_pass).collect();
-        let told = told.ok_or_else(|| MlxError::new("rest of the layers", "a row is not known there"))?;
+        let told = told.ok_or_else(|| MlxError::new(REST, "a row is not known there"))?;
         let announced = rest.announce(kind, told)?;
         let (tokens, hidden, dtype) = (x.dim(0), x.dim(1), x.dtype());
         let width = |taps: usize| (1 + taps as i32) * hidden;

@@ -260,6 +260,11 @@ impl Frame {
     }
 }
 
+/// The number behind this one, in 31 bits.
+pub(crate) fn following(number: u32) -> u32 {
+    (number + 1) & (u32::MAX >> 1)
+}
+
 /// CRC-32 of all words but its own.
 fn checksum(words: &[i32; WORDS]) -> i32 {
     let mut hasher = crc32fast::Hasher::new();

@@ -12,6 +12,7 @@ mod frame;
 mod remote;
 
 pub use deadline::{Deadline, UnderWay};
+pub(crate) use frame::following;
 pub use frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS};
 pub(crate) use remote::REST;
 pub use remote::{Link, LinkError, RemoteAnchor, RemoteRow, RemoteState};

@@ -6,7 +6,9 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use super::deadline::Deadline;
-use super::frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS};
+use super::frame::{
+    Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS, following,
+};
 use crate::mlx::{Array, BROKEN_RING, Dtype, MlxError, Ring, Sent};
 
 /// Why layers elsewhere have computed nothing.
@@ -287,6 +289,6 @@ impl Drop for RemoteAnchor {
 /// A number of 31 bits that counts on.
 fn next(counter: &Cell<u32>) -> u32 {
     let number = counter.get();
-    counter.set((number + 1) & (u32::MAX >> 1));
+    counter.set(following(number));
     number
 }

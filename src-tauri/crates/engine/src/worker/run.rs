@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::stage::{Stage, StageError};
-use crate::link::{Deadline, Frame, FrameError, FrameKind, WORDS};
+use crate::link::{Deadline, Frame, FrameError, FrameKind, WORDS, following};
 use crate::mlx::{Array, Dtype, MlxError, Ring};
 
 /// Why a rank has left its ring. The process has to end: that is how the others hear of it.
@@ -81,7 +81,7 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32, deadline: &Deadline) ->
             FrameKind::Operations => {}
             FrameKind::State { .. } => return Err(FrameError::NotOne.into()),
         }
-        sequence = (sequence + 1) & (u32::MAX >> 1);
+        sequence = following(sequence);
     }
 }
 

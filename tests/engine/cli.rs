@@ -214,6 +214,29 @@ fn log_probabilities_are_the_models_own_with_drafts_and_without() {
 }
 
 #[test]
+fn several_processes_of_one_machine_write_what_one_writes() {
+    let question =
+        ["--prompt", STORY, "--max-tokens", "60", "--temperature", "0.8", "--seed", "7", "--depth", "2"];
+    let over = |ring: &[&str]| generate(&[&question[..], ring].concat()).finished.ids;
+    let one = over(&[]);
+    assert_eq!(over(&["--ring-test", "2"]), one);
+    assert_eq!(over(&["--ring-test", "3", "--layers", "5,1,2"]), one);
+    let model = demo_model();
+    let few = [
+        "generate",
+        "--model",
+        model.to_str().unwrap(),
+        "--prompt",
+        STORY,
+        "--ring-test",
+        "2",
+        "--layers",
+        "3,4",
+    ];
+    assert!(refusal(&few).contains("[3, 4] is no way to spread 8 layers over 2 processes."));
+}
+
+#[test]
 fn drafts_change_the_numbers_of_a_reply_and_not_its_text() {
     let question = ["--prompt", STORY, "--max-tokens", "400"];
     let plain = generate(&[&question[..], &["--speculation", "off"]].concat());

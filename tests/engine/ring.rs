@@ -1,24 +1,29 @@
 //! One model over two and three processes, with MLX's ring between them, writes what one process writes.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{Shutdown, TcpListener};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use foretoken_engine::decode::RowId;
+use foretoken_engine::link::Served;
 use foretoken_protocol::KvPrecision;
 use foretoken_tests::fixtures::{demo_draft_model, demo_model};
 use foretoken_tests::oracle::write_preset;
 use foretoken_tests::programs::built;
-use foretoken_tests::rings::{Played, RankPlan, RankReport, Scene, first_layers};
+use foretoken_tests::rings::{Played, RingPlan, RingReport, Scene, first_layers};
 use tempfile::TempDir;
 
 /// How long a ring may take.
 const PATIENCE: Duration = Duration::from_secs(240);
-/// How long a ring may take for one hidden state, where there are fewer processors than processes.
+/// How long nobody may be heard of, and how long a ring may take for one hidden state, where there are fewer processors
+/// than processes.
 const STANDSTILL: Duration = Duration::from_secs(10);
 
 /// A ring that is asked for.
@@ -27,13 +32,23 @@ struct Wanted<'a> {
     /// Of each rank, the end of its layers.
     cuts: &'a [usize],
     kv_precision: KvPrecision,
-    draft_model: Option<(PathBuf, Vec<usize>)>,
+    draft_model: Option<PathBuf>,
     /// Steps of three rows and more that fail on all ranks but the first.
     faults: u32,
-    /// A rank that takes itself for one of another ring.
-    stranger: Option<usize>,
+    /// Another model that the last rank has.
+    other_model: Option<&'a Path>,
     scene: Scene,
     known: BTreeMap<RowId, Vec<u32>>,
+}
+
+/// The processes of a ring, rank by rank.
+struct Running {
+    processes: Vec<Child>,
+    /// What rank 0 says that is not its report.
+    said: BufReader<ChildStderr>,
+    /// The ways from rank 0 to the others.
+    channels: Vec<UnixStream>,
+    _folder: TempDir,
 }
 
 impl<'a> Wanted<'a> {
@@ -44,79 +59,89 @@ impl<'a> Wanted<'a> {
             kv_precision: KvPrecision::Full,
             draft_model: None,
             faults: 0,
-            stranger: None,
+            other_model: None,
             scene,
             known: BTreeMap::new(),
         }
     }
 
-    /// Its processes, and the folder that they need.
-    fn start(&self) -> (Vec<Child>, TempDir) {
-        let folder = tempfile::tempdir().unwrap();
-        let ports: Vec<TcpListener> =
-            self.cuts.iter().map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    fn start(&self) -> Running {
+        let (folder, ranks) = (tempfile::tempdir().unwrap(), self.cuts.len());
+        let ports: Vec<TcpListener> = (0..ranks).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let hosts: Vec<[String; 1]> =
             ports.iter().map(|port| [port.local_addr().unwrap().to_string()]).collect();
         let hostfile = folder.path().join("hosts.json");
-        std::fs::write(&hostfile, serde_json::to_string(&hosts).unwrap()).unwrap();
+        fs::write(&hostfile, serde_json::to_string(&hosts).unwrap()).unwrap();
         drop(ports);
         let start = |rank: usize| {
-            let plan = RankPlan {
-                model: self.model.to_owned(),
-                layers: if rank == 0 { 0 } else { self.cuts[rank - 1] }..self.cuts[rank],
-                kv_precision: self.kv_precision,
-                epoch: if self.stranger == Some(rank) { 78 } else { 77 },
-                draft_model: self.draft_model.clone(),
-                faults: self.faults,
-                patience: STANDSTILL,
-                scene: self.scene,
-                known: self.known.clone(),
-            };
-            let mut process = Command::new(built("ring-rank"))
-                .env("MLX_RANK", rank.to_string())
-                .env("MLX_HOSTFILE", &hostfile)
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap();
-            let plan = serde_json::to_string(&plan).unwrap();
-            writeln!(process.stdin.as_mut().unwrap(), "{plan}").unwrap();
-            process
+            let mut program = Command::new(built("ring-rank"));
+            program.env("MLX_RANK", rank.to_string()).env("MLX_HOSTFILE", &hostfile).stderr(Stdio::piped());
+            program
         };
-        ((0..self.cuts.len()).map(start).collect(), folder)
+        let paths: Vec<PathBuf> = (1..ranks).map(|rank| folder.path().join(rank.to_string())).collect();
+        let listeners: Vec<UnixListener> =
+            paths.iter().map(|path| UnixListener::bind(path).unwrap()).collect();
+        let before = [0].iter().chain(self.cuts);
+        let plan = RingPlan {
+            model: self.model.to_owned(),
+            layers: self.cuts.iter().zip(before).map(|(end, begin)| end - begin).collect(),
+            channels: paths,
+            kv_precision: self.kv_precision,
+            draft_model: self.draft_model.clone(),
+            patience: STANDSTILL,
+            scene: self.scene,
+            known: self.known.clone(),
+        };
+        let mut first = start(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        writeln!(first.stdin.as_mut().unwrap(), "{}", serde_json::to_string(&plan).unwrap()).unwrap();
+        let said = BufReader::new(first.stderr.take().unwrap());
+        let (mut processes, mut channels) = (vec![first], Vec::new());
+        for (place, listener) in listeners.iter().enumerate() {
+            let (channel, _) = listener.accept().unwrap();
+            let model = self.other_model.filter(|_| place + 2 == ranks).unwrap_or(self.model);
+            let end = || OwnedFd::from(channel.try_clone().unwrap());
+            let mut rank = start(place + 1);
+            rank.arg(model).arg(self.faults.to_string()).stdin(end()).stdout(end());
+            processes.push(rank.spawn().unwrap());
+            channels.push(channel);
+        }
+        Running { processes, said, channels, _folder: folder }
     }
 
-    /// The reports of all ranks.
-    fn run(&self) -> Vec<RankReport> {
-        let (processes, _folder) = self.start();
-        let report = |(rank, output): (usize, &Output)| {
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "rank {rank}: {} {said}", output.status);
-            serde_json::from_slice(&output.stdout).unwrap()
-        };
-        ends(processes).iter().enumerate().map(report).collect()
+    /// What rank 0 reports.
+    fn run(&self) -> RingReport {
+        let (said, outputs) = self.start().end();
+        assert!(outputs.iter().all(|output| output.status.success()), "{said} {outputs:?}");
+        serde_json::from_slice(&outputs[0].stdout).unwrap()
     }
 }
 
-/// What processes say, which must all come to their end by themselves; one that fails ends the ring.
-fn ends(mut processes: Vec<Child>) -> Vec<Output> {
-    let begin = Instant::now();
-    while processes.iter_mut().any(|process| process.try_wait().unwrap().is_none()) {
-        if begin.elapsed() > PATIENCE {
-            processes.iter_mut().for_each(|process| _ = process.kill());
-            let outputs: Vec<Output> =
-                processes.into_iter().map(|process| process.wait_with_output().unwrap()).collect();
-            panic!("the ring does not end: {outputs:?}");
-        }
-        let failed =
-            |process: &mut Child| process.try_wait().unwrap().is_some_and(|status| !status.success());
-        if processes.iter_mut().any(failed) {
-            processes.iter_mut().for_each(|process| drop(process.stdin.take()));
-        }
-        thread::sleep(Duration::from_millis(20));
+impl Running {
+    /// Waits until rank 0 has said so.
+    fn wait_for(&mut self, word: &str) {
+        let said: Vec<String> = self.said.by_ref().lines().map_while(Result::ok).take(1).collect();
+        assert_eq!(said, [word]);
     }
-    processes.into_iter().map(|process| process.wait_with_output().unwrap()).collect()
+
+    /// What rank 0 says, and what all say, which must come to their end by themselves.
+    fn end(mut self) -> (String, Vec<Output>) {
+        // Whoever has gone is known to be so, and nobody rests any longer.
+        self.channels.clear();
+        self.processes.iter_mut().for_each(|process| drop(process.stdin.take()));
+        let begin = Instant::now();
+        let alive = |process: &mut Child| process.try_wait().unwrap().is_none();
+        while self.processes.iter_mut().any(alive) {
+            let is_over = begin.elapsed() > PATIENCE;
+            if is_over {
+                self.processes.iter_mut().for_each(|process| _ = process.kill());
+            }
+            assert!(!is_over, "the ring does not end");
+            thread::sleep(Duration::from_millis(20));
+        }
+        let mut said = String::new();
+        self.said.read_to_string(&mut said).unwrap();
+        (said, self.processes.into_iter().map(|process| process.wait_with_output().unwrap()).collect())
+    }
 }
 
 /// Plays a scene in one process, and in rings with these cuts, which must come to the same.
@@ -124,25 +149,24 @@ fn same(model: &Path, all: &[&[usize]], kv_precision: KvPrecision, scene: Scene)
     let layers = all[0][all[0].len() - 1];
     let draft = scene.dflash.then(demo_draft_model);
     let whole = first_layers(model, layers, kv_precision, draft.as_deref());
-    let draft_model = draft.zip(whole.draft.as_ref().map(|draft| draft.taps().to_vec()));
     let none = BTreeMap::new();
     let known = if scene.rate.is_some() { scene.play(&whole, &none).replies } else { none };
     let expected = scene.play(&whole, &known);
     assert_eq!(expected.replies.len(), scene.requests * scene.questions);
     for cuts in all {
-        let (known, draft_model) = (known.clone(), draft_model.clone());
+        let (known, draft_model) = (known.clone(), draft.clone());
         let wanted = Wanted { kv_precision, draft_model, known, ..Wanted::new(model, cuts, scene) };
-        let reports = wanted.run();
-        let played = &reports[0].played;
+        let RingReport { played, messages, others } = wanted.run();
         assert_eq!(played.replies, expected.replies, "{cuts:?}");
-        // Of each pass a header, how everybody fared, and a hidden state; at the end a frame that says so, and now and
-        // then one with what is no longer needed.
-        let sent: Vec<u64> = reports.iter().map(|report| report.messages).collect();
-        let (last, others) = sent.split_last().unwrap();
-        let ends = others[0] - last / 2 * 3;
-        assert!(others.iter().all(|sent| *sent == others[0]), "{sent:?}");
-        assert!((1..30).contains(&ends), "{sent:?}");
-        assert!(reports[1..].iter().all(|report| report.passes == (last / 2, 0) && report.rows == 0));
+        // Of each pass a header, how everybody fared, and a hidden state, but the last rank sends no header; at the end
+        // a frame that says so, and now and then one with what is no longer needed, or to let the ranks rest.
+        let (last, between) = others.split_last().unwrap();
+        let frames = messages - 3 * last.passes;
+        assert_eq!(last.messages, 2 * last.passes);
+        assert!(between.iter().all(|rank| rank.messages == messages), "{messages} {others:?}");
+        assert!((1..40).contains(&frames), "{messages} {others:?}");
+        let all_passed = |rank: &Served| (rank.passes, rank.failed, rank.rows) == (last.passes, 0, 0);
+        assert!(others.iter().all(all_passed), "{others:?}");
         // Nothing is read there that is remembered here.
         if !scene.is_short {
             let layers_run = played.layers_run * layers as u64;
@@ -181,47 +205,104 @@ fn the_draft_model_drafts_for_layers_on_several_machines() {
 fn steps_that_fail_on_a_machine_are_made_again() {
     let (model, scene) = (demo_model(), Scene { seed: 15, ..SCENE });
     let whole = first_layers(&model, 8, KvPrecision::Full, None);
-    let reports = Wanted { faults: 2, ..Wanted::new(&model, &[3, 5, 8], scene) }.run();
-    assert_eq!(reports[0].played.replies, scene.play(&whole, &BTreeMap::new()).replies);
+    let RingReport { played, others, .. } =
+        Wanted { faults: 2, ..Wanted::new(&model, &[3, 5, 8], scene) }.run();
+    assert_eq!(played.replies, scene.play(&whole, &BTreeMap::new()).replies);
     // How many rows go together then, the scheduler decides.
-    let failed: u64 = reports[1..].iter().map(|report| report.passes.1).sum();
+    let failed: u64 = others.iter().map(|rank| rank.failed).sum();
     assert!((2..=4).contains(&failed), "{failed}");
-    assert!(reports.iter().all(|report| report.rows == 0));
+    assert!(others.iter().all(|rank| rank.rows == 0));
 }
 
-/// Whatever happens to one process, all others end by themselves.
+/// What happens to a ring in the middle of its work.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fault {
+    /// A process is killed.
+    Killed(usize),
+    /// A process stands still.
+    Stopped(usize),
+    /// The way from rank 0 to a process is cut.
+    Cut(usize),
+}
+
+/// Whatever happens to one process, all others end by themselves, and rank 0 says whose fault it is.
 #[test]
 fn no_process_is_left_waiting() {
-    let endless = Scene { requests: 400, seed: 17, ..SCENE };
-    let model = demo_model();
-    for (signal, rank) in [("-KILL", 1), ("-KILL", 0), ("-STOP", 2)] {
-        let (mut processes, _folder) = Wanted::new(&model, &[3, 5, 8], endless).start();
-        // In the middle of its work.
-        let mut said = BufReader::new(processes[0].stderr.take().unwrap());
-        assert_eq!(said.by_ref().lines().next().unwrap().unwrap(), "begun");
+    let (endless, model) = (Scene { requests: 400, seed: 17, ..SCENE }, demo_model());
+    for (fault, loss) in [
+        (Fault::Killed(1), "lost: Mac 1 has ended"),
+        (Fault::Killed(0), ""),
+        (Fault::Stopped(2), "lost: Mac 2 does not answer"),
+        (Fault::Stopped(0), ""),
+        (Fault::Cut(2), "lost: Mac 2 has ended"),
+    ] {
+        let mut ring = Wanted::new(&model, &[3, 5, 8], endless).start();
+        ring.wait_for("begun");
         thread::sleep(Duration::from_secs(1));
-        assert!(processes.iter_mut().all(|process| process.try_wait().unwrap().is_none()));
+        assert!(ring.processes.iter_mut().all(|process| process.try_wait().unwrap().is_none()));
         let begin = Instant::now();
-        let id = processes[rank].id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
-        let mut victim = processes.remove(rank);
-        // Whoever is dead is known to be so.
-        if signal == "-KILL" {
-            victim.wait().unwrap();
-            processes.iter_mut().for_each(|process| drop(process.stdin.take()));
+        let mut victim = None;
+        match fault {
+            Fault::Killed(rank) => {
+                ring.processes[rank].kill().unwrap();
+            }
+            Fault::Stopped(rank) => {
+                let id = ring.processes[rank].id().to_string();
+                assert!(Command::new("kill").args(["-STOP", &id]).status().unwrap().success());
+                victim = Some(ring.processes.remove(rank));
+            }
+            Fault::Cut(rank) => ring.channels[rank - 1].shutdown(Shutdown::Both).unwrap(),
         }
-        let outputs = ends(processes);
-        assert!(begin.elapsed() < STANDSTILL + Duration::from_secs(30), "{signal} {rank}");
-        assert!(outputs.iter().all(|output| !output.status.success()), "{signal} {rank}: {outputs:?}");
-        let _ = Command::new("kill").args(["-KILL", &id]).status();
-        ends(vec![victim]);
+        if fault == Fault::Stopped(0) {
+            // What it would say, nobody waits for.
+            ring.said = BufReader::new(ring.processes[0].stderr.take().unwrap());
+        }
+        let (said, outputs) = ring.end();
+        victim.iter_mut().for_each(|victim| {
+            victim.kill().unwrap();
+            victim.wait().unwrap();
+        });
+        assert!(begin.elapsed() < STANDSTILL + Duration::from_secs(30), "{fault:?}");
+        assert!(outputs.iter().all(|output| !output.status.success()), "{fault:?}: {outputs:?}");
+        assert!(said.contains(loss), "{fault:?}: {said}");
     }
-    // One that belongs to another ring refuses, and says so.
-    let (processes, _folder) = Wanted { stranger: Some(1), ..Wanted::new(&model, &[4, 8], endless) }.start();
-    let outputs = ends(processes);
-    assert!(outputs.iter().all(|output| !output.status.success()));
-    let said = String::from_utf8_lossy(&outputs[1].stderr).into_owned();
-    assert!(said.contains("77") && said.contains("78"), "{said}");
+}
+
+/// Whoever waits for a message keeps a processor busy, so nobody does while there is nothing to compute.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_rank_at_rest_computes_nothing() {
+    let model = demo_model();
+    let mut ring = Wanted::new(&model, &[4, 8], Scene { requests: 1, ..SCENE }).start();
+    ring.wait_for("begun");
+    ring.wait_for("rests");
+    let id = ring.processes[1].id();
+    // Hundredths of a second, as the fields behind the name of the program tell.
+    let computed = || -> u64 {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+        let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+        fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+    };
+    // The last frame is on its way.
+    thread::sleep(Duration::from_millis(500));
+    let before = computed();
+    thread::sleep(Duration::from_secs(2));
+    let spent = computed() - before;
+    assert!(spent < 20, "{spent} of 200");
+    let (said, outputs) = ring.end();
+    assert!(outputs.iter().all(|output| output.status.success()), "{said}");
+}
+
+/// A rank that has another model says so before anything is loaded, and the ring does not come about.
+#[test]
+fn all_ranks_have_the_same_model() {
+    let folder = tempfile::tempdir().unwrap();
+    write_preset("tiny-moe-q36", folder.path(), &["--no-tokenizer", "--dtype", "float32"]);
+    let (model, other) = (demo_model(), folder.path());
+    let wanted = Wanted { other_model: Some(other), ..Wanted::new(&model, &[3, 5, 8], SCENE) };
+    let (said, outputs) = wanted.start().end();
+    assert!(outputs.iter().all(|output| !output.status.success()), "{outputs:?}");
+    assert!(said.contains("lost: Mac 2: The model there is another one"), "{said}");
 }
 
 #[test]

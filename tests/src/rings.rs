@@ -1,13 +1,13 @@
 //! What a ring and a single process are compared by: a model, requests that come and go, and what became of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use foretoken_engine::checkpoint::{Config, Index, Layout};
 use foretoken_engine::decode::{Footprint, Limits, Policy, RowId, RowSpec, Scheduler, SchedulerEvent};
-use foretoken_engine::mlx::Sent;
+use foretoken_engine::link::Served;
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
 use serde::{Deserialize, Serialize};
@@ -16,50 +16,36 @@ use crate::drafted::load_draft;
 use crate::rng::Rng;
 use crate::runs::{forced, greedy};
 
-/// What one rank of a ring is told.
+/// What rank 0 of a ring is told.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct RankPlan {
+pub struct RingPlan {
     /// The model's folder.
     pub model: PathBuf,
-    /// Its layers.
-    pub layers: Range<usize>,
+    /// How many of its layers each rank gets.
+    pub layers: Vec<usize>,
+    /// Sockets at whose other ends the other ranks are.
+    pub channels: Vec<PathBuf>,
     /// How keys and values are kept.
     pub kv_precision: KvPrecision,
-    /// The ring's number.
-    pub epoch: u32,
-    /// The draft model's folder, where there is one, and the layers that it reads.
-    pub draft_model: Option<(PathBuf, Vec<usize>)>,
-    /// Steps of three rows and more that fail on the other ranks.
-    pub faults: u32,
-    /// How long the ring may take for one hidden state.
+    /// The draft model's folder, where there is one.
+    pub draft_model: Option<PathBuf>,
+    /// How long nobody may be heard of, and how long the ring may take for one hidden state.
     pub patience: Duration,
-    /// What rank 0 plays.
+    /// What it plays.
     pub scene: Scene,
     /// What its requests come to, where that is what they draft.
     pub known: BTreeMap<RowId, Vec<u32>>,
 }
 
-/// What one rank says at its end.
+/// What rank 0 says at its end.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct RankReport {
-    /// Of rank 0.
+pub struct RingReport {
+    /// What its scene came to.
     pub played: Played,
     /// Messages that it has sent.
     pub messages: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Passes, of the other ranks, and those of them that failed there.
-    pub passes: (u64, u64),
-    /// Rows that it still has anything of.
-    pub rows: usize,
-}
-
-impl RankReport {
-    /// One of a rank that has sent this.
-    pub fn of(sent: Sent, passes: (u64, u64), rows: usize) -> Self {
-        let Sent { messages, bytes } = sent;
-        Self { played: Played::default(), messages, bytes, passes, rows }
-    }
+    /// What the others have done.
+    pub others: Vec<Served>,
 }
 
 /// Requests that come and go.
@@ -93,7 +79,7 @@ pub struct Played {
 }
 
 /// Configuration and layout of a model.
-pub fn layout(model: &Path, kv_precision: KvPrecision) -> (Config, Layout) {
+fn layout(model: &Path, kv_precision: KvPrecision) -> (Config, Layout) {
     let config = Config::read(model).unwrap();
     let layout = Layout::plan(&config, &Index::read(model, &config).unwrap()).unwrap();
     let layout = layout.keeping_kv(&config, kv_precision).unwrap();
@@ -108,7 +94,8 @@ pub fn first_layers(
     draft_model: Option<&Path>,
 ) -> Qwen {
     let (config, layout) = layout(model, kv_precision);
-    let mut qwen = Qwen::load_first(&config, &layout, layers, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    let (config, layout) = (config.of_layers(&(0..layers)).unwrap(), layout.of_layers(&(0..layers)));
+    let mut qwen = Qwen::load(&config, &layout, &mut |_, _| ControlFlow::Continue(())).unwrap();
     qwen.draft = draft_model.map(load_draft);
     qwen
 }

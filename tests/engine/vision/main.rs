@@ -403,16 +403,18 @@ fn a_picture_on_the_command_line_is_seen_from_its_file_on() {
     let folder = fixture("goldens/tiny-vision");
     let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let goldens = goldens();
-    // The question of each prompt that begins with its pictures.
-    for (prompt, pictures, question) in [
-        ("one", &["a.png"][..], "What do you see in this picture?"),
-        ("close", &["b.png", "b.png"], "Are they the same?"),
+    // The question of each prompt that begins with its pictures; also by a model that lies in two processes.
+    for (prompt, pictures, question, ring) in [
+        ("one", &["a.png"][..], "What do you see in this picture?", &[][..]),
+        ("close", &["b.png", "b.png"], "Are they the same?", &[]),
+        ("close", &["b.png", "b.png"], "Are they the same?", &["--ring-test", "2"]),
     ] {
         let pictures: Vec<String> = pictures.iter().map(|name| file(name)).collect();
         let images = pictures.iter().flat_map(|picture| ["--image", picture.as_str()]);
         let asked = ["generate", "--model", model, "--prompt", question, "--max-tokens", "20", "--json"];
         let greedy = ["--temperature", "0", "--speculation", "mtp", "--depth", "2"];
-        let arguments: Vec<&str> = asked.into_iter().chain(greedy).chain(images).collect();
+        let ring = ring.iter().copied();
+        let arguments: Vec<&str> = asked.into_iter().chain(greedy).chain(images).chain(ring).collect();
         let output = engine(&arguments);
         let line = String::from_utf8(output.stdout).unwrap().lines().last().unwrap_or_default().to_owned();
         let finished: Value = serde_json::from_str(&line)

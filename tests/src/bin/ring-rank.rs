@@ -1,57 +1,69 @@
-//! One rank of a ring, as a test wants it: reads its plan as a line of JSON from standard input, and its place in the
-//! ring from the environment; says at its end what it has done. It ends when standard input does: whoever started it
-//! has gone, or ends the ring.
+//! One rank of a ring, as a test wants it. Rank 0 reads its plan as a line of JSON from standard input, and says at its
+//! end what was done; the others take their orders there, with the model's folder and how many of their steps fail as
+//! arguments. The place in the ring is in the environment.
 
 use std::error::Error;
 use std::io;
-use std::ops::ControlFlow;
-use std::process::exit;
+use std::os::unix::net::UnixStream;
 use std::rc::Rc;
-use std::thread;
 
-use foretoken_engine::link::{Deadline, Link};
-use foretoken_engine::mlx::{self, Ring};
-use foretoken_engine::model::Stack;
-use foretoken_engine::worker::{Served, Stage, serve};
-use foretoken_tests::rings::{RankPlan, RankReport, first_layers, layout};
+use foretoken_engine::checkpoint::{Files, Metadata};
+use foretoken_engine::link::{Channel, Clocks, Link, PartOrder};
+use foretoken_engine::mlx;
+use foretoken_engine::worker::Member;
+use foretoken_tests::rings::{RingPlan, RingReport, first_layers};
 
 fn main() -> Result<(), Box<dyn Error>> {
     mlx::environment::prepare(None);
-    let mut plan = String::new();
-    io::stdin().read_line(&mut plan)?;
-    let RankPlan { model, layers, kv_precision, epoch, draft_model, faults, patience, scene, known } =
-        serde_json::from_str(&plan)?;
-    thread::spawn(|| {
-        let _ = io::copy(&mut io::stdin(), &mut io::sink());
-        eprintln!("the ring is ended");
-        exit(4)
-    });
-    let ring = Ring::join()?;
-    // The others hear of it when this process ends.
-    let deadline = Deadline::new(patience, || {
-        eprintln!("the ring stands still");
-        exit(3)
-    });
-    let report = if ring.rank() == 0 {
-        let draft = draft_model.as_ref().map(|(folder, _)| folder.as_path());
-        let mut first = first_layers(&model, layers.end, kv_precision, draft);
-        let link = Rc::new(Link::new(ring, epoch, deadline));
-        (first.rest, first.stack.layers_per_piece) = (Some(Rc::clone(&link)), None);
-        eprintln!("begun");
-        let played = scene.play(&first, &known);
-        link.stop()?;
-        RankReport { played, ..RankReport::of(link.sent(), (0, 0), 0) }
-    } else {
-        let (config, layout) = layout(&model, kv_precision);
-        let stack = Stack::load(&config, &layout, layers, &mut |_, _| ControlFlow::Continue(()))?;
-        let taps = draft_model.map(|(_, taps)| taps).unwrap_or_default();
-        let mut stage = Stage::new(stack, kv_precision, taps, u64::MAX);
-        stage.fail(3, faults);
-        let Served { passes, failed } = serve(&ring, &mut stage, epoch, &deadline)?;
-        RankReport::of(ring.sent(), (passes, failed), stage.rows())
-    };
-    println!("{}", serde_json::to_string(&report)?);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.as_slice() {
+        [model, faults] => {
+            let faults = faults.parse()?;
+            let member = Member::new(io::stdin(), io::stdout());
+            let done = member.run(model.as_ref(), |stage| stage.fail(3, faults));
+            done.map_err(|report| report.to_string())?;
+        }
+        _ => lead()?,
+    }
     // What was sent last is on its way.
     mlx::synchronize()?;
+    Ok(())
+}
+
+/// Plays a scene as rank 0.
+fn lead() -> Result<(), Box<dyn Error>> {
+    let mut plan = String::new();
+    io::stdin().read_line(&mut plan)?;
+    let plan: RingPlan = serde_json::from_str(&plan)?;
+    let connect = |(place, path)| -> io::Result<Channel> {
+        let words = UnixStream::connect(path)?;
+        let orders = words.try_clone()?;
+        Ok(Channel { name: format!("Mac {}", place + 1), words: Box::new(words), orders: Box::new(orders) })
+    };
+    let channels = plan.channels.iter().enumerate().map(connect).collect::<io::Result<_>>()?;
+    let draft = plan.draft_model.as_deref();
+    let mut first = first_layers(&plan.model, plan.layers[0], plan.kv_precision, draft);
+    let clocks = Clocks { silence: plan.patience, pass: plan.patience, ..Clocks::ONE_MACHINE };
+    let part = PartOrder {
+        fingerprint: format!("{:08x}", Metadata::read(&plan.model, Files::Whole)?.fingerprint()?),
+        layers: 0..0,
+        kv_precision: plan.kv_precision,
+        taps: first.draft.as_ref().map_or(Vec::new(), |draft| draft.taps().to_vec()),
+        epoch: 77,
+        silence: plan.patience,
+    };
+    let parts = part.spread(&plan.layers);
+    let link = Link::form(channels, &parts, clocks, Box::new(|loss| eprintln!("lost: {loss}")))?;
+    link.ready(|_, _, _| {});
+    let link = Rc::new(link);
+    (first.rest, first.stack.layers_per_piece) = (Some(Rc::clone(&link)), None);
+    eprintln!("begun");
+    let played = plan.scene.play(&first, &plan.known);
+    eprintln!("rests");
+    // For as long as whoever started it likes.
+    io::copy(&mut io::stdin(), &mut io::sink())?;
+    let others = link.stop().into_iter().map(|served| served.ok_or("a rank says nothing at its end"));
+    let others = others.collect::<Result<_, _>>()?;
+    println!("{}", serde_json::to_string(&RingReport { played, messages: link.sent().messages, others })?);
     Ok(())
 }

@@ -18,6 +18,7 @@ pub mod memory;
 pub mod mlx;
 pub mod model;
 pub mod observe;
+pub mod placement;
 pub mod quality;
 pub mod sample;
 pub mod score;

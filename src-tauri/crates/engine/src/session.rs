@@ -3,6 +3,7 @@
 mod exact;
 mod replies;
 mod sight;
+mod spread;
 
 use std::path::Path;
 use std::rc::Rc;
@@ -114,12 +115,6 @@ impl Prepared {
         })
     }
 
-    /// Has only the first `layers` layers loaded; `rest` has the others. Then no picture is seen, and what is
-    /// remembered of earlier turns goes with the process.
-    pub fn set_rest(&mut self, layers: usize, rest: Rc<Link>) {
-        self.rest = Some((layers, rest));
-    }
-
     /// Has the draft model in a folder loaded as well. On an error there is none.
     pub fn set_draft_model(&mut self, dir: &Path) -> Result<(), EngineError> {
         self.drop_draft_model();
@@ -157,6 +152,11 @@ impl Prepared {
         }
     }
 
+    /// How many layers it has.
+    pub fn layers(&self) -> usize {
+        self.config.layers.len()
+    }
+
     /// What is about to be loaded.
     pub fn info(&self) -> &ModelInfo {
         &self.info
@@ -188,14 +188,17 @@ impl Prepared {
         progress: &mut LoadProgress<'_>,
     ) -> Result<Session, EngineError> {
         let _span = tracing::info_span!("load", model = self.info.name).entered();
+        if let Some((layers, _)) = &self.rest {
+            (self.config, self.layout) =
+                (self.config.of_layers(&(0..*layers))?, self.layout.of_layers(&(0..*layers)));
+        }
         let own = self.layout.weight_bytes();
         let all = own + self.draft_model.as_ref().map_or(0, |(_, layout)| layout.weight_bytes());
-        let layers = self.rest.as_ref().map_or(self.config.layers.len(), |(layers, _)| *layers);
-        let mut model =
-            Qwen::load_first(&self.config, &self.layout, layers, &mut |done, _| progress(done, all))?;
-        if let Some((_, rest)) = self.rest.take() {
+        let mut model = Qwen::load(&self.config, &self.layout, &mut |done, _| progress(done, all))?;
+        let rest = self.rest.take().map(|(_, rest)| rest);
+        if let Some(rest) = &rest {
             model.stack.layers_per_piece = None;
-            model.rest = Some(rest);
+            model.rest = Some(Rc::clone(rest));
         }
         if let Some(launch) = kernels::of_device() {
             for (part, problem) in model.choose_kernels(&launch) {
@@ -214,6 +217,10 @@ impl Prepared {
         let rows_seeing = self.limit_pictures(budget.pictures);
         let Self { config, layout, info, prompter, stop_ids, xtc_exempt, .. } = self;
         let MemoryBudget { rows, prefix_cache, .. } = budget;
+        if let Some(rest) = &rest {
+            let others = rest.ready(|rank, done, total| tracing::debug!(rank, done, total, "loading"));
+            model.row_memory = model.row_memory.with_elsewhere(rows, &others);
+        }
         let limits = Limits { memory: rows, prefix_cache_bytes: prefix_cache, ..Limits::default() };
         let message_start = prompter.tokenizer().token_id(MESSAGE_START);
         let figures = calibrated(&model, &prompter, learned.unwrap_or_default());

@@ -7,6 +7,7 @@ mod quantized_heads;
 mod row_cache;
 mod row_kv;
 mod spill;
+mod spilled_row;
 
 pub use delta_state::{DeltaState, PackedTape, TapeEntry};
 pub use draft_context::{ContextCopy, ContextKv, DraftContext, DraftContextError};
@@ -15,3 +16,4 @@ pub use quantized_heads::QuantizedHeads;
 pub use row_cache::RowCache;
 pub use row_kv::{KeysValues, KvCopy, RowKv};
 pub use spill::{Spill, SpillError, Spilled};
+pub use spilled_row::{SpilledKv, SpilledState};

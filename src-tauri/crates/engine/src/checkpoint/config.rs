@@ -2,6 +2,7 @@
 //! Reads nested (`text_config`) and flat configs, and refuses values that no model can have and variations that are not
 //! implemented.
 
+use std::ops::Range;
 use std::path::{Component, Path};
 
 use foretoken_protocol::ErrorReport;
@@ -33,8 +34,10 @@ pub struct Config {
     pub hidden_size: usize,
     /// Width of the MLP of dense layers; a model whose every layer has experts may leave it out.
     pub intermediate_size: Option<usize>,
-    /// The trunk's layers in order.
+    /// The trunk's layers in order: all of them, or those of a part of the model.
     pub layers: Vec<LayerKind>,
+    /// Which one of the model the first of them is.
+    pub first_layer: usize,
     /// What follows the mixer in each of them.
     pub mlps: Vec<MlpKind>,
     /// The experts of sparse layers, where there are any.
@@ -129,6 +132,7 @@ impl Config {
             hidden_size,
             intermediate_size,
             layers,
+            first_layer: 0,
             mlps,
             moe,
             linear: LinearDims::parse(&keys)?,
@@ -156,6 +160,22 @@ impl Config {
     /// How many layers of the trunk are of a kind.
     pub fn count(&self, kind: LayerKind) -> usize {
         self.layers.iter().filter(|layer| **layer == kind).count()
+    }
+
+    /// Which layers these are, by their numbers in the model.
+    pub fn layer_numbers(&self) -> Range<usize> {
+        self.first_layer..self.first_layer + self.layers.len()
+    }
+
+    /// What one of several machines has to know of a model of which it has these layers.
+    pub fn of_layers(mut self, layers: &Range<usize>) -> Result<Self, CheckpointError> {
+        let (Some(kinds), Some(mlps)) = (self.layers.get(layers.clone()), self.mlps.get(layers.clone()))
+        else {
+            let last = layers.end.saturating_sub(1);
+            return Err(CheckpointError::MissingTensor { name: format!("layers.{last}") });
+        };
+        (self.layers, self.mlps, self.first_layer) = (kinds.to_vec(), mlps.to_vec(), layers.start);
+        Ok(self)
     }
 }
 

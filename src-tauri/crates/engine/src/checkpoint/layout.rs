@@ -2,6 +2,7 @@
 //! how each matrix is stored, the compute type, how norms are stored, the MTP head, and what in the files is left out.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use foretoken_protocol::{DRAFT_VOCABULARY_FILE, KvPrecision, ModelNote, MtpState};
@@ -17,7 +18,7 @@ use super::index::Index;
 use super::kinds::{FloatType, HiddenMode, NormEncoding};
 use super::names::classify;
 use super::norms::{self, Trunk};
-use super::plan::{Purpose, Skipped, TensorPlan, Weight, WeightKind};
+use super::plan::{Purpose, Skipped, TensorPlan, Weight, WeightKind, layer_of};
 use super::planner::{CheckpointPart, Planned};
 use super::sort::{Sorted, TextTensors, check_layers};
 use super::vision::{self, VisionPlan};
@@ -86,6 +87,21 @@ impl Layout {
                 file: DRAFT_VOCABULARY_FILE.to_owned(),
                 problem: problem.to_string(),
             }),
+        }
+        self
+    }
+
+    /// The plan of a machine that has these layers of the model alone. What is before and behind all layers is with
+    /// the first one.
+    pub fn of_layers(mut self, layers: &Range<usize>) -> Self {
+        let is_own = |path: &str| match layer_of(path) {
+            Some(layer) => layers.contains(&layer),
+            None => layers.start == 0,
+        };
+        self.tensors.retain(|plan| is_own(&plan.name));
+        self.weights.retain(|path, _| is_own(path));
+        if layers.start > 0 {
+            (self.mtp_norms, self.draft_vocabulary) = (None, None);
         }
         self
     }

@@ -137,11 +137,21 @@ impl TensorPlan {
         shape
     }
 
+    /// Which of the trunk's layers it belongs to, if it does to one.
+    pub fn layer(&self) -> Option<usize> {
+        layer_of(&self.name)
+    }
+
     /// The memory it takes when loaded.
     pub fn loaded_bytes(&self) -> u64 {
         let elements = self.shape.iter().fold(1u64, |product, size| product.saturating_mul(*size as u64));
         elements.saturating_mul(self.dtype.bitsize() as u64) / 8
     }
+}
+
+/// Which of the trunk's layers a tensor or a module belongs to, if it does to one.
+pub(super) fn layer_of(name: &str) -> Option<usize> {
+    name.strip_prefix("layers.")?.split('.').next()?.parse().ok()
 }
 
 /// How the weight of a linear layer or an embedding is stored.

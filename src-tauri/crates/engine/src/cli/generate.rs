@@ -19,7 +19,7 @@ use super::options::{DraftingOptions, SamplingOptions, Switch};
 use super::picture::Detail;
 use super::pictures::question;
 use super::summary::summary;
-use super::{CliError, KvBits, engine, harmless, load, read_json};
+use super::{CliError, KvBits, RingOptions, engine, harmless, load_over, read_json};
 
 const MESSAGES_HINT: &str = "It must hold a JSON array of {role, content}; a call in an assistant's tool_calls is \
                              {\"type\": \"function\", \"function\": {name, arguments}}, its arguments an object or \
@@ -68,6 +68,8 @@ pub(super) struct Generate {
     /// Keep keys and values in 8 bits: half the memory, and a text that may differ.
     #[arg(long, value_enum)]
     kv_bits: Option<KvBits>,
+    #[command(flatten)]
+    ring: RingOptions,
     /// With --json, tell how likely each token was, and this many most likely ones in its place.
     #[arg(long, value_name = "N", requires = "json")]
     logprobs: Option<u32>,
@@ -79,7 +81,8 @@ pub(super) struct Generate {
 impl Generate {
     pub(super) fn run(self) -> Result<(), CliError> {
         let tools = self.read_tools()?;
-        let mut session = load(&self.model, self.kv_bits, self.drafting.draft_model.as_deref())?;
+        let draft_model = self.drafting.draft_model.as_deref();
+        let (_ring, mut session) = load_over(&self.ring, &self.model, self.kv_bits, draft_model)?;
         self.drafting.check(&session, &self.model)?;
         let asked = Instant::now();
         let thinking = self.thinking == Switch::On;

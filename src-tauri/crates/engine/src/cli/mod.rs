@@ -13,6 +13,8 @@ mod inspect;
 mod options;
 mod picture;
 mod pictures;
+mod place;
+mod ring;
 mod score;
 mod summary;
 
@@ -24,10 +26,12 @@ use clap::{Parser, Subcommand};
 use foretoken_engine::EngineError;
 use foretoken_engine::serve::{ServeError, serve};
 use foretoken_engine::session::{Prepared, Session};
+use foretoken_engine::worker;
 use foretoken_protocol::{ErrorReport, KvPrecision};
 use thiserror::Error;
 
 pub(crate) use self::harmless::harmless;
+use self::ring::{LocalRing, RingOptions};
 
 /// Loads Qwen checkpoints with their multi-token-prediction head and decodes them.
 #[derive(Debug, Parser)]
@@ -53,12 +57,21 @@ enum Command {
     Compare(compare::Compare),
     /// Measure a model's speed on this machine, with drafts and without.
     Bench(bench::Bench),
+    /// Tell which of several machines would get which layers of a model, and how fast they would be together.
+    Place(place::Place),
     /// Choose the tokens that a model's MTP head drafts from, where fewer are faster.
     DraftVocabulary(draft_vocabulary::DraftVocabulary),
     DocumentText(document_text::DocumentText),
     Picture(picture::Picture),
     /// Tell what computes on this machine, and check that it computes rightly.
     Check,
+    /// Compute some layers of a model for another process, which says over standard input and output what it wants.
+    /// Where the ring is that both belong to, the environment says.
+    #[command(hide = true)]
+    Worker {
+        /// The folder of the model.
+        model: PathBuf,
+    },
     /// Serve requests from standard input, one JSON object a line.
     Serve {
         /// Keep what is learned about drafts in this folder.
@@ -91,6 +104,20 @@ fn prepare(dir: &Path, kv_bits: Option<KvBits>, draft_model: Option<&Path>) -> R
 fn load(dir: &Path, kv_bits: Option<KvBits>, draft_model: Option<&Path>) -> Result<Session, CliError> {
     let prepared = prepare(dir, kv_bits, draft_model)?;
     prepared.load(None, &mut |_, _| ControlFlow::Continue(())).map_err(engine)
+}
+
+/// The other processes that a model is spread over, if there are any, and the model, loaded. It goes first.
+fn load_over(
+    ring: &RingOptions,
+    dir: &Path,
+    kv_bits: Option<KvBits>,
+    draft_model: Option<&Path>,
+) -> Result<(Option<LocalRing>, Session), CliError> {
+    let ring = ring.start(dir)?;
+    let mut prepared = prepare(dir, kv_bits, draft_model)?;
+    let ring = ring.map(|ring| ring.spread(&mut prepared)).transpose()?;
+    let session = prepared.load(None, &mut |_, _| ControlFlow::Continue(())).map_err(engine)?;
+    Ok((ring, session))
 }
 
 /// What ends the program: one line for people.
@@ -126,7 +153,11 @@ impl Cli {
             Command::DraftVocabulary(command) => command.run(),
             Command::DocumentText(command) => command.run(),
             Command::Picture(command) => command.run(),
+            Command::Place(command) => command.run(),
             Command::Check => check::run(),
+            Command::Worker { model } => {
+                worker::run(&model, io::stdin(), io::stdout()).map_err(CliError::Engine)
+            }
             Command::Serve { state_dir } => serve(state_dir).map_err(|error| match error {
                 ServeError::Output(error) => CliError::Output(error),
                 ServeError::Device(error) => engine(error),

@@ -38,6 +38,11 @@ impl Footprint {
         Self(model.row_memory.with_draft(model.draft.as_ref().map(DraftModel::memory)))
     }
 
+    /// How many times as much other machines keep of what the prefix cache keeps here, at least 1.
+    pub(super) fn kept_elsewhere(&self) -> f64 {
+        self.0.kept_elsewhere()
+    }
+
     /// Bytes of a row of this many positions.
     pub fn row(&self, positions: usize) -> u64 {
         self.0.row(positions)

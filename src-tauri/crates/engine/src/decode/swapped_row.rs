@@ -1,12 +1,10 @@
 //! Preempted rows: the KV caches and recurrent states of a row are swapped out to a temporary file, part by part, and
 //! swapped in again bit for bit.
 
-use foretoken_protocol::KvPrecision;
-
 use super::batch::{Batch, Departed};
 use super::row::{CacheLost, Row};
 use crate::cache::{
-    ContextKv, DeltaState, DraftContext, KvCopy, RowCache, RowKv, Spill, SpillError, Spilled,
+    ContextKv, DeltaState, DraftContext, RowCache, RowKv, Spill, SpillError, Spilled, SpilledKv, SpilledState,
 };
 use crate::link::RemoteRow;
 use crate::mlx::{self, Array};
@@ -24,7 +22,7 @@ pub struct SwappedRow {
     swapped: Vec<SwappedPart>,
     /// The tokens after the hidden states of `ResidentPart::Hidden`.
     next: Vec<u32>,
-    /// Its caches and states on other machines, which stay there.
+    /// Its caches and states on other machines, which swap them out themselves.
     remote: Option<RemoteRow>,
 }
 
@@ -50,25 +48,20 @@ enum ResidentPart {
 enum SwappedPart {
     Hidden(Spilled),
     Features(Spilled),
-    State([Spilled; 2]),
-    Head(SwappedKv),
+    State(SpilledState),
+    Head(SpilledKv),
     /// A layer without its keys and values, and these.
-    Draft(ContextKv, SwappedKv),
-    Kv(SwappedKv),
-}
-
-#[derive(Debug)]
-struct SwappedKv {
-    precision: KvPrecision,
-    /// None where nothing was appended.
-    arrays: Vec<Spilled>,
+    Draft(ContextKv, SpilledKv),
+    Kv(SpilledKv),
 }
 
 impl Departed {
     /// Prepares the row to be swapped out: makes a file, and parts that are all still in memory.
     pub fn swap_out(self) -> Result<SwappedRow, CacheLost> {
         let Self { mut row, states } = self;
+        row.tell_length(row.committed());
         let RowCache { kv, head, draft, remote } = std::mem::take(&mut row.cache);
+        remote.iter().for_each(RemoteRow::swap_out);
         let pending = std::mem::take(&mut row.pending);
         let unread_features = std::mem::take(&mut row.unread_features);
         row.forget(row.ctx.len());
@@ -170,16 +163,13 @@ impl ResidentPart {
         Ok(match self {
             Self::Hidden(hidden) => SwappedPart::Hidden(spill.write(&hidden)?),
             Self::Features(features) => SwappedPart::Features(spill.write(&features)?),
-            Self::State(state) => {
-                let (state, tail) = state.resolve(&[0])?;
-                SwappedPart::State([spill.write(&state)?, spill.write(&tail)?])
-            }
-            Self::Head(kv) => SwappedPart::Head(SwappedKv::swap_out(kv, spill)?),
+            Self::State(state) => SwappedPart::State(SpilledState::write(&state, spill)?),
+            Self::Head(kv) => SwappedPart::Head(SpilledKv::write(&kv, spill)?),
             Self::Draft(mut layer) => {
                 let kv = layer.take_kv();
-                SwappedPart::Draft(layer, SwappedKv::swap_out(kv, spill)?)
+                SwappedPart::Draft(layer, SpilledKv::write(&kv, spill)?)
             }
-            Self::Kv(kv) => SwappedPart::Kv(SwappedKv::swap_out(kv, spill)?),
+            Self::Kv(kv) => SwappedPart::Kv(SpilledKv::write(&kv, spill)?),
         })
     }
 }
@@ -189,8 +179,8 @@ impl SwappedPart {
     fn bytes(&self) -> u64 {
         let arrays: &[Spilled] = match self {
             Self::Hidden(unread) | Self::Features(unread) => std::slice::from_ref(unread),
-            Self::State(state) => state,
-            Self::Head(kv) | Self::Draft(_, kv) | Self::Kv(kv) => &kv.arrays,
+            Self::State(state) => state.arrays(),
+            Self::Head(kv) | Self::Draft(_, kv) | Self::Kv(kv) => kv.arrays(),
         };
         arrays.iter().map(Spilled::bytes).sum()
     }
@@ -200,34 +190,13 @@ impl SwappedPart {
         Ok(match self {
             Self::Hidden(hidden) => ResidentPart::Hidden(spill.read(&hidden)?),
             Self::Features(features) => ResidentPart::Features(spill.read(&features)?),
-            Self::State([state, tail]) => {
-                ResidentPart::State(DeltaState::settled(spill.read(&state)?, spill.read(&tail)?))
-            }
-            Self::Head(kv) => ResidentPart::Head(kv.swap_in(spill, room)?),
+            Self::State(state) => ResidentPart::State(state.read(spill)?),
+            Self::Head(kv) => ResidentPart::Head(kv.read(spill, room)?),
             Self::Draft(layer, kv) => {
-                let kv = kv.swap_in(spill, layer.room(room))?;
+                let kv = kv.read(spill, layer.room(room))?;
                 ResidentPart::Draft(layer.with_kv(kv))
             }
-            Self::Kv(kv) => ResidentPart::Kv(kv.swap_in(spill, room)?),
+            Self::Kv(kv) => ResidentPart::Kv(kv.read(spill, room)?),
         })
-    }
-}
-
-impl SwappedKv {
-    fn swap_out(kv: RowKv, spill: &mut Spill) -> Result<Self, SpillError> {
-        let copy = kv.copy(0..kv.len())?;
-        let arrays = copy.iter().flat_map(KvCopy::arrays).map(|array| spill.write(array));
-        Ok(Self { precision: kv.precision(), arrays: arrays.collect::<Result<_, _>>()? })
-    }
-
-    fn swap_in(self, spill: &mut Spill, room: usize) -> Result<RowKv, SpillError> {
-        if self.arrays.is_empty() {
-            let mut empty = RowKv::new(self.precision);
-            empty.reserve(room);
-            return Ok(empty);
-        }
-        let arrays = self.arrays.iter().map(|array| spill.read(array));
-        let copy = KvCopy::new(self.precision, arrays.collect::<Result<_, _>>()?);
-        Ok(RowKv::restored([&copy], room)?)
     }
 }

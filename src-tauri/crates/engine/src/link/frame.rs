@@ -32,9 +32,16 @@ pub enum FrameKind {
     /// A few tokens of each row, of which the next frame tells how many were kept. A hidden state follows.
     Step,
     /// A chunk of one row's prompt, all of which is kept. A hidden state follows.
-    Chunk,
+    Chunk {
+        /// Whether its tokens turn otherwise than by their positions, as those of pictures do. How is right behind the
+        /// frame.
+        is_turned: bool,
+    },
     /// Nothing but operations.
     Operations,
+    /// Nothing but operations, and then nothing at all until the ranks are told otherwise: whoever waits for a message
+    /// keeps a processor busy.
+    Rest,
     /// The end: the ranks leave the ring.
     Stop,
     /// How everybody has fared so far with a step or a chunk. The hidden state is right behind it.
@@ -82,6 +89,13 @@ pub enum Operation {
     },
     /// Drops what was kept.
     Drop(u32),
+    /// Has what a row has after so many of its tokens out of memory until it is needed.
+    SwapOut {
+        /// The row.
+        row: u32,
+        /// Its tokens that count.
+        length: usize,
+    },
 }
 
 /// A message.
@@ -140,10 +154,11 @@ impl Frame {
         debug_assert!(self.rows.len() <= MOST_ROWS && self.operations.len() <= MOST_OPERATIONS);
         let (kind, answers, failed) = match self.kind {
             FrameKind::Step => (0, 0, 0),
-            FrameKind::Chunk => (1, 0, 0),
+            FrameKind::Chunk { is_turned } => (1, 0, u32::from(is_turned)),
             FrameKind::Operations => (2, 0, 0),
-            FrameKind::Stop => (3, 0, 0),
-            FrameKind::State { answers, failed } => (4, answers, failed.map_or(0, |rank| rank + 1)),
+            FrameKind::Rest => (3, 0, 0),
+            FrameKind::Stop => (4, 0, 0),
+            FrameKind::State { answers, failed } => (5, answers, failed.map_or(0, |rank| rank + 1)),
         };
         let (rows, operations) = (self.rows.len() as u32, self.operations.len() as u32);
         let head = [self.epoch, self.sequence, kind, rows, operations, answers];
@@ -162,6 +177,7 @@ impl Frame {
                 Operation::Keep { anchor, row, length } => [1, anchor, row, length as u32],
                 Operation::Resume { anchor, row } => [2, anchor, row, 0],
                 Operation::Drop(anchor) => [3, anchor, 0, 0],
+                Operation::SwapOut { row, length } => [4, row, length as u32, 0],
             };
             words.copy_from_slice(&numbers.map(|number| number as i32));
         }
@@ -184,16 +200,17 @@ impl Frame {
         let answers = number(words[7])?;
         let kind = match words[4] {
             0 => FrameKind::Step,
-            1 => FrameKind::Chunk,
+            1 => FrameKind::Chunk { is_turned: number(words[CHECKSUM + 1])? > 0 },
             2 => FrameKind::Operations,
-            3 => FrameKind::Stop,
-            4 => FrameKind::State { answers, failed: number(words[CHECKSUM + 1])?.checked_sub(1) },
+            3 => FrameKind::Rest,
+            4 => FrameKind::Stop,
+            5 => FrameKind::State { answers, failed: number(words[CHECKSUM + 1])?.checked_sub(1) },
             _ => return Err(FrameError::NotOne),
         };
         let has_rows = match kind {
             FrameKind::Step => rows > 0,
-            FrameKind::Chunk => rows == 1,
-            FrameKind::Operations | FrameKind::Stop | FrameKind::State { .. } => rows == 0,
+            FrameKind::Chunk { .. } => rows == 1,
+            FrameKind::Operations | FrameKind::Rest | FrameKind::Stop | FrameKind::State { .. } => rows == 0,
         };
         let row = |words: &[i32]| {
             let [name, length, tokens, position] = [0, 1, 2, 3].map(|word| number(words[word]));
@@ -216,6 +233,7 @@ impl Frame {
                 1 => Operation::Keep { anchor: first, row: second, length: number(words[3])? as usize },
                 2 => Operation::Resume { anchor: first, row: second },
                 3 => Operation::Drop(first),
+                4 => Operation::SwapOut { row: first, length: second as usize },
                 _ => return Err(FrameError::NotOne),
             })
         };
@@ -292,26 +310,28 @@ mod tests {
             .prop_map(|(name, length, tokens, position)| FrameRow { name, length, tokens, position });
         let rows = vec(row, 1..=MOST_ROWS);
         let operation =
-            (0..4, number(), number(), number()).prop_map(|(code, first, row, length)| match code {
+            (0..5, number(), number(), number()).prop_map(|(code, first, row, length)| match code {
                 0 => Operation::Forget(first),
                 1 => Operation::Keep { anchor: first, row, length: length as usize },
                 2 => Operation::Resume { anchor: first, row },
-                _ => Operation::Drop(first),
+                3 => Operation::Drop(first),
+                _ => Operation::SwapOut { row, length: length as usize },
             });
         let operations = vec(operation, 0..=MOST_OPERATIONS);
         let failed = prop::option::of(0..9u32);
-        let kind = (0..5usize, number(), failed).prop_map(|(kind, answers, failed)| match kind {
+        let kind = (0..6usize, number(), failed).prop_map(|(kind, answers, failed)| match kind {
             0 => FrameKind::Step,
-            1 => FrameKind::Chunk,
+            1 => FrameKind::Chunk { is_turned: answers % 2 > 0 },
             2 => FrameKind::Operations,
-            3 => FrameKind::Stop,
+            3 => FrameKind::Rest,
+            4 => FrameKind::Stop,
             _ => FrameKind::State { answers, failed },
         });
         (number(), number(), kind, rows, operations).prop_map(
             |(epoch, sequence, kind, mut rows, operations)| {
                 match kind {
                     FrameKind::Step => {}
-                    FrameKind::Chunk => rows.truncate(1),
+                    FrameKind::Chunk { .. } => rows.truncate(1),
                     _ => rows.clear(),
                 }
                 Frame { epoch, sequence, kind, rows, operations }

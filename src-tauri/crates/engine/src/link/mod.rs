@@ -7,12 +7,23 @@
 //! `[T, H]` behind a frame with how everybody fared goes all the way round. What was rejected costs no message: a
 //! rank finds out from a row's length before the next step, and rolls it back itself.
 
+//! Beside the ring rank 0 has a channel to each rank ([`Members`]), over which both say all the time that they are there.
+//! Any doubt ends the process, and so in the end all of the ring: it is never mended, but formed anew.
+
+mod clocks;
+mod control;
 mod deadline;
+mod ending;
 mod frame;
+mod members;
 mod remote;
 
+pub use clocks::Clocks;
+pub use control::{Heard, Order, PartOrder, RankMemory, Served, Speaker, Word, listen};
 pub use deadline::{Deadline, UnderWay};
+pub use ending::end_process;
 pub(crate) use frame::following;
 pub use frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS};
+pub use members::{Channel, Loss, Members, OnLoss};
 pub(crate) use remote::REST;
 pub use remote::{Link, LinkError, RemoteAnchor, RemoteRow, RemoteState};

@@ -2,24 +2,28 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use super::deadline::Deadline;
-use super::frame::{
-    Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS, following,
-};
+use super::clocks::{Clocks, Patience};
+use super::control::{PartOrder, RankMemory, Served};
+use super::deadline::{Deadline, UnderWay};
+use super::frame::{Frame, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS, following};
+use super::members::{Channel, Members, OnLoss};
 use crate::mlx::{Array, BROKEN_RING, Dtype, MlxError, Ring, Sent};
+
+/// How long ranks that were told to end may take to say what they have done.
+const FAREWELL: Duration = Duration::from_secs(5);
+/// How long a message may take to leave.
+const SENDING: Duration = Duration::from_secs(20);
 
 /// Why layers elsewhere have computed nothing.
 #[derive(Debug, Error)]
 pub enum LinkError {
-    /// The ring is broken: a process of it has ended, or does not do what it is told. It is of no use any more.
-    #[error("the ring is broken: {0}")]
-    Broken(MlxError),
-    /// What came back is not what was due. The ring is of no use any more.
-    #[error("the ring is out of step: {0}")]
-    OutOfStep(FrameError),
+    /// The ring was stopped.
+    #[error("the ring has ended")]
+    Over,
     /// A step has more rows than a frame has room for.
     #[error("{0} rows are too many for one step")]
     TooMany(usize),
@@ -34,21 +38,25 @@ pub(crate) const REST: &str = "rest of the layers";
 impl From<LinkError> for MlxError {
     fn from(error: LinkError) -> Self {
         let operation = match error {
-            LinkError::Broken(_) | LinkError::OutOfStep(_) => BROKEN_RING,
+            LinkError::Over => BROKEN_RING,
             LinkError::TooMany(_) | LinkError::Rank(_) => REST,
         };
         Self::new(operation, error.to_string())
     }
 }
 
-/// Layers that lie on other ranks.
+/// Layers that lie on other ranks. Where one of these is lost the process ends, see [`Members`].
 #[derive(Debug)]
 pub struct Link {
     ring: Ring,
+    members: Members,
     epoch: u32,
     deadline: Deadline,
-    /// Whether the ring is of no use any more.
+    patience: Patience,
+    /// Whether the ring was stopped.
     is_over: Cell<bool>,
+    /// Whether the ranks wait to be told that frames come.
+    is_at_rest: Cell<bool>,
     /// The number of the next frame, and the name of the next row.
     sequence: Cell<u32>,
     next_name: Cell<u32>,
@@ -67,23 +75,48 @@ pub struct RemoteRow {
 }
 
 impl Link {
-    /// The other ranks of a ring that this process is rank 0 of. `deadline`: for what they do with one hidden state.
-    pub fn new(ring: Ring, epoch: u32, deadline: Deadline) -> Self {
-        Self {
+    /// Forms a ring that this process is rank 0 of. At the other ends of `channels` are the other ranks, in order,
+    /// which are to compute `parts`. This process must have its place in the ring, see
+    /// [`set_ring`](crate::mlx::environment::set_ring).
+    ///
+    /// Whatever becomes of the others from now on ends this process, after `on_loss` was told.
+    pub fn form(
+        channels: Vec<Channel>,
+        parts: &[PartOrder],
+        clocks: Clocks,
+        on_loss: OnLoss,
+    ) -> Result<Self, MlxError> {
+        let members = Members::new(channels, clocks.silence, on_loss);
+        members.prepare(parts);
+        let deadline = members.deadline();
+        let ring = {
+            let _under_way = deadline.begin(clocks.joining);
+            Ring::join()?
+        };
+        Ok(Self {
             ring,
-            epoch,
+            members,
+            epoch: parts.first().map_or(0, |part| part.epoch),
             deadline,
+            patience: Patience::new(clocks),
             is_over: Cell::new(false),
+            is_at_rest: Cell::new(true),
             sequence: Cell::new(0),
             next_name: Cell::new(0),
             next_anchor: Cell::new(0),
             operations: RefCell::default(),
-        }
+        })
     }
 
     /// A row that nobody has read anything of.
     pub fn row(self: &Rc<Self>) -> RemoteRow {
         RemoteRow { name: next(&self.next_name), length: Cell::new(0), link: Rc::clone(self) }
+    }
+
+    /// Waits until all ranks have loaded their parts: the memory of their rows. `progress` hears of each rank how many
+    /// bytes of how many it has.
+    pub fn ready(&self, progress: impl FnMut(usize, u64, u64)) -> Vec<RankMemory> {
+        self.members.ready(progress)
     }
 
     /// What was sent so far.
@@ -93,114 +126,119 @@ impl Link {
 
     /// Tells the ranks which rows come next, so that they get ready while the hidden state is computed here. What is
     /// returned names it in [`Self::pass`] or [`Self::give_up`], one of which has to follow.
-    pub fn announce(&self, kind: FrameKind, rows: Vec<FrameRow>) -> Result<u32, LinkError> {
+    ///
+    /// `rotation`: how the tokens turn, where the kind says that it is not by their positions, `[T, 1, 1, dims]`.
+    pub fn announce(
+        &self,
+        kind: FrameKind,
+        rows: Vec<FrameRow>,
+        rotation: Option<&Array>,
+    ) -> Result<u32, LinkError> {
         if self.is_over.get() {
-            return Err(LinkError::Broken(MlxError::new(BROKEN_RING, "it has ended")));
+            return Err(LinkError::Over);
         }
         if rows.len() > MOST_ROWS {
             return Err(LinkError::TooMany(rows.len()));
         }
-        let _under_way = self.deadline.begin();
+        if self.is_at_rest.replace(false) {
+            self.members.bell();
+        }
+        let _under_way = self.deadline.begin(SENDING);
         // All but the last that one frame has room for.
         while self.operations.borrow().len() > MOST_OPERATIONS {
             let operations = self.operations.borrow_mut().drain(..MOST_OPERATIONS).collect();
-            self.send(FrameKind::Operations, Vec::new(), operations)?;
+            self.send(FrameKind::Operations, Vec::new(), operations);
         }
         let operations = self.operations.take();
-        self.send(kind, rows, operations)
+        let announced = self.send(kind, rows, operations);
+        if let Some(rotation) = rotation {
+            self.or_broken(self.ring.send(rotation));
+        }
+        Ok(announced)
     }
 
     /// What the layers elsewhere make of the hidden state of the rows that were announced, `[T, width]`. `x`: that
     /// state, `[T, H]`, and beside it the outputs of layers here that the draft model reads.
     pub fn pass(&self, announced: u32, x: &Array, width: i32) -> Result<Array, LinkError> {
-        let _under_way = self.deadline.begin();
-        self.send_state(announced, None, x)?;
-        match self.receive_state(announced, &[x.dim(0), width], x.dtype())? {
-            (None, y) => Ok(y),
+        let tokens = x.dim(0) as usize;
+        let (begin, _under_way) = (Instant::now(), self.wait_for(tokens));
+        self.send_state(announced, None, x);
+        match self.receive_state(announced, &[x.dim(0), width], x.dtype()) {
+            (None, y) => {
+                self.patience.took(tokens, begin.elapsed());
+                Ok(y)
+            }
             (Some(rank), _) => Err(LinkError::Rank(rank)),
         }
     }
 
     /// Tells the ranks that the hidden state of the rows that were announced could not be computed here. `shape` and
     /// `dtype` are those that it would have had.
-    pub fn give_up(
-        &self,
-        announced: u32,
-        shape: [i32; 2],
-        dtype: Dtype,
-        width: i32,
-    ) -> Result<(), LinkError> {
-        let _under_way = self.deadline.begin();
-        let nothing = Array::zeros(&shape, dtype).map_err(LinkError::Broken)?;
-        self.send_state(announced, Some(0), &nothing)?;
-        self.receive_state(announced, &[shape[0], width], dtype).map(|_| ())
+    pub fn give_up(&self, announced: u32, shape: [i32; 2], dtype: Dtype, width: i32) {
+        let _under_way = self.wait_for(shape[0] as usize);
+        let nothing = self.or_broken(Array::zeros(&shape, dtype));
+        self.send_state(announced, Some(0), &nothing);
+        self.receive_state(announced, &[shape[0], width], dtype);
     }
 
-    /// Tells the ranks what is no longer needed, without anything to compute.
-    pub fn tidy(&self) -> Result<(), LinkError> {
-        if self.operations.borrow().is_empty() || self.is_over.get() {
-            return Ok(());
+    /// Lets the ranks rest, without what is no longer needed, until there is something to compute.
+    pub fn rest(&self) {
+        if !self.is_at_rest.get() && self.announce(FrameKind::Rest, Vec::new(), None).is_ok() {
+            self.is_at_rest.set(true);
         }
-        self.announce(FrameKind::Operations, Vec::new()).map(|_| ())
     }
 
-    /// Has the ranks leave the ring.
-    pub fn stop(&self) -> Result<(), LinkError> {
-        self.announce(FrameKind::Stop, Vec::new())?;
-        let _under_way = self.deadline.begin();
+    /// Has the ranks leave the ring: what each has done, where it still says so.
+    pub fn stop(&self) -> Vec<Option<Served>> {
+        self.members.dismiss();
+        if self.announce(FrameKind::Stop, Vec::new(), None).is_err() {
+            return Vec::new();
+        }
+        let _under_way = self.deadline.begin(SENDING);
         self.is_over.set(true);
-        self.ring.flush().map_err(LinkError::Broken)
+        self.or_broken(self.ring.flush());
+        self.members.farewell(FAREWELL)
     }
 
-    fn send(
-        &self,
-        kind: FrameKind,
-        rows: Vec<FrameRow>,
-        operations: Vec<Operation>,
-    ) -> Result<u32, LinkError> {
+    /// Begins to wait for a hidden state of so many tokens.
+    fn wait_for(&self, tokens: usize) -> UnderWay<'_> {
+        self.deadline.begin(self.patience.limit(tokens))
+    }
+
+    fn send(&self, kind: FrameKind, rows: Vec<FrameRow>, operations: Vec<Operation>) -> u32 {
         let sequence = next(&self.sequence);
-        self.send_frame(&Frame { epoch: self.epoch, sequence, kind, rows, operations })?;
-        Ok(sequence)
+        self.send_frame(&Frame { epoch: self.epoch, sequence, kind, rows, operations });
+        sequence
     }
 
-    fn send_frame(&self, frame: &Frame) -> Result<(), LinkError> {
+    fn send_frame(&self, frame: &Frame) {
         let words = Array::from_slice(&frame.encode(), &[WORDS as i32]);
-        words.and_then(|words| self.ring.send(&words)).map_err(|error| self.broken(error))
+        self.or_broken(words.and_then(|words| self.ring.send(&words)));
     }
 
-    fn send_state(&self, announced: u32, failed: Option<u32>, x: &Array) -> Result<(), LinkError> {
-        self.send_frame(&Frame::state(self.epoch, announced, failed))?;
-        self.ring.send(x).map_err(|error| self.broken(error))
+    fn send_state(&self, announced: u32, failed: Option<u32>, x: &Array) {
+        self.send_frame(&Frame::state(self.epoch, announced, failed));
+        self.or_broken(self.ring.send(x));
+    }
+
+    fn receive_state(&self, announced: u32, shape: &[i32], dtype: Dtype) -> (Option<u32>, Array) {
+        let words = self.ring.receive(&[WORDS as i32], Dtype::Int32);
+        let words = self.or_broken(words.and_then(|words| words.to_vec::<i32>()));
+        let failed = Frame::expect_state(&words, self.epoch, announced);
+        let failed = self.or_broken(failed.map_err(|error| MlxError::new(BROKEN_RING, error.to_string())));
+        (failed, self.or_broken(self.ring.receive(shape, dtype)))
     }
 
     /// After the first error nothing is asked of the ring any more: it might never return.
-    fn broken(&self, error: MlxError) -> LinkError {
-        self.is_over.set(true);
-        LinkError::Broken(error)
-    }
-
-    fn receive_state(
-        &self,
-        announced: u32,
-        shape: &[i32],
-        dtype: Dtype,
-    ) -> Result<(Option<u32>, Array), LinkError> {
-        let broken = |error| self.broken(error);
-        let words = self.ring.receive(&[WORDS as i32], Dtype::Int32).map_err(broken)?;
-        let words = words.to_vec::<i32>().map_err(broken)?;
-        let failed = Frame::expect_state(&words, self.epoch, announced).map_err(|error| {
-            self.is_over.set(true);
-            LinkError::OutOfStep(error)
-        })?;
-        Ok((failed, self.ring.receive(shape, dtype).map_err(broken)?))
+    fn or_broken<T>(&self, done: Result<T, MlxError>) -> T {
+        done.unwrap_or_else(|error| self.members.broken(&error))
     }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
         if !self.is_over.get() {
-            // They hear of the end of this process, too.
-            let _ = self.stop();
+            self.stop();
         }
     }
 }
@@ -214,6 +252,12 @@ impl RemoteRow {
     /// Tokens that are kept of it.
     pub fn length(&self) -> usize {
         self.length.get()
+    }
+
+    /// Has it out of memory there until it is needed.
+    pub fn swap_out(&self) {
+        let swap_out = Operation::SwapOut { row: self.name, length: self.length.get() };
+        self.link.operations.borrow_mut().push(swap_out);
     }
 
     /// What it has now that so many of its tokens are kept.

@@ -259,7 +259,8 @@ impl Passing<'_> {
         let hidden = self.config.hidden_size as u64;
         let width = |path: String| self.layout.weights.get(&path).map_or(0, |weight| weight.rows as u64);
         let chosen = self.config.moe.as_ref().map_or(0, |moe| moe.experts_per_token as u64);
-        (0..self.config.layers.len())
+        self.config
+            .layer_numbers()
             .map(|layer| {
                 let path = format!("layers.{layer}.mlp");
                 let expert = width(format!("{path}.switch_mlp.up_proj"));

@@ -1,11 +1,18 @@
 //! What MLX reads of the process's environment, once, before it makes a device.
 
+use std::path::Path;
+
 /// f32 products in TF32, with 10 bits of 23: MLX's default on M5 and on NVIDIA's GPUs. The recurrence of a prompt by
 /// operations does not stand that: on an H100 without the setting, states were 1e-3 of the largest off.
 const TF32: &str = "MLX_ENABLE_TF32";
 /// Kernels in a command buffer, and megabytes that they read, after which it is handed over.
 const MOST_OPS: &str = "MLX_MAX_OPS_PER_BUFFER";
 const MOST_MEGABYTES: &str = "MLX_MAX_MB_PER_BUFFER";
+
+/// A process's place in a ring, and where the ranks listen.
+pub const RANK: &str = "MLX_RANK";
+/// See [`RANK`].
+pub const HOSTS: &str = "MLX_HOSTFILE";
 
 /// The settings of MLX that this program knows.
 const KNOWN: [&str; 3] = [TF32, MOST_OPS, MOST_MEGABYTES];
@@ -19,6 +26,18 @@ pub fn prepare(chip: Option<&str>) {
             // SAFETY: no other thread reads the environment yet, as the caller grants.
             unsafe { std::env::set_var(name, value) };
         }
+    }
+}
+
+/// Gives this process a place in a ring of MLX. `hosts`: a JSON file with a list of addresses for each rank, of which
+/// only its own and the next one's count.
+///
+/// To be called while there is one thread.
+pub fn set_ring(rank: usize, hosts: &Path) {
+    // SAFETY: no other thread reads the environment yet, as the caller grants.
+    unsafe {
+        std::env::set_var(RANK, rank.to_string());
+        std::env::set_var(HOSTS, hosts);
     }
 }
 

@@ -1,7 +1,5 @@
 //! From a checkpoint to a network.
 
-use std::ops::Range;
-
 use super::LoadError;
 use super::linear::Linear;
 use super::stack::Stack;
@@ -10,7 +8,7 @@ use super::{
     Attention, AttentionDims, DeltaDims, DeltaNet, DraftLmHead, Embedding, FeedForward, Layer, Mixer, Moe,
     MoeDims, MtpHead, Qwen, Rope,
 };
-use crate::checkpoint::{CheckpointError, Config, LayerKind, Layout, TensorPlan};
+use crate::checkpoint::{CheckpointError, Config, LayerKind, Layout};
 use crate::memory::{DraftHead, RowMemory};
 use crate::mlx::{self, DeviceKind, Dtype, TopK};
 
@@ -25,20 +23,9 @@ impl Qwen {
         layout: &Layout,
         progress: &mut LoadProgress<'_>,
     ) -> Result<Self, LoadError> {
-        Self::load_first(config, layout, config.layers.len(), progress)
-    }
-
-    /// The same with the first of its layers alone, whose output others go on from.
-    pub fn load_first(
-        config: &Config,
-        layout: &Layout,
-        layers: usize,
-        progress: &mut LoadProgress<'_>,
-    ) -> Result<Self, LoadError> {
-        let is_own = |plan: &&TensorPlan| layer_of(&plan.name).is_none_or(|layer| layer < layers);
-        let weights = Weights::read(layout.tensors.iter().filter(is_own), &layout.weights, progress)?;
+        let weights = Weights::read(layout.tensors.iter(), &layout.weights, progress)?;
         let mut builder = Builder::new(config, layout, weights);
-        let model = builder.qwen(layout, layers, progress)?;
+        let model = builder.qwen(layout, progress)?;
         mlx::eval(model.arrays())?;
         mlx::clear_cache();
         Ok(model)
@@ -46,24 +33,18 @@ impl Qwen {
 }
 
 impl Stack {
-    /// Reads the weights of some of a model's layers, and no others.
+    /// Reads the weights of a model's layers, where there is nothing else of it in the layout.
     pub fn load(
         config: &Config,
         layout: &Layout,
-        layers: Range<usize>,
         progress: &mut LoadProgress<'_>,
     ) -> Result<Self, LoadError> {
-        let is_own = |plan: &&TensorPlan| layer_of(&plan.name).is_some_and(|layer| layers.contains(&layer));
-        let weights = Weights::read(layout.tensors.iter().filter(is_own), &layout.weights, progress)?;
-        let stack = Builder::new(config, layout, weights).stack(layers, &mut || Ok(()))?;
+        let bytes = layout.weight_bytes();
+        let weights = Weights::read(layout.tensors.iter(), &layout.weights, progress)?;
+        let stack = Builder::new(config, layout, weights).stack(&mut || report(progress, bytes, bytes))?;
         mlx::clear_cache();
         Ok(stack)
     }
-}
-
-/// Which of the trunk's layers a tensor belongs to, if it does to one.
-fn layer_of(name: &str) -> Option<usize> {
-    name.strip_prefix("layers.")?.split('.').next()?.parse().ok()
 }
 
 /// What puts parts of a network together from the weights that it has.
@@ -86,16 +67,11 @@ impl<'a> Builder<'a> {
     }
 
     /// Puts the network together; `progress` hears of each layer, and that all bytes are read.
-    fn qwen(
-        &mut self,
-        layout: &Layout,
-        layers: usize,
-        progress: &mut LoadProgress<'_>,
-    ) -> Result<Qwen, LoadError> {
+    fn qwen(&mut self, layout: &Layout, progress: &mut LoadProgress<'_>) -> Result<Qwen, LoadError> {
         let config = self.config;
         let bytes = layout.weight_bytes();
         let embed_tokens = self.embedding()?;
-        let stack = self.stack(0..layers, &mut || report(progress, bytes, bytes))?;
+        let stack = self.stack(&mut || report(progress, bytes, bytes))?;
         let norm = self.weights.tensor("norm.weight")?;
         let lm_head = if config.tied { embed_tokens.as_head() } else { self.weights.linear("lm_head")? };
         let mtp = if layout.has_mtp() { Some(self.mtp_head()?) } else { None };
@@ -126,26 +102,18 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Some of the decoder layers; `done` hears of each.
-    fn stack(
-        &mut self,
-        layers: Range<usize>,
-        done: &mut dyn FnMut() -> Result<(), LoadError>,
-    ) -> Result<Stack, LoadError> {
+    /// The decoder layers; `done` hears of each.
+    fn stack(&mut self, done: &mut dyn FnMut() -> Result<(), LoadError>) -> Result<Stack, LoadError> {
         let config = self.config;
-        let first = layers.start;
-        let layer = |index: usize| {
-            let path = format!("layers.{index}");
-            let Some(&kind) = config.layers.get(index) else {
-                return Err(CheckpointError::MissingTensor { name: path }.into());
-            };
-            let layer = self.layer(&path, kind)?;
+        let layer = |(index, &kind): (usize, &LayerKind)| {
+            let layer = self.layer(&format!("layers.{index}"), kind)?;
             done()?;
             Ok(layer)
         };
+        let layers = config.layer_numbers().zip(&config.layers).map(layer);
         Ok(Stack {
-            first,
-            layers: layers.map(layer).collect::<Result<_, LoadError>>()?,
+            first: config.first_layer,
+            layers: layers.collect::<Result<_, LoadError>>()?,
             eps: config.rms_norm_eps,
             add_norm: None,
             layers_per_piece: (mlx::device() != DeviceKind::Cpu).then_some(LAYERS_PER_PIECE),

@@ -9,6 +9,7 @@ use super::kernel_part::KernelPart;
 use super::layer::Mixer;
 use super::packed::{Packed, Position};
 use super::qwen::Qwen;
+use super::stack::Stack;
 use super::{Attention, DeltaNet, FeedForward};
 use crate::cache::RowKv;
 use crate::mlx::kernels::{AddNorm, Largest, Launch, for_metal};
@@ -40,30 +41,12 @@ type Outcome = Result<(), KernelProblem>;
 impl Qwen {
     /// Lets kernels run what they run as the operations do. Returns what they do not, and why.
     pub fn choose_kernels(&mut self, launch: &Rc<dyn Launch>) -> Vec<(KernelPart, KernelProblem)> {
-        let mut problems = Vec::new();
-        for part in KernelPart::ALL {
-            match self.check(part, launch).and_then(|()| Ok(self.use_kernels(part, launch)?)) {
-                Ok(()) => {}
-                Err(problem) => problems.push((part, problem)),
-            }
-        }
-        problems
+        choose(|part| self.check(part, launch).and_then(|()| Ok(self.use_kernels(part, launch)?)))
     }
 
     /// Lets kernels run a part, whatever they give.
     pub fn use_kernels(&mut self, part: KernelPart, launch: &Rc<dyn Launch>) -> Result<(), MlxError> {
-        for layer in &mut self.stack.layers {
-            match (&mut layer.mixer, part) {
-                (Mixer::Delta(delta), KernelPart::Recurrence) => *delta = delta.with_kernels(launch)?,
-                (Mixer::Attention(attention), KernelPart::Attention) => {
-                    *attention = attention.with_kernels(launch)?;
-                }
-                _ => {}
-            }
-            if part == KernelPart::FeedForward {
-                layer.mlp = layer.mlp.with_kernels(launch);
-            }
-        }
+        self.stack.use_kernels(part, launch)?;
         if let Some(head) = &mut self.mtp {
             match part {
                 KernelPart::Recurrence | KernelPart::TopK => {}
@@ -72,12 +55,8 @@ impl Qwen {
                 KernelPart::Residual => head.add_norm = Some(AddNorm::new(launch.clone(), head.eps)?),
             }
         }
-        match part {
-            KernelPart::Residual => {
-                self.stack.add_norm = Some(AddNorm::new(launch.clone(), self.stack.eps)?);
-            }
-            KernelPart::TopK => self.top_k = TopK::by_kernel(launch.clone()),
-            _ => {}
+        if part == KernelPart::TopK {
+            self.top_k = TopK::by_kernel(launch.clone());
         }
         self.kernels.push(part);
         Ok(())
@@ -91,38 +70,82 @@ impl Qwen {
         Ok(model)
     }
 
+    /// Runs both ways what has the part.
+    fn check(&self, part: KernelPart, launch: &Rc<dyn Launch>) -> Outcome {
+        self.stack.check(part, launch)?;
+        let check = Check { hidden: self.norm.dim(0), dtype: self.norm.dtype() };
+        match (part, &self.mtp) {
+            (KernelPart::FeedForward, Some(head)) => {
+                check.feed_forward(&head.mlp, &head.mlp.with_kernels(launch))
+            }
+            (KernelPart::TopK, _) => {
+                check.top_k(&TopK::by_kernel(launch.clone()), self.lm_head.matrix().out_features())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Stack {
+    /// Lets kernels run what they run of these layers as the operations do. Returns what they do not, and why.
+    pub fn choose_kernels(&mut self, launch: &Rc<dyn Launch>) -> Vec<(KernelPart, KernelProblem)> {
+        choose(|part| self.check(part, launch).and_then(|()| Ok(self.use_kernels(part, launch)?)))
+    }
+
+    fn use_kernels(&mut self, part: KernelPart, launch: &Rc<dyn Launch>) -> Result<(), MlxError> {
+        for layer in &mut self.layers {
+            match (&mut layer.mixer, part) {
+                (Mixer::Delta(delta), KernelPart::Recurrence) => *delta = delta.with_kernels(launch)?,
+                (Mixer::Attention(attention), KernelPart::Attention) => {
+                    *attention = attention.with_kernels(launch)?;
+                }
+                _ => {}
+            }
+            if part == KernelPart::FeedForward {
+                layer.mlp = layer.mlp.with_kernels(launch);
+            }
+        }
+        if part == KernelPart::Residual {
+            self.add_norm = Some(AddNorm::new(launch.clone(), self.eps)?);
+        }
+        Ok(())
+    }
+
     /// Runs the first layer that has the part both ways; the other layers have the same sizes.
     fn check(&self, part: KernelPart, launch: &Rc<dyn Launch>) -> Outcome {
-        let check = Check { hidden: self.norm.dim(0), dtype: self.norm.dtype() };
+        let Some(first) = self.layers.first() else { return Ok(()) };
+        let norm = &first.input_layernorm;
+        let check = Check { hidden: norm.dim(0), dtype: norm.dtype() };
         match part {
             KernelPart::Recurrence => {
-                let layer = self.stack.layers.iter().find_map(|layer| match &layer.mixer {
+                let layer = self.layers.iter().find_map(|layer| match &layer.mixer {
                     Mixer::Delta(delta) => Some(delta),
                     Mixer::Attention(_) => None,
                 });
                 layer.map_or(Ok(()), |layer| check.recurrence(layer, &layer.with_kernels(launch)?))
             }
             KernelPart::Attention => {
-                let layer = self.stack.layers.iter().find_map(|layer| match &layer.mixer {
+                let layer = self.layers.iter().find_map(|layer| match &layer.mixer {
                     Mixer::Attention(attention) => Some(attention),
                     Mixer::Delta(_) => None,
                 });
                 layer.map_or(Ok(()), |layer| check.attention(layer, &layer.with_kernels(launch)?))
             }
-            KernelPart::FeedForward => {
-                let layers = self.stack.layers.first().map(|layer| &layer.mlp).into_iter();
-                let mut layers = layers.chain(self.mtp.as_ref().map(|head| &head.mlp));
-                layers.try_for_each(|mlp| check.feed_forward(mlp, &mlp.with_kernels(launch)))
-            }
+            KernelPart::FeedForward => check.feed_forward(&first.mlp, &first.mlp.with_kernels(launch)),
             KernelPart::Residual => {
-                let kernel = AddNorm::new(launch.clone(), self.stack.eps)?;
-                check.residual(&kernel, &self.norm, self.stack.eps)
+                let kernel = AddNorm::new(launch.clone(), self.eps)?;
+                check.residual(&kernel, norm, self.eps)
             }
-            KernelPart::TopK => {
-                check.top_k(&TopK::by_kernel(launch.clone()), self.lm_head.matrix().out_features())
-            }
+            KernelPart::TopK => Ok(()),
         }
     }
+}
+
+/// Has each part chosen; those that are not, and why.
+fn choose(
+    mut choice: impl FnMut(KernelPart) -> Result<(), KernelProblem>,
+) -> Vec<(KernelPart, KernelProblem)> {
+    KernelPart::ALL.into_iter().filter_map(|part| Some((part, choice(part).err()?))).collect()
 }
 
 /// How a part is tried.

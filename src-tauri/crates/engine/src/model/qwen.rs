@@ -10,6 +10,7 @@ use super::kernel_part::KernelPart;
 use super::linear::Linear;
 use super::matrix::Embedding;
 use super::packed::Packed;
+use super::rope::Rotation;
 use super::stack::{LayerOutputs, Phase, Read, Stack};
 use super::{DraftLmHead, DraftModel, Layer, Mixer, MtpHead, Vision};
 use crate::cache::{DeltaState, RowCache, RowKv};
@@ -122,11 +123,9 @@ impl Qwen {
         let Some(rest) = self.rest.as_ref().filter(|_| layers.end == self.stack.layers.len()) else {
             return self.stack.run(x, layers, packed, rows, states, phase, read, outputs);
         };
-        if packed.rotation().is_some() {
-            return Err(MlxError::new(REST, "pictures are not seen over several machines yet"));
-        }
+        let rotation = packed.rotation().map(|Rotation(turned)| turned);
         let kind = match phase {
-            Phase::Prefill => FrameKind::Chunk,
+            Phase::Prefill => FrameKind::Chunk { is_turned: rotation.is_some() },
             Phase::Step { .. } => FrameKind::Step,
         };
         let in_pass = |(row, (tokens, position)): (&&mut RowCache, (usize, usize))| {
@@ -134,7 +133,7 @@ impl Qwen {
         };
         let told: Option<Vec<_>> = rows.iter().zip(packed.spans()).map(in_pass).collect();
         let told = told.ok_or_else(|| MlxError::new(REST, "a row is not known there"))?;
-        let announced = rest.announce(kind, told)?;
+        let announced = rest.announce(kind, told, rotation)?;
         let (tokens, hidden, dtype) = (x.dim(0), x.dim(1), x.dtype());
         let width = |taps: usize| (1 + taps as i32) * hidden;
         let own = taps.iter().filter(|&&tap| tap < self.stack.layers.len()).count();
@@ -156,7 +155,7 @@ impl Qwen {
                 part(0)
             }
             Err(error) => {
-                rest.give_up(announced, [tokens, width(own)], dtype, width(taps.len()))?;
+                rest.give_up(announced, [tokens, width(own)], dtype, width(taps.len()));
                 Err(error)
             }
         }

@@ -92,9 +92,8 @@ impl Rope {
             });
         }
         let turned = turned.expect("three streams");
-        let (cos, sin) = (turned.slice_axis(3, 0, pairs)?, turned.slice_axis(3, pairs, self.dims)?);
-        mlx::eval([&cos, &sin])?;
-        Ok(Rotation { cos, sin })
+        mlx::eval([&turned])?;
+        Ok(Rotation(turned))
     }
 
     /// How many entries are rotated, and by how many radians a token each pair of halves turns, f32 `[dims / 2]`;
@@ -123,23 +122,21 @@ impl Rope {
     }
 }
 
-/// The rotation of tokens whose positions have several parts: cosines and sines for each token and pair of halves, f32
-/// `[T, 1, 1, dims / 2]`.
+/// The rotation of tokens whose positions have several parts: for each token the cosines of all pairs of halves, and
+/// then their sines, f32 `[T, 1, 1, dims]`.
 #[derive(Debug, Clone)]
-pub struct Rotation {
-    cos: Array,
-    sin: Array,
-}
+pub struct Rotation(pub Array);
 
 impl Rotation {
     /// Rotates x `[T, heads, 1, D]`, in f32.
     pub fn rotate(&self, x: &Array) -> Result<Array> {
-        let pairs = self.cos.dim(3);
+        let pairs = self.0.dim(3) / 2;
+        let (cos, sin) = (self.0.slice_axis(3, 0, pairs)?, self.0.slice_axis(3, pairs, 2 * pairs)?);
         let part = |begin, end| x.slice_axis(3, begin, end)?.astype(Dtype::Float32);
         let (a, b) = (part(0, pairs)?, part(pairs, 2 * pairs)?);
         let turned = [
-            a.multiply(&self.cos)?.subtract(&b.multiply(&self.sin)?)?.astype(x.dtype())?,
-            b.multiply(&self.cos)?.add(&a.multiply(&self.sin)?)?.astype(x.dtype())?,
+            a.multiply(&cos)?.subtract(&b.multiply(&sin)?)?.astype(x.dtype())?,
+            b.multiply(&cos)?.add(&a.multiply(&sin)?)?.astype(x.dtype())?,
             x.slice_axis(3, 2 * pairs, x.dim(3))?,
         ];
         mlx::concatenate(&turned.iter().filter(|part| part.size() > 0).collect::<Vec<_>>(), 3)

@@ -1,7 +1,9 @@
 //! A rank of a ring that is not the first: some layers of a model, and what their rows have.
 
+mod member;
 mod run;
 mod stage;
 
-pub use run::{Served, WorkerError, serve};
+pub use member::{Member, run};
+pub use run::{WorkerError, serve};
 pub use stage::{Stage, StageError};

@@ -1,9 +1,12 @@
 //! What a rank does: receives, checks, computes and sends on, for as long as the ring lasts.
 
+use std::sync::mpsc::Receiver;
+
+use foretoken_protocol::ErrorReport;
 use thiserror::Error;
 
 use super::stage::{Stage, StageError};
-use crate::link::{Deadline, Frame, FrameError, FrameKind, WORDS, following};
+use crate::link::{Frame, FrameError, FrameKind, Served, WORDS, following};
 use crate::mlx::{Array, Dtype, MlxError, Ring};
 
 /// Why a rank has left its ring. The process has to end: that is how the others hear of it.
@@ -18,46 +21,68 @@ pub enum WorkerError {
     /// A rank must have a layer.
     #[error("this part of the model has no layer")]
     Empty,
+    /// Nobody tells it anything any more.
+    #[error("rank 0 has gone")]
+    Alone,
     /// The ring is broken.
     #[error("the ring is broken: {0}")]
     Broken(#[from] MlxError),
 }
 
-/// What a rank has done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Served {
-    /// Hidden states that it has passed on.
-    pub passes: u64,
-    /// Those of them that it could not compute.
-    pub failed: u64,
+impl From<&WorkerError> for ErrorReport {
+    fn from(error: &WorkerError) -> Self {
+        let hint = "Load the model again; if it happens again, restart both programs.";
+        Self { code: "ring_broken".into(), message: format!("{error}."), hint: hint.into() }
+    }
 }
 
-/// Serves a ring with a stage until rank 0 stops it. `deadline`: for what the ring does with one hidden state.
-pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32, deadline: &Deadline) -> Result<Served, WorkerError> {
+/// Serves a ring with a stage until rank 0 stops it. `go` tells when frames come, at first and after each rest.
+pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32, go: &Receiver<()>) -> Result<Served, WorkerError> {
     let (width, own_width, dtype) = stage.widths().ok_or(WorkerError::Empty)?;
     let is_last = ring.rank() + 1 == ring.size();
     let (mut sequence, mut served) = (0, Served::default());
+    let mut is_at_rest = true;
     loop {
+        if is_at_rest {
+            go.recv().map_err(|_| WorkerError::Alone)?;
+        }
         let words = receive(ring)?;
-        let _under_way = deadline.begin();
         let frame = Frame::expect(&words, epoch, sequence)?;
         // Sent on at once: the next ranks get ready while this one computes.
         if !is_last {
             ring.send(&Array::from_slice(&words, &[WORDS as i32])?)?;
         }
+        let rotation = match frame.kind {
+            FrameKind::Chunk { is_turned: true } => {
+                let turned = [frame.tokens() as i32, 1, 1, stage.rotated()];
+                let rotation = ring.receive(&turned, Dtype::Float32)?;
+                if !is_last {
+                    ring.send(&rotation)?;
+                }
+                Some(rotation)
+            }
+            _ => None,
+        };
         stage.apply(&frame.operations).and_then(|()| stage.check(&frame)).map_err(WorkerError::Stage)?;
+        is_at_rest = frame.kind == FrameKind::Rest;
         match frame.kind {
             FrameKind::Stop => {
                 ring.flush()?;
-                return Ok(served);
+                let sent = ring.sent();
+                return Ok(Served {
+                    messages: sent.messages,
+                    bytes: sent.bytes,
+                    rows: stage.rows(),
+                    ..served
+                });
             }
-            FrameKind::Step | FrameKind::Chunk => {
+            FrameKind::Step | FrameKind::Chunk { .. } => {
                 let failed = Frame::expect_state(&receive(ring)?, epoch, sequence)?;
                 let tokens = frame.tokens() as i32;
                 let x = ring.receive(&[tokens, width], dtype)?;
                 let computed = match failed {
                     Some(_) => None,
-                    None => match stage.run(&frame, &x) {
+                    None => match stage.run(&frame, rotation, &x) {
                         Ok(y) => Some(y),
                         Err(error) if error.is_of_a_step() => {
                             tracing::warn!("a step fails: {error}");
@@ -78,7 +103,7 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32, deadline: &Deadline) ->
                     None => ring.send(&Array::zeros(&[tokens, own_width], dtype)?)?,
                 }
             }
-            FrameKind::Operations => {}
+            FrameKind::Operations | FrameKind::Rest => {}
             FrameKind::State { .. } => return Err(FrameError::NotOne.into()),
         }
         sequence = following(sequence);

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use foretoken_protocol::KvPrecision;
 use thiserror::Error;
 
-use crate::cache::{DeltaState, KvCopy, RowCache, RowKv};
+use crate::cache::{DeltaState, KvCopy, RowCache, RowKv, Spill, SpillError, SpilledKv, SpilledState};
 use crate::link::{Frame, FrameKind, FrameRow, Operation};
 use crate::mlx::{self, Array, Dtype, MlxError, Result};
-use crate::model::{LayerOutputs, Packed, Phase, Position, Read, Stack};
+use crate::model::{LayerOutputs, Packed, Phase, Position, Read, Rotation, Stack};
 
 /// Why a frame cannot be carried out.
 #[derive(Debug, Error)]
@@ -60,6 +60,8 @@ impl StageError {
 pub struct Stage {
     stack: Stack,
     kv_precision: KvPrecision,
+    /// Entries of a head that are rotated.
+    rotated: i32,
     /// The layers of the model whose outputs the draft model reads, ascending.
     taps: Vec<usize>,
     /// Bytes that its rows may take.
@@ -87,6 +89,16 @@ struct Apart {
     tokens: usize,
     states: States,
     kept: Option<Rc<Stretch>>,
+    /// Where it is swapped out, what its caches and states are in.
+    swapped: Option<Swapped>,
+}
+
+/// What a row has, in a temporary file.
+#[derive(Debug)]
+struct Swapped {
+    spill: Spill,
+    kv: Vec<SpilledKv>,
+    states: Vec<SpilledState>,
 }
 
 /// Keys and values of a stretch of tokens, in arrays of their own, behind those of the stretch before. Rows that go on
@@ -129,18 +141,23 @@ struct Member {
 }
 
 impl Stage {
-    /// A stage of these layers that knows no row. `taps`: the layers of the model whose outputs the draft model reads,
-    /// ascending; `memory`: bytes that its rows may take.
-    pub fn new(stack: Stack, kv_precision: KvPrecision, taps: Vec<usize>, memory: u64) -> Self {
+    /// A stage of these layers that knows no row. `rotated`: entries of a head that are; `taps`: the layers of the
+    /// model whose outputs the draft model reads, ascending; `memory`: bytes that its rows may take.
+    pub fn new(stack: Stack, kv_precision: KvPrecision, rotated: i32, taps: Vec<usize>, memory: u64) -> Self {
         let (apart, anchors, lost, group, states) = Default::default();
         let faults = (0, 0);
-        Self { stack, kv_precision, taps, memory, faults, apart, anchors, lost, group, states }
+        Self { stack, kv_precision, rotated, taps, memory, faults, apart, anchors, lost, group, states }
     }
 
     /// Has the next `times` steps of at least `rows` rows fail, as if there were too little memory for them.
     #[doc(hidden)]
     pub fn fail(&mut self, rows: usize, times: u32) {
         self.faults = (rows, times);
+    }
+
+    /// Entries of a head that are rotated.
+    pub fn rotated(&self) -> i32 {
+        self.rotated
     }
 
     /// Width of what comes to it and of what goes on from it, and their type; `None` where it has no layer. Beside a
@@ -220,12 +237,19 @@ impl Stage {
                     self.anchors.remove(&anchor);
                     self.lost[1].remove(&anchor);
                 }
+                Operation::SwapOut { row, length } => match self.swap_out(row, length) {
+                    Err(error) if error.is_of_a_step() => {
+                        tracing::warn!("a row stays in memory: {error}");
+                    }
+                    swapped => swapped?,
+                },
             }
         }
         Ok(())
     }
 
-    fn keep(&mut self, anchor: u32, row: u32, length: usize) -> std::result::Result<(), StageError> {
+    /// A row that is by itself, of which so many tokens are kept.
+    fn settled(&mut self, row: u32, length: usize) -> std::result::Result<&mut Apart, StageError> {
         self.part(row);
         if self.lost[0].contains(&row) {
             return Err(StageError::Lost(row));
@@ -235,13 +259,30 @@ impl Stage {
         if !(known..=known + tokens).contains(&length) {
             return Err(StageError::Row { name: row, told: length, known, tokens });
         }
+        apart.swap_in()?;
         let states = apart.states(length)?;
-        (apart.length, apart.tokens) = (length, 0);
+        (apart.length, apart.tokens, apart.states) = (length, 0, States::Own(states));
+        Ok(apart)
+    }
+
+    fn swap_out(&mut self, row: u32, length: usize) -> std::result::Result<(), StageError> {
+        let apart = self.settled(row, length)?;
+        let States::Own(states) = &apart.states else { return Ok(()) };
+        let swapped = Swapped::write(&apart.cache, states).map_err(of_file)?;
+        (apart.cache.kv, apart.states) = (Vec::new(), States::Own(Vec::new()));
+        apart.swapped = Some(swapped);
+        mlx::clear_cache();
+        Ok(())
+    }
+
+    fn keep(&mut self, anchor: u32, row: u32, length: usize) -> std::result::Result<(), StageError> {
+        let apart = self.settled(row, length)?;
+        let States::Own(states) = &apart.states else { return Ok(()) };
         let begin = apart.kept.as_ref().map_or(0, |kept| kept.end);
         if begin < length {
             let copies = apart.cache.kv.iter().map(|kv| kv.copy(begin..length));
             let kv: Option<Vec<KvCopy>> = copies.collect::<Result<_>>()?;
-            let kv = kv.ok_or(StageError::Row { name: row, told: length, known, tokens })?;
+            let kv = kv.ok_or(StageError::Unknown(row))?;
             mlx::eval(kv.iter().flat_map(KvCopy::arrays))?;
             apart.kept = Some(Rc::new(Stretch { before: apart.kept.take(), end: length, kv }));
         }
@@ -249,8 +290,8 @@ impl Stage {
         let copy = |state: &DeltaState| state.keep(&[0], &[0]);
         let own: Vec<DeltaState> = states.iter().map(copy).collect::<Result<_>>()?;
         mlx::eval(states.iter().chain(&own).flat_map(DeltaState::arrays))?;
-        apart.states = States::Own(states);
-        self.anchors.insert(anchor, Anchor { kept: apart.kept.clone(), length, states: own });
+        let kept = apart.kept.clone();
+        self.anchors.insert(anchor, Anchor { kept, length, states: own });
         Ok(())
     }
 
@@ -272,6 +313,7 @@ impl Stage {
             tokens: 0,
             states: States::Own(states.clone()),
             kept: kept.clone(),
+            swapped: None,
         };
         self.apart.insert(row, apart);
         Ok(())
@@ -308,7 +350,13 @@ impl Stage {
     }
 
     /// What its layers make of what comes to it of a frame's rows, computed. Both are as wide as [`Self::widths`] says.
-    pub fn run(&mut self, frame: &Frame, x: &Array) -> std::result::Result<Array, StageError> {
+    /// `rotation`: how the tokens turn, where that is not by their positions.
+    pub fn run(
+        &mut self,
+        frame: &Frame,
+        rotation: Option<Array>,
+        x: &Array,
+    ) -> std::result::Result<Array, StageError> {
         if let Some(row) = frame.rows.iter().find(|row| self.lost[0].contains(&row.name)) {
             return Err(StageError::Lost(row.name));
         }
@@ -324,11 +372,15 @@ impl Stage {
         let spans: Vec<(Position, usize)> =
             frame.rows.iter().map(|row| (Position(row.position), row.tokens)).collect();
         let packed = Packed::new(&spans)?;
+        let packed = match rotation {
+            Some(turned) => packed.with_rotation(Rotation(turned)),
+            None => packed,
+        };
         let (hidden, _) = self.stack.hidden().unwrap_or((x.dim(1), x.dtype()));
         let own = x.slice_axis(1, 0, hidden)?;
         let mut outputs = LayerOutputs::default();
         let y = match frame.kind {
-            FrameKind::Chunk => self.chunk(&frame.rows[0], &packed, own, &mut outputs)?,
+            FrameKind::Chunk { .. } => self.chunk(&frame.rows[0], &packed, own, &mut outputs)?,
             _ => self.step(&frame.rows, &packed, own, &mut outputs)?,
         };
         let before = (x.dim(1) > hidden).then(|| x.slice_axis(1, hidden, x.dim(1))).transpose()?;
@@ -447,20 +499,24 @@ impl Stage {
         for (place, member) in std::mem::take(&mut self.group).into_iter().enumerate() {
             let Member { name, cache, length, tokens, kept } = member;
             let states = States::Of(Rc::clone(&states), place, all);
-            self.apart.insert(name, Apart { cache, length, tokens, states, kept });
+            self.apart.insert(name, Apart { cache, length, tokens, states, kept, swapped: None });
         }
     }
 
     /// A row that is by itself, a new one where it is not known.
     fn take_apart(&mut self, row: &FrameRow) -> Result<Apart> {
         match self.apart.remove(&row.name) {
-            Some(apart) => Ok(apart),
+            Some(mut apart) => {
+                apart.swap_in()?;
+                Ok(apart)
+            }
             None => Ok(Apart {
                 cache: RowCache { kv: self.stack.empty_kv(self.kv_precision), ..RowCache::default() },
                 length: 0,
                 tokens: 0,
                 states: States::Own(self.stack.empty_states(1)?),
                 kept: None,
+                swapped: None,
             }),
         }
     }
@@ -471,7 +527,47 @@ fn stretches(last: Option<&Rc<Stretch>>) -> impl Iterator<Item = &Rc<Stretch>> {
     std::iter::successors(last, |stretch| stretch.before.as_ref())
 }
 
+impl Swapped {
+    /// Writes what a row has; its states are settled.
+    fn write(cache: &RowCache, states: &[DeltaState]) -> std::result::Result<Self, SpillError> {
+        let mut spill = Spill::create()?;
+        let kv = cache
+            .kv
+            .iter()
+            .map(|kv| SpilledKv::write(kv, &mut spill))
+            .collect::<std::result::Result<_, _>>()?;
+        let states = states.iter().map(|state| SpilledState::write(state, &mut spill));
+        let states = states.collect::<std::result::Result<_, _>>()?;
+        Ok(Self { spill, kv, states })
+    }
+
+    /// What was written, with room for `room` positions.
+    fn read(mut self, room: usize) -> std::result::Result<(Vec<RowKv>, Vec<DeltaState>), SpillError> {
+        let spill = &mut self.spill;
+        let kv = self.kv.into_iter().map(|kv| kv.read(spill, room)).collect::<std::result::Result<_, _>>()?;
+        let states = self.states.into_iter().map(|state| state.read(spill));
+        Ok((kv, states.collect::<std::result::Result<_, _>>()?))
+    }
+}
+
+/// What a temporary file did not do.
+fn of_file(error: SpillError) -> MlxError {
+    match error {
+        SpillError::Mlx(error) => error,
+        error => MlxError::new("swap", error.to_string()),
+    }
+}
+
 impl Apart {
+    /// Has it in memory.
+    fn swap_in(&mut self) -> Result<()> {
+        if let Some(swapped) = self.swapped.take() {
+            let (kv, states) = swapped.read(self.length).map_err(of_file)?;
+            (self.cache.kv, self.states) = (kv, States::Own(states));
+        }
+        Ok(())
+    }
+
     /// Its recurrent states when so many of its tokens are kept, settled; its caches are rewound.
     fn states(&mut self, length: usize) -> Result<Vec<DeltaState>> {
         self.cache.kv.iter_mut().for_each(|kv| kv.rewind(length));

@@ -9,7 +9,6 @@ use crate::decode::prefill_throttle::LayerTime;
 use crate::decode::row::Row;
 use crate::decode::row_error::RowError;
 use crate::decode::spec::RowSpec;
-use crate::mlx;
 use crate::model::Qwen;
 
 /// Reading on takes this part of what other prefill may hold up rows: a request waits for the end of it.
@@ -84,7 +83,7 @@ impl Scheduler {
         if task.is_read() {
             drop(task);
             self.stop_reading_ahead();
-            mlx::clear_cache();
+            self.tidy(model);
         } else {
             self.ahead = Some(Ahead { task, layer_time, bytes });
         }

@@ -39,6 +39,7 @@ impl Scheduler {
         let kept = self.resident_bytes().saturating_add(self.features.bytes());
         let taken = self.reserved_bytes().saturating_add(kept).saturating_add(more);
         let left = self.limits.memory.saturating_sub(taken);
-        self.prefixes.set_budget(left.min(self.limits.prefix_cache_bytes));
+        let most = left.min(self.limits.prefix_cache_bytes);
+        self.prefixes.set_budget((most as f64 / self.footprint.kept_elsewhere()) as u64);
     }
 }

@@ -1,0 +1,101 @@
+//! The `place` command: tells which of several machines would get which layers of a model, from its config and the
+//! headers of its files. No weights are read.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use foretoken_engine::checkpoint::{Config, DraftConfig, DraftLayout, Files, Index, Layout, Metadata};
+use foretoken_engine::memory::DraftMemory;
+use foretoken_engine::placement::{Hop, Machine, NoPlace, Placement, place};
+
+use super::{CliError, KvBits, engine, kv_precision};
+
+#[derive(Debug, Args)]
+pub(super) struct Place {
+    /// The model folder.
+    model: PathBuf,
+    /// A machine, this one first: its name, the gigabytes that it gives models, and how many it reads in a second.
+    #[arg(long = "machine", value_name = "NAME=GB@GB/s", value_parser = machine, required = true)]
+    machines: Vec<Machine>,
+    /// What a short message takes from one to the next, in milliseconds.
+    #[arg(long, default_value = "0.3")]
+    latency: f64,
+    /// How many gigabytes go from one to the next in a second.
+    #[arg(long, default_value = "3")]
+    link: f64,
+    /// Keys and values in so many bits; otherwise as they are computed.
+    #[arg(long)]
+    kv_bits: Option<KvBits>,
+    /// Count in the draft model in this folder, which must belong to the model.
+    #[arg(long, value_name = "DIR")]
+    draft_model: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+const GB: f64 = 1e9;
+
+/// As `Studio=192@819`.
+fn machine(text: &str) -> Result<Machine, String> {
+    let parts = || {
+        let (name, numbers) = text.rsplit_once('=')?;
+        let (gigabytes, speed) = numbers.split_once('@')?;
+        let positive =
+            |number: &str| number.parse::<f64>().ok().filter(|number| *number > 0.0 && *number < 1e6);
+        Some((name, positive(gigabytes)?, positive(speed)?))
+    };
+    let (name, gigabytes, speed) = parts().ok_or("it must look like Studio=192@819")?;
+    Ok(Machine {
+        name: name.to_owned(),
+        usable: (gigabytes * GB) as u64,
+        bytes_per_second: (speed * GB) as u64,
+    })
+}
+
+impl Place {
+    pub(super) fn run(self) -> Result<(), CliError> {
+        let metadata = Metadata::read(&self.model, Files::Whole).map_err(engine)?;
+        let config = Config::of(&metadata).map_err(engine)?;
+        let layout = Index::of(&metadata, &config).and_then(|index| Layout::plan(&config, &index));
+        let layout = layout.and_then(|layout| layout.keeping_kv(&config, kv_precision(self.kv_bits)));
+        let layout = layout.map_err(engine)?;
+        let draft = self.draft_model.as_ref().map(|folder| {
+            let folder = Metadata::read(folder, Files::Whole)?;
+            let Some(draft) = DraftConfig::of(&folder)? else { return Ok(None) };
+            draft.check_target(&config)?;
+            Ok(Some(DraftMemory::of(&draft, &DraftLayout::of(&folder, &draft)?)))
+        });
+        let draft = draft
+            .transpose()
+            .map_err(|error: foretoken_engine::checkpoint::CheckpointError| engine(error))?;
+        let hop = Hop { latency: self.latency / 1e3, bytes_per_second: self.link * GB };
+        let placement = place(&config, &layout, draft.flatten(), &self.machines, hop);
+        let placement = placement.map_err(|error| match error {
+            NoPlace::Checkpoint(error) => engine(error),
+            error => CliError::Usage(error.to_string()),
+        })?;
+        let mut out = io::stdout().lock();
+        if self.json {
+            writeln!(out, "{}", serde_json::to_string_pretty(&placement).map_err(io::Error::from)?)?;
+        } else {
+            write!(out, "{}", in_words(&placement))?;
+        }
+        Ok(())
+    }
+}
+
+fn in_words(placement: &Placement) -> String {
+    let mut words = String::new();
+    for machine in &placement.machines {
+        let (needed, usable) = (machine.needed as f64 / GB, machine.usable as f64 / GB);
+        words += &format!("{}: {} layers, {needed:.1} of {usable:.1} GB\n", machine.name, machine.layers);
+    }
+    let speed = 1.0 / placement.seconds_per_token;
+    words += &format!(
+        "Context {} tokens, about {speed:.1} tokens/s without drafts (calculated)\n",
+        placement.context
+    );
+    words
+}

@@ -1,0 +1,158 @@
+//! A rank's process: what it is told over its channel, from the first word to the last.
+
+use std::io::{Read, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use foretoken_protocol::ErrorReport;
+
+use super::run::{WorkerError, serve};
+use super::stage::Stage;
+use crate::checkpoint::{Config, Files, Index, Layout, Metadata};
+use crate::error::EngineError;
+use crate::link::{
+    Deadline, Heard, Order, PartOrder, RankMemory, Served, Speaker, Word, end_process, listen,
+};
+use crate::memory::{MemoryBudget, RowMemory};
+use crate::mlx::kernels::of_device;
+use crate::mlx::{self, Ring};
+use crate::model::Stack;
+
+/// How long rank 0 may take to say what is to be done.
+const FIRST_ORDER: Duration = Duration::from_secs(60);
+
+/// A rank at its channel.
+#[derive(Debug)]
+pub struct Member {
+    words: Speaker,
+    orders: Receiver<Order>,
+    go: Receiver<()>,
+    /// Whether it was told to end.
+    is_dismissed: Arc<AtomicBool>,
+}
+
+/// Computes a part of the model in a folder, as rank 0 tells it over a channel, until it is told to end. Where rank 0
+/// is heard of no more, the process ends.
+pub fn run(
+    dir: &Path,
+    orders: impl Read + Send + 'static,
+    words: impl Write + Send + 'static,
+) -> Result<(), ErrorReport> {
+    Member::new(orders, words).run(dir, |_| {})
+}
+
+impl Member {
+    /// Begins to listen, and says that it is there.
+    pub fn new(orders: impl Read + Send + 'static, words: impl Write + Send + 'static) -> Self {
+        let words = Speaker::new(words);
+        words.say(&Word::Hello { version: env!("CARGO_PKG_VERSION").to_owned() });
+        words.repeat(Word::Beat);
+        let ((sender, received), (bell, go)) = (channel(), channel());
+        let is_dismissed = Arc::new(AtomicBool::new(false));
+        let may_end = Arc::clone(&is_dismissed);
+        let watch = Deadline::new(|| {
+            tracing::warn!("nothing is heard of rank 0");
+            end_process();
+        });
+        let mut silence = FIRST_ORDER;
+        watch.put_off(silence);
+        listen(orders, move |heard| {
+            if let Heard::Line(Order::Load(part)) = &heard {
+                silence = part.silence;
+            }
+            watch.put_off(silence);
+            match heard {
+                Heard::Line(Order::Beat) => {}
+                Heard::Line(Order::Go) => _ = bell.send(()),
+                Heard::Line(order) => _ = sender.send(order),
+                Heard::Garbled(problem) => {
+                    tracing::warn!("rank 0 cannot be understood: {problem}");
+                    end_process();
+                }
+                Heard::End if may_end.load(Ordering::SeqCst) => watch.lift(),
+                Heard::End => {
+                    tracing::warn!("rank 0 has gone");
+                    end_process();
+                }
+            }
+        });
+        Self { words, orders: received, go, is_dismissed }
+    }
+
+    /// Does what it is told, with the model in a folder, to the end. `adapt` may change the stage, for tests.
+    pub fn run(&self, dir: &Path, adapt: impl FnOnce(&mut Stage)) -> Result<(), ErrorReport> {
+        let served = self.serve(dir, adapt);
+        match &served {
+            Ok(served) => {
+                self.is_dismissed.store(true, Ordering::SeqCst);
+                self.words.say(&Word::Left(*served));
+            }
+            Err(report) => self.words.say(&Word::Failed(report.clone())),
+        }
+        served.map(|_| ())
+    }
+
+    fn serve(&self, dir: &Path, adapt: impl FnOnce(&mut Stage)) -> Result<Served, ErrorReport> {
+        let part = self.order(|order| match order {
+            Order::Load(part) => Some(part),
+            _ => None,
+        })?;
+        let (config, layout) = read(dir, &part).map_err(|error| ErrorReport::from(&error))?;
+        self.words.say(&Word::Able);
+        self.order(|order| matches!(order, Order::Join).then_some(()))?;
+        let epoch = part.epoch;
+        let (ring, mut stage) =
+            self.load(part, &config, &layout).map_err(|error| ErrorReport::from(&error))?;
+        adapt(&mut stage);
+        serve(&ring, &mut stage, epoch, &self.go).map_err(|error| ErrorReport::from(&error))
+    }
+
+    /// Joins the ring, and loads what it is to compute.
+    fn load(&self, part: PartOrder, config: &Config, layout: &Layout) -> Result<(Ring, Stage), EngineError> {
+        let ring = Ring::join()?;
+        let mut stack = Stack::load(config, layout, &mut |done, total| {
+            self.words.say(&Word::Loading { done, total });
+            ControlFlow::Continue(())
+        })?;
+        // Steps are computed as they come.
+        stack.layers_per_piece = None;
+        if let Some(launch) = of_device() {
+            for (part, problem) in stack.choose_kernels(&launch) {
+                tracing::warn!("operations run {part}, not kernels: {problem}");
+            }
+        }
+        let rows = MemoryBudget::of(config, layout, mlx::usable_memory()).rows;
+        let RowMemory { kv_per_token, recurrent_state, .. } = RowMemory::of(config, layout);
+        mlx::clear_cache();
+        self.words.say(&Word::Ready(RankMemory { rows, kv_per_token, recurrent_state }));
+        let rotated = config.attention.rope_dims as i32;
+        Ok((ring, Stage::new(stack, part.kv_precision, rotated, part.taps, rows)))
+    }
+
+    /// The next order, which must be the one that is due.
+    fn order<T>(&self, due: impl FnOnce(Order) -> Option<T>) -> Result<T, ErrorReport> {
+        let order = self.orders.recv().ok().and_then(due);
+        order.ok_or_else(|| (&WorkerError::Alone).into())
+    }
+}
+
+/// Configuration and layout of a part of the model in a folder, which must be the one that is meant.
+fn read(dir: &Path, part: &PartOrder) -> Result<(Config, Layout), EngineError> {
+    let metadata = Metadata::read(dir, Files::Whole)?;
+    let found = format!("{:08x}", metadata.fingerprint()?);
+    if found != part.fingerprint {
+        return Err(EngineError::Request {
+            code: "mac_differs",
+            message: format!("The model there is another one ({found}, not {}).", part.fingerprint),
+            hint: "Download or convert the model on one Mac and copy it to the others.",
+        });
+    }
+    let config = Config::of(&metadata)?;
+    let layout = Layout::plan(&config, &Index::of(&metadata, &config)?)?;
+    let layout = layout.keeping_kv(&config, part.kv_precision)?.of_layers(&part.layers);
+    Ok((config.of_layers(&part.layers)?, layout))
+}

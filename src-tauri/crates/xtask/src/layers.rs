@@ -48,6 +48,7 @@ const LAYERS: Layers = Layers {
         ("chats", &["passages", "protocol"]),
         ("engine", &["affine", "blas", "calls", "documents", "pictures", "prefixes", "protocol"]),
         ("host", &["protocol"]),
+        ("peers", &["protocol"]),
         ("api", &["calls", "host", "models", "pictures", "protocol"]),
         ("tools", &["calls", "documents", "protocol"]),
         ("test-hub", &[]),

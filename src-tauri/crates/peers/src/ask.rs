@@ -1,0 +1,125 @@
+//! What a Mac asks another for in the first line of a connection, and what it is answered.
+
+use std::fmt;
+use std::time::Duration;
+
+use foretoken_protocol::ErrorReport;
+use ring::rand::{SecureRandom, SystemRandom};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::error::PeerError;
+use crate::hex::Hex;
+use crate::{line, text};
+
+/// What a connection is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub(crate) enum Ask {
+    /// To get to know each other: what the Mac calls itself, and what it commits to.
+    Pair { name: String, commitment: Hex<32> },
+    /// To hear what there is.
+    Inventory,
+    /// To be a worker's input and output.
+    Lend { ring: RingId, rank: u32, size: u32 },
+    /// To carry what comes to a worker from the one before it.
+    RingIn { ring: RingId },
+    /// To carry what a worker has for the next one.
+    RingOut { ring: RingId },
+    /// To find out how fast the link is: so many pings, then so many bytes each way.
+    Measure { pings: u32, bytes: u64 },
+}
+
+/// What is said to an ask.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answer<T> {
+    Granted(T),
+    Refused(ErrorReport),
+}
+
+/// The answer to an ask for a pipe.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Pipe {}
+
+/// The name of a ring: 128 random bits, which only the Macs of the ring know.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RingId(Hex<16>);
+
+impl RingId {
+    /// Makes a new one. Fails where the system gives no random numbers.
+    pub fn random() -> Result<Self, PeerError> {
+        random().map(Self)
+    }
+}
+
+impl fmt::Debug for RingId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Whoever knows it is a step nearer to the ring.
+        f.write_str("RingId(..)")
+    }
+}
+
+/// So many random bytes.
+pub(crate) fn random<const N: usize>() -> Result<Hex<N>, PeerError> {
+    let mut bytes = [0; N];
+    let failed = |_| PeerError::Identity { detail: "the system gives no random numbers".to_owned() };
+    SystemRandom::new().fill(&mut bytes).map_err(failed)?;
+    Ok(Hex(bytes))
+}
+
+/// Asks, and waits so long for the answer.
+pub(crate) async fn ask<T: DeserializeOwned>(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    ask: &Ask,
+    within: Duration,
+) -> Result<T, PeerError> {
+    // Who is refused in the handshake may hear of it when writing fails, and better by reading.
+    let written = line::write(stream, ask).await;
+    match line::read(stream, line::LONGEST_ANSWER, within).await {
+        Ok(Answer::Granted(granted)) => written.map(|()| granted),
+        Ok(Answer::Refused(report)) => Err(PeerError::Refused(text::report(&report))),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn asks_and_answers_are_these_lines() {
+        let ring = RingId(Hex([0xab; 16]));
+        let line = r#"{"ask":"lend","ring":"abababababababababababababababab","rank":1,"size":2}"#;
+        let lend = Ask::Lend { ring, rank: 1, size: 2 };
+        assert_eq!(serde_json::to_string(&lend).unwrap(), line);
+        assert_eq!(line::parse::<Ask>(line.as_bytes()).unwrap(), lend);
+        assert_eq!(line::parse::<Ask>(br#"{"ask":"inventory"}"#).unwrap(), Ask::Inventory);
+        assert_eq!(serde_json::to_string(&Answer::Granted(Pipe {})).unwrap(), r#"{"granted":{}}"#);
+        assert!(line::parse::<Ask>(br#"{"ask":"ring_in","ring":"../../etc"}"#).is_err());
+        assert_eq!(format!("{ring:?}"), "RingId(..)");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_does_harm(line in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = line::parse::<Ask>(&line);
+            let _ = line::parse::<Answer<Pipe>>(&line);
+        }
+
+        #[test]
+        fn an_ask_with_one_changed_byte_does_no_harm(at in 0..70usize, byte in any::<u8>()) {
+            let ask = Ask::Lend { ring: RingId(Hex([7; 16])), rank: 3, size: 4 };
+            let mut line = serde_json::to_vec(&ask).unwrap();
+            line[at] = byte;
+            if let Ok(read) = line::parse::<Ask>(&line) {
+                let again = serde_json::to_vec(&read).unwrap();
+                prop_assert_eq!(line::parse::<Ask>(&again).unwrap(), read);
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What becomes of one connection: who is it, what is asked, and is it granted.
+
+use std::sync::Arc;
+
+use foretoken_protocol::ErrorReport;
+use serde::Serialize;
+use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_rustls::{TlsAcceptor, TlsStream};
+
+use super::host::{Host, Loan};
+use super::refusal::{Refusal, SIZES};
+use super::rings::Rings;
+use super::work::work;
+use crate::ask::{Answer, Ask, Pipe, RingId};
+use crate::book::{Peers, Role};
+use crate::error::PeerError;
+use crate::forward::join;
+use crate::hex::Hex;
+use crate::identity::PublicKey;
+use crate::line::{self, LINE, LONGEST_ASK};
+use crate::loopback::{self, Seat};
+use crate::pairing::{self, Attempt, Keys, Lasts, Pairing, PairingError};
+use crate::tls::{self, Connected};
+use crate::{measure, sockets};
+
+/// What all connections share.
+pub(super) struct Door {
+    pub(super) acceptor: TlsAcceptor,
+    pub(super) key: PublicKey,
+    pub(super) name: String,
+    pub(super) peers: Peers,
+    pub(super) pairing: Pairing,
+    pub(super) host: Arc<dyn Host>,
+    pub(super) rings: Rings,
+}
+
+type Stream = TlsStream<TcpStream>;
+
+impl Door {
+    /// Serves a connection to its end. `handshake`: given back as soon as it is known what is asked.
+    pub(super) async fn serve(&self, stream: TcpStream, handshake: OwnedSemaphorePermit) {
+        sockets::set_up(&stream);
+        let Some(Connected { mut stream, key }) = tls::accept(&self.acceptor, stream).await else { return };
+        let first = line::read(&mut stream, LONGEST_ASK, LINE).await;
+        drop(handshake);
+        match first {
+            Ok(Ask::Pair { name, commitment }) => self.pair(stream, key, &name, commitment).await,
+            Ok(ask) => match self.peers.stay(key, Role::Borrower) {
+                // All that a connection holds goes with it when it is not paired any more.
+                Some(stay) => tokio::select! {
+                    () = stay => {}
+                    () = self.answer(stream, key, ask) => {}
+                },
+                None => refuse(stream, Refusal::NotPaired).await,
+            },
+            Err(PeerError::TooLong { most }) => refuse(stream, Refusal::TooLong { most }).await,
+            Err(PeerError::NotUnderstood { .. }) => refuse(stream, Refusal::NotUnderstood).await,
+            Err(_) => {}
+        }
+    }
+
+    async fn answer(&self, stream: Stream, key: PublicKey, ask: Ask) {
+        match ask {
+            // Was told apart before.
+            Ask::Pair { .. } => {}
+            Ask::Inventory => {
+                let inventory = self.host.inventory().await;
+                if let Some(stream) = grant(stream, inventory).await {
+                    sockets::leave(stream).await;
+                }
+            }
+            Ask::Lend { ring, rank, size } => self.lend(stream, key, ring, (rank, size)).await,
+            Ask::RingIn { ring } => match self.rings.way_in(ring, key) {
+                Ok((listen, alive)) => {
+                    let carried = async {
+                        let stream = grant(stream, Pipe {}).await?;
+                        join(stream, loopback::way_in(listen).await.ok()?, None).await.ok()
+                    };
+                    tokio::select! {
+                        () = alive.ended() => {}
+                        _ = carried => {}
+                    }
+                }
+                Err(refusal) => refuse(stream, refusal).await,
+            },
+            Ask::RingOut { ring } => match self.rings.way_out(ring, key) {
+                Ok((next, alive)) => {
+                    let carried = async {
+                        let stream = grant(stream, Pipe {}).await?;
+                        join(loopback::way_out(next).await.ok()?, stream, None).await.ok()
+                    };
+                    tokio::select! {
+                        () = alive.ended() => {}
+                        _ = carried => {}
+                    }
+                }
+                Err(refusal) => refuse(stream, refusal).await,
+            },
+            Ask::Measure { pings, bytes } => {
+                if pings > measure::MOST_PINGS || bytes > measure::MOST_BYTES {
+                    refuse(stream, Refusal::Measure { pings, bytes }).await;
+                } else if let Some(mut stream) = grant(stream, Pipe {}).await {
+                    let _ = measure::serve(&mut stream, pings, bytes).await;
+                    sockets::leave(stream).await;
+                }
+            }
+        }
+    }
+
+    async fn lend(&self, stream: Stream, key: PublicKey, ring: RingId, (rank, size): (u32, u32)) {
+        if !SIZES.contains(&size) || rank == 0 || rank >= size {
+            return refuse(stream, Refusal::Place { rank, size }).await;
+        }
+        let Some(terms) = self.peers.terms(&key) else { return refuse(stream, Refusal::NotPaired).await };
+        let seat = match Seat::new(rank, size).await {
+            Ok(seat) => seat,
+            Err(error) => return refuse(stream, Refusal::NoPort { detail: error.to_string() }).await,
+        };
+        let loan = Loan { borrower: key, terms, place: seat.place };
+        let standing = match self.rings.stand(ring, key, seat, self.host.most_workers()) {
+            Ok(standing) => standing,
+            Err(refusal) => return refuse(stream, refusal).await,
+        };
+        match self.host.start(loan).await {
+            Ok(worker) => {
+                if let Some(stream) = grant(stream, Pipe {}).await {
+                    work(stream, worker, standing).await;
+                }
+            }
+            Err(report) => refuse(stream, report).await,
+        }
+    }
+
+    async fn pair(&self, mut stream: Stream, key: PublicKey, name: &str, commitment: Hex<32>) {
+        let slot = match self.pairing.begin() {
+            Ok(slot) => slot,
+            Err(error) => return refuse(stream, error).await,
+        };
+        let keys = Keys { borrower: key, lender: self.key };
+        match pairing::answer(&mut stream, &keys, &self.name, (name, commitment)).await {
+            Ok(agreed) => {
+                let (role, lasts) = ((key, Role::Borrower), Lasts::Open(slot));
+                self.pairing.show(Attempt::new(stream, agreed, role, self.peers.clone(), lasts)).await;
+            }
+            Err(error @ PairingError::Mismatch) => refuse(stream, error).await,
+            Err(_) => {}
+        }
+    }
+}
+
+/// Says yes. `None` if nobody hears it.
+async fn grant(mut stream: Stream, granted: impl Serialize) -> Option<Stream> {
+    line::write(&mut stream, &Answer::Granted(granted)).await.ok()?;
+    Some(stream)
+}
+
+/// Says no, and why.
+async fn refuse(mut stream: Stream, why: impl Into<ErrorReport>) {
+    if line::write(&mut stream, &Answer::<Pipe>::Refused(why.into())).await.is_ok() {
+        sockets::leave(stream).await;
+    }
+}

@@ -1,0 +1,117 @@
+//! What a lending Mac has and does, in the eyes of its listener: whoever starts the listener says it.
+
+use std::fmt;
+use std::io;
+
+use async_trait::async_trait;
+use foretoken_protocol::ErrorReport;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::process::Child;
+
+use crate::book::Terms;
+use crate::identity::PublicKey;
+use crate::loopback::RingPlace;
+
+/// What a lending Mac has. It learns of a worker's load only through the worker.
+#[async_trait]
+pub trait Host: Send + Sync {
+    /// What a paired Mac may know of this one.
+    async fn inventory(&self) -> Inventory;
+
+    /// Starts a worker at its place in a ring, with pipes for its input and output. Refuses with a reason for people,
+    /// as when the terms are not met. The worker is killed when the ring ends.
+    async fn start(&self, loan: Loan) -> Result<Worker, ErrorReport>;
+
+    /// How many workers there may be at a time.
+    fn most_workers(&self) -> usize {
+        1
+    }
+}
+
+/// What a Mac has to offer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inventory {
+    /// Its chip: `Apple M4 Max`.
+    pub chip: String,
+    /// The version of its engine.
+    pub engine: String,
+    /// Memory that a worker could have, in bytes.
+    pub free_bytes: u64,
+    /// The models in its library.
+    pub models: Vec<InventoryModel>,
+}
+
+/// A model in the library of a lending Mac.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InventoryModel {
+    /// By what it is asked for.
+    pub id: String,
+    /// The size of its weights.
+    pub bytes: u64,
+}
+
+/// Who wants a worker, on what terms, and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loan {
+    /// The Mac that asks.
+    pub borrower: PublicKey,
+    /// What its owner was allowed.
+    pub terms: Terms,
+    /// The worker's place in the ring.
+    pub place: RingPlace,
+}
+
+/// A process that can be ended.
+pub trait Process: Send {
+    /// Ends it at once, without waiting. Does nothing if it has ended.
+    fn kill(&mut self);
+}
+
+impl Process for Child {
+    fn kill(&mut self) {
+        // It has ended if this fails.
+        let _ = self.start_kill();
+    }
+}
+
+/// A worker that runs, killed when this is dropped.
+pub struct Worker {
+    pub(super) input: Box<dyn AsyncWrite + Send + Unpin>,
+    pub(super) output: Box<dyn AsyncRead + Send + Unpin>,
+    process: Box<dyn Process>,
+}
+
+impl Worker {
+    /// A process with its input and its output. The end of the output is taken for the end of the process.
+    pub fn new(
+        input: impl AsyncWrite + Send + Unpin + 'static,
+        output: impl AsyncRead + Send + Unpin + 'static,
+        process: impl Process + 'static,
+    ) -> Self {
+        Self { input: Box::new(input), output: Box::new(output), process: Box::new(process) }
+    }
+
+    /// A child with pipes. Kills it and fails where its input or its output is no pipe.
+    pub fn of_child(mut child: Child) -> io::Result<Self> {
+        match (child.stdin.take(), child.stdout.take()) {
+            (Some(input), Some(output)) => Ok(Self::new(input, output, child)),
+            _ => {
+                Process::kill(&mut child);
+                Err(io::Error::other("the worker has no pipes"))
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.process.kill();
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}

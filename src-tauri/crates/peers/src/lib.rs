@@ -1,0 +1,35 @@
+//! Other Macs: how two of them get to know each other, what one lends to the other, and the connections of a ring of
+//! processes over several of them. MLX's ring sees 127.0.0.1 alone; here its bytes are carried through TLS, to Macs
+//! whose key is known.
+//!
+//! A Mac that lends itself runs a [`Lender`], which listens at one port. A Mac that uses others opens every connection,
+//! through a [`Borrower`] for each, and makes a [`Ring`] of them.
+
+mod ask;
+mod book;
+mod borrower;
+mod error;
+mod forward;
+mod hex;
+mod identity;
+mod lender;
+mod line;
+mod loopback;
+mod measure;
+mod pairing;
+mod sockets;
+mod text;
+mod tls;
+
+pub use ask::RingId;
+pub use book::{Book, Peer, Peers, Terms};
+pub use borrower::{Borrower, Exposed, Lent, PeerStream, Ring, expose};
+pub use error::PeerError;
+pub use forward::{Shape, join};
+pub use identity::{Identity, PublicKey};
+pub use lender::{Host, Inventory, InventoryModel, Lender, Lending, Loan, Process, Worker};
+pub use loopback::RingPlace;
+pub use measure::{MEASURED_BYTES, Measured};
+pub use pairing::{
+    Attempt, Clock, MOST_ATTEMPTS, OFTEN, OPEN, Opening, Paired, Pairing, PairingError, SystemClock,
+};

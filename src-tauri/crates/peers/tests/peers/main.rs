@@ -1,0 +1,9 @@
+//! Pairing, lending and rings over real TLS on 127.0.0.1.
+
+mod lending;
+mod macs;
+mod pairing;
+mod pipes;
+mod raw;
+mod refusals;
+mod rings;

@@ -78,10 +78,18 @@ pub(crate) async fn ask<T: DeserializeOwned>(
 ) -> Result<T, PeerError> {
     // Who is refused in the handshake may hear of it when writing fails, and better by reading.
     let written = line::write(stream, ask).await;
-    match line::read(stream, line::LONGEST_ANSWER, within).await {
-        Ok(Answer::Granted(granted)) => written.map(|()| granted),
-        Ok(Answer::Refused(report)) => Err(PeerError::Refused(text::report(&report))),
-        Err(error) => Err(error),
+    let granted = answer_to(stream, within).await?;
+    written.map(|()| granted)
+}
+
+/// Waits so long for the answer to what was said.
+pub(crate) async fn answer_to<T: DeserializeOwned>(
+    stream: &mut (impl AsyncRead + Unpin),
+    within: Duration,
+) -> Result<T, PeerError> {
+    match line::read(stream, line::LONGEST_ANSWER, within).await? {
+        Answer::Granted(granted) => Ok(granted),
+        Answer::Refused(report) => Err(PeerError::Refused(text::report(&report))),
     }
 }
 

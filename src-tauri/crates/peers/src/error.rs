@@ -1,6 +1,7 @@
 //! Why another Mac cannot be used; each with a stable code for programs and a hint for people.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -85,6 +86,14 @@ pub enum PeerError {
         /// Why not.
         source: io::Error,
     },
+    /// This Mac cannot be reached by others.
+    #[error("This Mac cannot listen at {address}: {source}.")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
     /// A socket cannot be put where another program finds it.
     #[error("The socket {} could not be made: {source}.", path.display())]
     Socket {
@@ -113,6 +122,7 @@ impl PeerError {
             Self::NoKey => "peer_no_key",
             Self::Identity { .. } => "peer_identity",
             Self::Local { .. } => "peer_local",
+            Self::Listen { .. } => "peer_listen",
             Self::Socket { .. } => "peer_socket",
         }
     }
@@ -140,6 +150,7 @@ impl PeerError {
             Self::NoKey => "Take the key from the list of paired Macs.",
             Self::Identity { .. } => "Remove this Mac's key from the keychain, and pair it again.",
             Self::Local { .. } => "Quit programs that hold many connections, and try again.",
+            Self::Listen { .. } => "Choose another port, or quit the program that uses this one.",
             Self::Socket { .. } => "Check that the folder is yours alone, and that its path is short.",
         }
     }

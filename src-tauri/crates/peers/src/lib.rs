@@ -22,7 +22,7 @@ mod text;
 mod tls;
 
 pub use ask::RingId;
-pub use book::{Book, Peer, Peers, Terms};
+pub use book::{Book, Changes, Peer, Peers, Terms};
 pub use borrower::{Borrower, Exposed, Lent, PeerStream, Ring, expose};
 pub use error::PeerError;
 pub use forward::{Shape, join};

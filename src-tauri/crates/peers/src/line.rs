@@ -80,4 +80,14 @@ mod tests {
         let odd = read::<Vec<u8>>(&mut &b"secret\n"[..], 9, LINE).await.unwrap_err();
         assert_eq!(odd.to_string(), "The other Mac was not understood: its line has a wrong Syntax.");
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_ever() {
+        let (mut ours, mut theirs) = tokio::io::duplex(9);
+        theirs.write_all(b"[1").await.unwrap();
+        let late = read::<Vec<u8>>(&mut ours, 9, LINE).await.unwrap_err();
+        assert!(matches!(late, PeerError::Silent { within: LINE }));
+        let unread = write(&mut ours, &"more than anybody takes").await.unwrap_err();
+        assert!(matches!(unread, PeerError::Silent { within: LINE }));
+    }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
@@ -60,12 +61,17 @@ pub(crate) async fn way_out(next: TcpListener) -> io::Result<TcpStream> {
 pub(crate) fn way_in(listen: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
     let tries = async move {
         loop {
-            if let Ok(stream) = TcpStream::connect(listen).await
-                // A port that nobody listens at can be given to this very socket, which then talks to itself.
-                && stream.local_addr().ok() != Some(listen)
-            {
-                sockets::set_up(&stream);
-                return stream;
+            match TcpStream::connect(listen).await {
+                // A port that nobody listens at can be given to this very socket, which then talks to itself. It has to
+                // leave no trace there: the process is about to listen.
+                Ok(stream) if stream.local_addr().ok() == Some(listen) => {
+                    let _ = SockRef::from(&stream).set_linger(Some(Duration::ZERO));
+                }
+                Ok(stream) => {
+                    sockets::set_up(&stream);
+                    return stream;
+                }
+                Err(_) => {}
             }
             sleep(BETWEEN_TRIES).await;
         }

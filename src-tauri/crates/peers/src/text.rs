@@ -29,8 +29,9 @@ pub(crate) fn report(report: &ErrorReport) -> ErrorReport {
     }
 }
 
-/// Words with single spaces between them, without characters that draw nothing or change the order of others.
-fn line(text: &str, longest: usize) -> String {
+/// Words with single spaces between them, in so many characters at most, without those that draw nothing or change the
+/// order of others.
+pub(crate) fn line(text: &str, longest: usize) -> String {
     let words = text.split_whitespace().map(|word| word.chars().filter(|c| is_drawn(*c)).collect::<String>());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     words.join(" ").chars().take(longest).collect::<String>().trim_end().to_owned()

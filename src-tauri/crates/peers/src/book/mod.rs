@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::identity::PublicKey;
 
-pub use shared::Peers;
 pub(crate) use shared::Stay;
+pub use shared::{Changes, Peers};
 
 /// The paired Macs. Whoever has it stores it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

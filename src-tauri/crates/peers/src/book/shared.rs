@@ -41,6 +41,19 @@ impl State {
     }
 }
 
+/// The changes of a book.
+#[derive(Debug)]
+pub struct Changes(watch::Receiver<State>);
+
+impl Changes {
+    /// Waits until the book is another than the last one that this returned, and returns it; `None` when nobody has it
+    /// any more. Several changes may come as one.
+    pub async fn next(&mut self) -> Option<Book> {
+        self.0.changed().await.ok()?;
+        Some(self.0.borrow_and_update().book.clone())
+    }
+}
+
 /// That a Mac stays paired, in its role: lasts until it is removed.
 pub(crate) type Stay = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -67,12 +80,9 @@ impl Peers {
         });
     }
 
-    /// Waits for the next change after this call, and returns the book then. For whoever stores or shows it.
-    pub async fn changed(&self) -> Book {
-        let mut receiver = self.state.subscribe();
-        // The sender lives as long as `self`.
-        let _ = receiver.changed().await;
-        receiver.borrow().book.clone()
+    /// What tells of each change after this call, for whoever stores or shows the book.
+    pub fn changes(&self) -> Changes {
+        Changes(self.state.subscribe())
     }
 
     /// Sets on what terms a paired Mac may use this one. `None` ends its running connections. Does nothing for a Mac
@@ -157,13 +167,17 @@ mod tests {
         stay.await;
     }
 
-    #[test]
-    fn a_book_is_stored_and_read() {
+    #[tokio::test]
+    async fn a_book_is_told_of_stored_and_read() {
         let (peers, key) = (Peers::new(Book::default()), Identity::generate().unwrap().key());
+        let mut changes = peers.changes();
         peers.pin(key, "Studio", Role::Lender);
         let text = serde_json::to_string(&peers.book()).unwrap();
         assert_eq!(serde_json::from_str::<Book>(&text).unwrap(), peers.book());
         let short = format!(r#"{{"peers":{{"{key}":{{"name":"Studio","lends":true}}}}}}"#);
         assert_eq!(serde_json::from_str::<Book>(&short).unwrap(), peers.book());
+        assert_eq!(changes.next().await, Some(peers.book()));
+        drop(peers);
+        assert_eq!(changes.next().await, None);
     }
 }

@@ -72,7 +72,7 @@ impl Borrower {
     /// What the other Mac has.
     pub async fn inventory(&self) -> Result<Inventory, PeerError> {
         let mut stream = self.connect().await?;
-        ask(&mut stream, &Ask::Inventory, LINE).await
+        ask(&mut stream, &Ask::Inventory, LINE).await.map(Inventory::cleaned)
     }
 
     /// Starts a worker there, as a rank of a ring.

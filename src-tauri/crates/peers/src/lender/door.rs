@@ -128,7 +128,11 @@ impl Door {
                     work(stream, worker, standing).await;
                 }
             }
-            Err(report) => refuse(stream, report).await,
+            Err(report) => {
+                // Whoever hears of it may ask again at once.
+                drop(standing);
+                refuse(stream, report).await;
+            }
         }
     }
 

@@ -12,6 +12,11 @@ use tokio::process::Child;
 use crate::book::Terms;
 use crate::identity::PublicKey;
 use crate::loopback::RingPlace;
+use crate::text;
+
+/// The longest line and the longest name of a model that another Mac is believed, in characters.
+const LONGEST_LINE: usize = 64;
+const LONGEST_ID: usize = 256;
 
 /// What a lending Mac has. It learns of a worker's load only through the worker.
 #[async_trait]
@@ -20,7 +25,8 @@ pub trait Host: Send + Sync {
     async fn inventory(&self) -> Inventory;
 
     /// Starts a worker at its place in a ring, with pipes for its input and output. Refuses with a reason for people,
-    /// as when the terms are not met. The worker is killed when the ring ends.
+    /// as when the terms are not met. The worker is killed when the ring ends; if the borrower is removed meanwhile, this
+    /// is dropped before it is done.
     async fn start(&self, loan: Loan) -> Result<Worker, ErrorReport>;
 
     /// How many workers there may be at a time.
@@ -40,6 +46,19 @@ pub struct Inventory {
     pub free_bytes: u64,
     /// The models in its library.
     pub models: Vec<InventoryModel>,
+}
+
+impl Inventory {
+    /// What may be shown of another Mac's: short lines, and models whose names are such.
+    pub(crate) fn cleaned(self) -> Self {
+        let is_clean = |model: &InventoryModel| text::line(&model.id, LONGEST_ID) == model.id;
+        Self {
+            chip: text::line(&self.chip, LONGEST_LINE),
+            engine: text::line(&self.engine, LONGEST_LINE),
+            models: self.models.into_iter().filter(is_clean).collect(),
+            ..self
+        }
+    }
 }
 
 /// A model in the library of a lending Mac.

@@ -74,7 +74,7 @@ impl Lender {
             let listener = TcpListener::bind(address).await?;
             Ok((listener.local_addr()?, listener))
         };
-        let (address, listener) = listens.await.map_err(|source| PeerError::Local { source })?;
+        let (address, listener) = listens.await.map_err(|source| PeerError::Listen { address, source })?;
         Ok(Self { address, task: tokio::spawn(listen(listener, Arc::new(door))) })
     }
 

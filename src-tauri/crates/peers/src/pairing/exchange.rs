@@ -5,7 +5,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::digits::Keys;
 use super::error::PairingError;
-use crate::ask::{Answer, Ask, ask, random};
+use crate::ask::{Answer, Ask, answer_to, ask, random};
 use crate::book::Role;
 use crate::hex::Hex;
 use crate::line::{self, LINE, LONGEST_ASK};
@@ -41,7 +41,7 @@ pub(crate) async fn propose(
     let pair = Ask::Pair { name: text::name(name), commitment: keys.commitment(Role::Borrower, &nonce) };
     let theirs: Committed = ask(stream, &pair, LINE).await?;
     line::write(stream, &Reveal { nonce }).await?;
-    let revealed: Reveal = line::read(stream, LONGEST_ASK, LINE).await?;
+    let revealed: Reveal = answer_to(stream, LINE).await?;
     if keys.commitment(Role::Lender, &revealed.nonce) != theirs.commitment {
         return Err(PairingError::Mismatch);
     }
@@ -63,6 +63,6 @@ pub(crate) async fn answer(
     if keys.commitment(Role::Borrower, &revealed.nonce) != commitment {
         return Err(PairingError::Mismatch);
     }
-    line::write(stream, &Reveal { nonce }).await?;
+    line::write(stream, &Answer::Granted(Reveal { nonce })).await?;
     Ok(Agreed { digits: keys.digits(&revealed.nonce, &nonce), name: text::name(their_name) })
 }

@@ -101,7 +101,7 @@ async fn lines_that_are_carried_between_other_keys_are_not_believed() {
         raw::write(&mut studio, reveal.to_string().as_bytes()).await;
         let answer = raw::read(&mut studio).await;
         // The own number in place of one that the studio did not tell.
-        raw::write(&mut victim, reveal.to_string().as_bytes()).await;
+        raw::write(&mut victim, json!({ "granted": reveal }).to_string().as_bytes()).await;
         raw::refused(answer)
     });
     let ours = Borrower::pair(&address, &laptop.identity, "Laptop", &laptop.peers).await;

@@ -152,3 +152,16 @@ async fn a_ring_has_two_to_four_macs() {
         assert!(matches!(error, PeerError::Ranks { ranks } if ranks == count + 1));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn those_who_say_nothing_are_closed() {
+    let studio = Studio::new(Work::None).await;
+    let mut silent = Vec::new();
+    // More than are listened to at a time.
+    for _ in 0..20 {
+        silent.push(TcpStream::connect(studio.address()).await.unwrap());
+    }
+    for mut stream in silent {
+        assert!(is_closed(&mut stream).await);
+    }
+}

@@ -90,7 +90,7 @@ async fn lines_that_are_carried_between_other_keys_are_not_believed() {
     let (address, studio_address) = (listener.local_addr().unwrap().to_string(), studio.address());
     let carried = tokio::spawn(async move {
         let (stream, _) = listener.accept().await.unwrap();
-        let mut victim = raw::accept_as(stream, &between.identity).await;
+        let mut victim = raw::accept_as(stream, (&between.identity).into()).await.unwrap();
         let mut studio = raw::connect_as(&studio_address, &between.identity).await;
         // The ask, the answer to it, what is revealed; and what the studio says to that.
         let ask = raw::read(&mut victim).await.unwrap();

@@ -7,8 +7,9 @@ use foretoken_peers::Identity;
 use rcgen::{CertificateParams, KeyPair};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{
     ClientConfig, DigitallySignedStruct, DistinguishedName, Error, ServerConfig, SignatureScheme,
     SupportedProtocolVersion,
@@ -28,26 +29,40 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-fn certificate(identity: &Identity) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
-    let keys = KeyPair::from_pem(&identity.to_text()).unwrap();
-    let certificate = CertificateParams::default().self_signed(&keys).unwrap();
-    (vec![certificate.der().clone()], PrivatePkcs8KeyDer::from(keys.serialize_der()).into())
+/// Who one says to be: the certificate of one, and the private key of another.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    pub(crate) certificate: &'a Identity,
+    pub(crate) key: &'a Identity,
+}
+
+impl<'a> From<&'a Identity> for Shown<'a> {
+    fn from(identity: &'a Identity) -> Self {
+        Self { certificate: identity, key: identity }
+    }
+}
+
+impl Shown<'_> {
+    fn resolver(self) -> Arc<SingleCertAndKey> {
+        let keys = |identity: &Identity| KeyPair::from_pem(&identity.to_text()).unwrap();
+        let certificate = CertificateParams::default().self_signed(&keys(self.certificate)).unwrap();
+        let key = PrivatePkcs8KeyDer::from(keys(self.key).serialize_der()).into();
+        let key = ring::sign::any_ecdsa_type(&key).unwrap();
+        Arc::new(CertifiedKey::new(vec![certificate.der().clone()], key).into())
+    }
 }
 
 /// Connects with a key or without, and these versions of TLS and of the protocol.
 pub(crate) async fn connect(
     address: &str,
-    identity: Option<&Identity>,
+    shown: Option<Shown<'_>>,
     versions: &[&'static SupportedProtocolVersion],
     protocols: &[&str],
 ) -> io::Result<Stream> {
     let builder = ClientConfig::builder_with_provider(provider()).with_protocol_versions(versions).unwrap();
     let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody));
-    let mut config = match identity {
-        Some(identity) => {
-            let (chain, key) = certificate(identity);
-            builder.with_client_auth_cert(chain, key).unwrap()
-        }
+    let mut config = match shown {
+        Some(shown) => builder.with_client_cert_resolver(shown.resolver()),
         None => builder.with_no_client_auth(),
     };
     config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
@@ -58,18 +73,17 @@ pub(crate) async fn connect(
 
 /// Connects as a Foretoken does.
 pub(crate) async fn connect_as(address: &str, identity: &Identity) -> Stream {
-    connect(address, Some(identity), &[&rustls::version::TLS13], &["foretoken/1"]).await.unwrap()
+    connect(address, Some(identity.into()), &[&rustls::version::TLS13], &["foretoken/1"]).await.unwrap()
 }
 
 /// Takes a connection as a Foretoken does, from anybody.
-pub(crate) async fn accept_as(stream: TcpStream, identity: &Identity) -> Stream {
-    let (chain, key) = certificate(identity);
+pub(crate) async fn accept_as(stream: TcpStream, shown: Shown<'_>) -> io::Result<Stream> {
     let builder = ServerConfig::builder_with_provider(provider());
     let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]).unwrap();
     let builder = builder.with_client_cert_verifier(Arc::new(Anybody));
-    let mut config = builder.with_single_cert(chain, key).unwrap();
+    let mut config = builder.with_cert_resolver(shown.resolver());
     config.alpn_protocols = vec![b"foretoken/1".to_vec()];
-    TlsAcceptor::from(Arc::new(config)).accept(stream).await.unwrap().into()
+    Ok(TlsAcceptor::from(Arc::new(config)).accept(stream).await?.into())
 }
 
 pub(crate) async fn write(stream: &mut (impl AsyncWrite + Unpin), line: &[u8]) {

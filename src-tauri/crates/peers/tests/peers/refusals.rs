@@ -29,11 +29,13 @@ async fn without_the_right_tls_nothing_is_heard() {
     let mut said = Vec::new();
     let _ = plain.read_to_end(&mut said).await;
     assert!(!String::from_utf8_lossy(&said).contains("granted"));
-    let key = Some(&laptop.identity);
+    let key = Some(raw::Shown::from(&laptop.identity));
     assert!(raw::connect(&address, key, &[&TLS12], &["foretoken/1"]).await.is_err());
     assert!(raw::connect(&address, key, &[&TLS13], &["foretoken/2"]).await.is_err());
     let stranger = Identity::generate().unwrap();
-    for (key, protocols) in [(key, &[][..]), (None, &["foretoken/1"]), (Some(&stranger), &["foretoken/1"])] {
+    for (key, protocols) in
+        [(key, &[][..]), (None, &["foretoken/1"]), (Some((&stranger).into()), &["foretoken/1"])]
+    {
         // In TLS 1.3 the client is done before the server has looked at it.
         if let Ok(mut stream) = raw::connect(&address, key, &[&TLS13], protocols).await {
             raw::write(&mut stream, LEND).await;
@@ -45,6 +47,30 @@ async fn without_the_right_tls_nothing_is_heard() {
         echoes(&mut laptop.borrower(&studio).lend(RingId::random().unwrap(), 1, 2).await.unwrap().control)
             .await
     );
+}
+
+#[tokio::test]
+async fn a_certificate_without_its_key_is_worth_nothing() {
+    let (studio, laptop, thief) = (Studio::new(Work::Shell("cat")).await, Laptop::new(), Laptop::new());
+    studio.paired(&laptop);
+    let shown = raw::Shown { certificate: &laptop.identity, key: &thief.identity };
+    let stolen = raw::connect(&studio.address(), Some(shown), &[&TLS13], &["foretoken/1"]).await;
+    if let Ok(mut stream) = stolen {
+        raw::write(&mut stream, LEND).await;
+        assert!(is_closed(&mut stream).await);
+    }
+    assert!(studio.loans().is_empty());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let key = studio.identity.key();
+    let served = async {
+        let (stream, _) = listener.accept().await.unwrap();
+        let shown = raw::Shown { certificate: &studio.identity, key: &thief.identity };
+        raw::accept_as(stream, shown).await
+    };
+    let borrower = Borrower::new(address, laptop.identity.clone(), key, laptop.peers.clone());
+    let (answer, served) = tokio::join!(borrower.inventory(), served);
+    assert!(matches!(answer, Err(PeerError::Stranger { .. })) && served.is_err());
 }
 
 #[tokio::test]

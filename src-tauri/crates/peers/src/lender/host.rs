@@ -25,8 +25,8 @@ pub trait Host: Send + Sync {
     async fn inventory(&self) -> Inventory;
 
     /// Starts a worker at its place in a ring, with pipes for its input and output. Refuses with a reason for people,
-    /// as when the terms are not met. The worker is killed when the ring ends; if the borrower is removed meanwhile, this
-    /// is dropped before it is done.
+    /// as when the terms are not met. The worker is killed when the ring ends; if the borrower is removed meanwhile,
+    /// this is dropped before it is done.
     async fn start(&self, loan: Loan) -> Result<Worker, ErrorReport>;
 
     /// How many workers there may be at a time.

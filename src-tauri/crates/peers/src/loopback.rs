@@ -3,12 +3,14 @@
 use std::future::Future;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::Range;
 use std::time::Duration;
 
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
+use crate::ask::random;
 use crate::error::PeerError;
 use crate::sockets;
 
@@ -16,7 +18,10 @@ use crate::sockets;
 const WORKER: Duration = Duration::from_secs(20);
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 
-const ANY_PORT: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
+/// Ports that neither macOS nor Linux gives to those who ask for any: a worker takes a while until it listens, and
+/// nobody else is to get its port meanwhile.
+const PORTS: Range<u16> = 20_000..32_768;
+const TRIES: usize = 100;
 
 /// Where a process of a ring stands in it. All of it is on 127.0.0.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,12 +46,27 @@ impl Seat {
     /// Finds two ports.
     pub(crate) async fn new(rank: u32, size: u32) -> Result<Self, PeerError> {
         let found = async {
-            let next = TcpListener::bind(ANY_PORT).await?;
-            // Free in a moment, for the process to listen at.
-            let listen = TcpListener::bind(ANY_PORT).await?.local_addr()?;
-            Ok(Self { place: RingPlace { rank, size, listen, next: next.local_addr()? }, next })
+            let (next, own) = (listener().await?, listener().await?);
+            let place = RingPlace { rank, size, listen: own.local_addr()?, next: next.local_addr()? };
+            // Its port is free from here on, for the process to listen at.
+            drop(own);
+            Ok(Self { place, next })
         };
         found.await.map_err(|source| PeerError::Local { source })
+    }
+}
+
+/// Listens at a port that nobody has.
+async fn listener() -> io::Result<TcpListener> {
+    let mut tries = 0;
+    loop {
+        let random = random::<2>().map_err(io::Error::other)?;
+        let port = PORTS.start + u16::from_ne_bytes(random.0) % (PORTS.end - PORTS.start);
+        tries += 1;
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && tries < TRIES => {}
+            bound => return bound,
+        }
     }
 }
 
@@ -77,4 +97,24 @@ pub(crate) fn way_in(listen: SocketAddr) -> impl Future<Output = io::Result<TcpS
         }
     };
     async { Ok(timeout(WORKER, tries).await?) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_seat_has_a_free_port_and_one_that_takes_one_connection() {
+        let Seat { place, next } = Seat::new(1, 2).await.unwrap();
+        assert!(
+            [place.listen, place.next].iter().all(|at| at.ip().is_loopback() && PORTS.contains(&at.port()))
+        );
+        let listener = TcpListener::bind(place.listen).await.unwrap();
+        let (to, from, accepted) = tokio::join!(way_in(place.listen), listener.accept(), async {
+            let (to, from) = tokio::join!(TcpStream::connect(place.next), way_out(next));
+            to.is_ok() && from.is_ok()
+        });
+        assert!(to.is_ok() && from.is_ok() && accepted);
+        assert!(TcpStream::connect(place.next).await.is_err());
+    }
 }

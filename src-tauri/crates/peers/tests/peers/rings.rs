@@ -46,7 +46,10 @@ async fn a_token_goes_round_and_words_go_back() {
         assert_eq!(next.read_u8().await.unwrap(), b'1');
         next.write_all(b"0").await.unwrap();
         let mut token = [0; 3];
-        before.read_exact(&mut token).await.unwrap();
+        tokio::select! {
+            read = before.read_exact(&mut token) => assert!(read.is_ok()),
+            ended = ring.ended() => panic!("a link is gone: {ended:?}"),
+        }
         assert_eq!(&token, b"012");
         assert!(TcpStream::connect(ring.place.next).await.is_err(), "one connection and no more");
         // The end of the last rank is felt by rank 0 and ends its link.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpListener};
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use foretoken_engine::decode::RowId;
-use foretoken_engine::link::Served;
+use foretoken_engine::link::{Served, write_hosts};
 use foretoken_protocol::KvPrecision;
 use foretoken_tests::fixtures::{demo_draft_model, demo_model};
 use foretoken_tests::oracle::write_preset;
@@ -67,12 +67,7 @@ impl<'a> Wanted<'a> {
 
     fn start(&self) -> Running {
         let (folder, ranks) = (tempfile::tempdir().unwrap(), self.cuts.len());
-        let ports: Vec<TcpListener> = (0..ranks).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-        let hosts: Vec<[String; 1]> =
-            ports.iter().map(|port| [port.local_addr().unwrap().to_string()]).collect();
-        let hostfile = folder.path().join("hosts.json");
-        fs::write(&hostfile, serde_json::to_string(&hosts).unwrap()).unwrap();
-        drop(ports);
+        let hostfile = write_hosts(ranks, folder.path()).unwrap();
         let start = |rank: usize| {
             let mut program = Command::new(built("ring-rank"));
             program.env("MLX_RANK", rank.to_string()).env("MLX_HOSTFILE", &hostfile).stderr(Stdio::piped());

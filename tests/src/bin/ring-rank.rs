@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [model, faults] => {
             let faults = faults.parse()?;
             let member = Member::new(io::stdin(), io::stdout());
-            let done = member.run(model.as_ref(), |stage| stage.fail(3, faults));
+            let done = member.run(model.as_ref(), None, |stage| stage.fail(3, faults));
             done.map_err(|report| report.to_string())?;
         }
         _ => lead()?,

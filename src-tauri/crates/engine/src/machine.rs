@@ -17,15 +17,21 @@ pub fn chip() -> Option<String> {
 /// Whether work that nobody waits for may run: neither in low-power mode nor from a battery that is below
 /// [`LEAST_CHARGE`]. What cannot be found out does not forbid it.
 pub(crate) fn may_spend_energy() -> bool {
-    let asked = |arguments: &[&str]| {
-        let told = Command::new("/usr/bin/pmset")
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
-        told.map_or_else(|_| String::new(), |told| String::from_utf8_lossy(&told.stdout).into_owned())
-    };
-    !cfg!(target_os = "macos") || spares_energy(&asked(&["-g", "batt"]), &asked(&["-g"]))
+    !cfg!(target_os = "macos") || spares_energy(&pmset(&["-g", "batt"]), &pmset(&["-g"]))
+}
+
+/// Whether the machine draws from its battery, as far as that is known.
+pub fn is_on_battery() -> bool {
+    cfg!(target_os = "macos") && pmset(&["-g", "batt"]).contains(ON_BATTERY)
+}
+
+/// What `pmset` says where the machine draws from its battery.
+const ON_BATTERY: &str = "'Battery Power'";
+
+fn pmset(arguments: &[&str]) -> String {
+    let told =
+        Command::new("/usr/bin/pmset").args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output();
+    told.map_or_else(|_| String::new(), |told| String::from_utf8_lossy(&told.stdout).into_owned())
 }
 
 /// The least charge of a battery, in percent, at which it is drawn from for what nobody waits for.
@@ -41,7 +47,7 @@ fn spares_energy(battery: &str, settings: &str) -> bool {
         let digits = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
         digits.parse::<u32>().ok()
     });
-    let is_low = battery.contains("'Battery Power'") && charge.is_some_and(|charge| charge < LEAST_CHARGE);
+    let is_low = battery.contains(ON_BATTERY) && charge.is_some_and(|charge| charge < LEAST_CHARGE);
     !low_power && !is_low
 }
 

@@ -5,12 +5,14 @@
 //! weights: layers go to the fastest machine until it is full, not to each in proportion to its memory.
 
 use std::ops::Range;
+use std::time::Instant;
 
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::checkpoint::{CheckpointError, Config, LayerKind, Layout};
 use crate::memory::{DraftMemory, MemoryEstimate};
+use crate::mlx::{self, Array, DeviceKind, Dtype, MlxError};
 
 /// The most machines over which a model is spread.
 pub const MOST_MACHINES: usize = 8;
@@ -37,6 +39,30 @@ pub struct Hop {
     pub latency: f64,
     /// Bytes a second.
     pub bytes_per_second: f64,
+}
+
+impl Hop {
+    /// TCP over a Thunderbolt cable, as others have measured it.
+    pub const THUNDERBOLT: Self = Self { latency: 0.0003, bytes_per_second: 3e9 };
+}
+
+/// Measures how many bytes of weights this machine reads in a second, by products of a large matrix with one vector.
+pub fn read_speed() -> Result<u64, MlxError> {
+    const ROWS: i32 = 8192;
+    const TIMES: usize = 4;
+    let dtype = if mlx::device() == DeviceKind::Cpu { Dtype::Float32 } else { Dtype::Float16 };
+    let (vector, matrix) = (Array::zeros(&[1, ROWS], dtype)?, Array::zeros(&[ROWS, ROWS], dtype)?);
+    mlx::eval([&vector, &matrix])?;
+    let mut least = f64::INFINITY;
+    for _ in 0..TIMES {
+        let from = Instant::now();
+        mlx::eval([&vector.matmul(&matrix)?])?;
+        least = least.min(from.elapsed().as_secs_f64());
+    }
+    let bytes = matrix.nbytes() as f64;
+    drop(matrix);
+    mlx::clear_cache();
+    Ok((bytes / least.max(1e-6)) as u64)
 }
 
 /// Where the layers of a model lie.
@@ -85,20 +111,22 @@ pub enum NoPlace {
     Checkpoint(#[from] CheckpointError),
 }
 
-/// Finds the places of a model's layers. The first of `machines` is the one that asks, which has what is not a layer;
-/// of the others as few get layers as there is memory with, and those of them that are fastest.
+/// Finds the places of a model's layers. The first of `machines` is the one that asks, which has what is not a layer.
+/// `all`: whether every other one gets layers; else as few as there is memory with, and those of them that are fastest.
 pub fn place(
     config: &Config,
     layout: &Layout,
     draft: Option<DraftMemory>,
     machines: &[Machine],
     hop: Hop,
+    all: bool,
 ) -> Result<Placement, NoPlace> {
     let machines = &machines[..machines.len().min(MOST_MACHINES)];
     let model = Model::of(config, layout, draft);
     let others = 1..machines.len();
     for context in CONTEXTS.map(|context| context.min(config.max_position_embeddings.into())) {
-        for count in 0..machines.len() {
+        let fewest = if all { machines.len().saturating_sub(1) } else { 0 };
+        for count in fewest..machines.len() {
             let found = combinations(others.clone(), count).into_iter().filter_map(|mut chosen| {
                 chosen.sort_by_key(|&machine| std::cmp::Reverse(machines[machine].bytes_per_second));
                 let all: Vec<&Machine> =
@@ -370,7 +398,7 @@ mod tests {
                 other => panic!("{other:?} {machines:?}"),
             }
             // As it is asked for, with what each part really takes.
-            match place(&config, &layout, None, &machines, HOP) {
+            match place(&config, &layout, None, &machines, HOP, false) {
                 Ok(placement) => {
                     spread += usize::from(placement.machines.len() > 1);
                     let layers: usize = placement.machines.iter().map(|machine| machine.layers).sum();
@@ -394,21 +422,24 @@ mod tests {
     #[test]
     fn one_machine_is_enough_where_it_has_room_and_the_fastest_get_most() {
         let (config, layout) = demo_model();
-        let whole = Model::of(&config, &layout, None).whole(CONTEXTS[0]);
+        let context = CONTEXTS[0].min(config.max_position_embeddings.into());
+        let whole = Model::of(&config, &layout, None).whole(context);
         let machine =
             |name: &str, usable, bytes_per_second| Machine { name: name.into(), usable, bytes_per_second };
         let alone = [machine("MacBook", 4 * whole, 1), machine("Studio", 4 * whole, 1000)];
-        let placement = place(&config, &layout, None, &alone, HOP).unwrap();
+        let placement = place(&config, &layout, None, &alone, HOP, false).unwrap();
         assert_eq!(placement.machines.len(), 1);
         // A tenth of each stays free.
         let short =
             [machine("MacBook", whole, 1), machine("Slow", 2 * whole, 2), machine("Fast", 2 * whole, 9)];
-        let placement = place(&config, &layout, None, &short, HOP).unwrap();
+        let everybody = place(&config, &layout, None, &alone, HOP, true).unwrap();
+        assert_eq!(everybody.machines.len(), 2);
+        let placement = place(&config, &layout, None, &short, HOP, false).unwrap();
         let names: Vec<&str> = placement.machines.iter().map(|machine| machine.name.as_str()).collect();
         assert_eq!(names, ["MacBook", "Fast"]);
         assert_eq!(placement.machines[0].layers, 1, "{placement:?}");
         let small = [machine("MacBook", whole / 50, 1)];
-        let none = place(&config, &layout, None, &small, HOP).unwrap_err();
+        let none = place(&config, &layout, None, &small, HOP, false).unwrap_err();
         assert!(none.to_string().contains("1 machines"), "{none}");
     }
 

@@ -216,8 +216,10 @@ impl Prepared {
         let budget = MemoryBudget::with_draft(&self.config, &self.layout, draft, mlx::usable_memory());
         let rows_seeing = self.limit_pictures(budget.pictures);
         let Self { config, layout, info, prompter, stop_ids, xtc_exempt, .. } = self;
-        let MemoryBudget { rows, prefix_cache, .. } = budget;
+        let MemoryBudget { mut rows, prefix_cache, .. } = budget;
         if let Some(rest) = &rest {
+            // A number that memory elsewhere can be compared with, also where it is not known.
+            rows = rows.min(1 << 48);
             let others = rest.ready(|rank, done, total| tracing::debug!(rank, done, total, "loading"));
             model.row_memory = model.row_memory.with_elsewhere(rows, &others);
         }

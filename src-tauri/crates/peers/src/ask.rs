@@ -21,8 +21,8 @@ pub(crate) enum Ask {
     Pair { name: String, commitment: Hex<32> },
     /// To hear what there is.
     Inventory,
-    /// To be a worker's input and output.
-    Lend { ring: RingId, rank: u32, size: u32 },
+    /// To be a worker's input and output, with a model of the inventory.
+    Lend { ring: RingId, rank: u32, size: u32, model: String },
     /// To carry what comes to a worker from the one before it.
     RingIn { ring: RingId },
     /// To carry what a worker has for the next one.
@@ -102,8 +102,9 @@ mod tests {
     #[test]
     fn asks_and_answers_are_these_lines() {
         let ring = RingId(Hex([0xab; 16]));
-        let line = r#"{"ask":"lend","ring":"abababababababababababababababab","rank":1,"size":2}"#;
-        let lend = Ask::Lend { ring, rank: 1, size: 2 };
+        let line =
+            r#"{"ask":"lend","ring":"abababababababababababababababab","rank":1,"size":2,"model":"small"}"#;
+        let lend = Ask::Lend { ring, rank: 1, size: 2, model: "small".into() };
         assert_eq!(serde_json::to_string(&lend).unwrap(), line);
         assert_eq!(line::parse::<Ask>(line.as_bytes()).unwrap(), lend);
         assert_eq!(line::parse::<Ask>(br#"{"ask":"inventory"}"#).unwrap(), Ask::Inventory);
@@ -121,7 +122,7 @@ mod tests {
 
         #[test]
         fn an_ask_with_one_changed_byte_does_no_harm(at in 0..70usize, byte in any::<u8>()) {
-            let ask = Ask::Lend { ring: RingId(Hex([7; 16])), rank: 3, size: 4 };
+            let ask = Ask::Lend { ring: RingId(Hex([7; 16])), rank: 3, size: 4, model: "m".into() };
             let mut line = serde_json::to_vec(&ask).unwrap();
             line[at] = byte;
             if let Ok(read) = line::parse::<Ask>(&line) {

@@ -14,8 +14,8 @@ use crate::ask::random;
 use crate::error::PeerError;
 use crate::sockets;
 
-/// How long a worker has until it listens.
-const WORKER: Duration = Duration::from_secs(20);
+/// How long a worker has until it listens: all ranks have read what the model is by then.
+const WORKER: Duration = Duration::from_secs(120);
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 
 /// Ports that neither macOS nor Linux gives to those who ask for any: a worker takes a while until it listens, and
@@ -77,7 +77,7 @@ pub(crate) async fn way_out(next: TcpListener) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Connects to where the process of a place listens, or will within 20 s.
+/// Connects to where the process of a place listens, or will within two minutes.
 pub(crate) fn way_in(listen: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
     let tries = async move {
         loop {

@@ -1,5 +1,6 @@
 //! How fast the link to another Mac is.
 
+use std::fmt;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,14 @@ pub struct Measured {
     pub sent_per_second: f64,
     /// Bytes a second from the other Mac: the median of eight parts.
     pub received_per_second: f64,
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let milliseconds = self.round_trip.as_secs_f64() * 1e3;
+        let [sent, received] = [self.sent_per_second, self.received_per_second].map(|bytes| bytes / 1e9);
+        write!(f, "There and back in {milliseconds:.2} ms, {sent:.2} GB/s there, {received:.2} GB/s back")
+    }
 }
 
 /// The side of the Mac that was asked.

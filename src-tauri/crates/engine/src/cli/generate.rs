@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use clap::{ArgGroup, Args};
 use foretoken_calls::{Tools, TypedCall};
+use foretoken_engine::mlx::Sent;
 use foretoken_engine::session::{Calls, Progress, ReplyRequest, ReplyToken, Session, TokenPrompt};
 use foretoken_protocol::{GenerationSettings, Part, TokenText};
 use serde_json::json;
@@ -106,6 +107,7 @@ impl Generate {
             asked,
             ..ReplyRequest::new(prompt, settings)
         };
+        let before = sent(&session);
         let reply = session.reply(request, &mut |progress| {
             written = printer.print(progress);
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -120,6 +122,10 @@ impl Generate {
             });
             if self.tools.is_some() {
                 line["calls"] = json!(calls);
+            }
+            if let (Some(before), Some(after)) = (before, sent(&session)) {
+                let (messages, bytes) = (after.messages - before.messages, after.bytes - before.bytes);
+                line["sent"] = json!({ "messages": messages, "bytes": bytes });
             }
             writeln!(printer.out, "{line}")?;
         } else {
@@ -159,6 +165,11 @@ impl Generate {
         };
         Ok((session.chat_prompt_with_tools(&messages, tools, thinking).map_err(engine)?, pixels))
     }
+}
+
+/// What has left this process for others that the model lies in, if there are any.
+fn sent(session: &Session) -> Option<Sent> {
+    session.model().rest.as_ref().map(|rest| rest.sent())
 }
 
 /// A call for people: a line, and one for each thing that is wrong with it.

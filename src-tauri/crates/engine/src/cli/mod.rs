@@ -10,6 +10,7 @@ mod draft_vocabulary;
 mod generate;
 mod harmless;
 mod inspect;
+mod macs;
 mod options;
 mod picture;
 mod pictures;
@@ -26,12 +27,12 @@ use clap::{Parser, Subcommand};
 use foretoken_engine::EngineError;
 use foretoken_engine::serve::{ServeError, serve};
 use foretoken_engine::session::{Prepared, Session};
-use foretoken_engine::worker;
 use foretoken_protocol::{ErrorReport, KvPrecision};
 use thiserror::Error;
 
 pub(crate) use self::harmless::harmless;
-use self::ring::{LocalRing, RingOptions};
+use self::macs::Model;
+use self::ring::{OtherProcesses, RingOptions};
 
 /// Loads Qwen checkpoints with their multi-token-prediction head and decodes them.
 #[derive(Debug, Parser)]
@@ -65,13 +66,10 @@ enum Command {
     Picture(picture::Picture),
     /// Tell what computes on this machine, and check that it computes rightly.
     Check,
-    /// Compute some layers of a model for another process, which says over standard input and output what it wants.
-    /// Where the ring is that both belong to, the environment says.
-    #[command(hide = true)]
-    Worker {
-        /// The folder of the model.
-        model: PathBuf,
-    },
+    /// Pair this Mac with others that lend themselves, and try the way to them.
+    Peers(macs::Peers),
+    /// Lend this Mac to others, which have it compute some layers of a model.
+    Worker(macs::Lend),
     /// Serve requests from standard input, one JSON object a line.
     Serve {
         /// Keep what is learned about drafts in this folder.
@@ -112,8 +110,8 @@ fn load_over(
     dir: &Path,
     kv_bits: Option<KvBits>,
     draft_model: Option<&Path>,
-) -> Result<(Option<LocalRing>, Session), CliError> {
-    let ring = ring.start(dir)?;
+) -> Result<(Option<OtherProcesses>, Session), CliError> {
+    let ring = ring.start(&Model { folder: dir, kv_precision: kv_precision(kv_bits), draft: draft_model })?;
     let mut prepared = prepare(dir, kv_bits, draft_model)?;
     let ring = ring.map(|ring| ring.spread(&mut prepared)).transpose()?;
     let session = prepared.load(None, &mut |_, _| ControlFlow::Continue(())).map_err(engine)?;
@@ -155,9 +153,8 @@ impl Cli {
             Command::Picture(command) => command.run(),
             Command::Place(command) => command.run(),
             Command::Check => check::run(),
-            Command::Worker { model } => {
-                worker::run(&model, io::stdin(), io::stdout()).map_err(CliError::Engine)
-            }
+            Command::Peers(command) => command.run(),
+            Command::Worker(command) => command.run(),
             Command::Serve { state_dir } => serve(state_dir).map_err(|error| match error {
                 ServeError::Output(error) => CliError::Output(error),
                 ServeError::Device(error) => engine(error),

@@ -2,12 +2,15 @@
 //! headers of its files. No weights are read.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use foretoken_engine::checkpoint::{Config, DraftConfig, DraftLayout, Files, Index, Layout, Metadata};
+use foretoken_engine::checkpoint::{
+    CheckpointError, Config, DraftConfig, DraftLayout, Files, Index, Layout, Metadata,
+};
 use foretoken_engine::memory::DraftMemory;
 use foretoken_engine::placement::{Hop, Machine, NoPlace, Placement, place};
+use foretoken_protocol::KvPrecision;
 
 use super::{CliError, KvBits, engine, kv_precision};
 
@@ -56,22 +59,11 @@ fn machine(text: &str) -> Result<Machine, String> {
 
 impl Place {
     pub(super) fn run(self) -> Result<(), CliError> {
-        let metadata = Metadata::read(&self.model, Files::Whole).map_err(engine)?;
-        let config = Config::of(&metadata).map_err(engine)?;
-        let layout = Index::of(&metadata, &config).and_then(|index| Layout::plan(&config, &index));
-        let layout = layout.and_then(|layout| layout.keeping_kv(&config, kv_precision(self.kv_bits)));
-        let layout = layout.map_err(engine)?;
-        let draft = self.draft_model.as_ref().map(|folder| {
-            let folder = Metadata::read(folder, Files::Whole)?;
-            let Some(draft) = DraftConfig::of(&folder)? else { return Ok(None) };
-            draft.check_target(&config)?;
-            Ok(Some(DraftMemory::of(&draft, &DraftLayout::of(&folder, &draft)?)))
-        });
-        let draft = draft
-            .transpose()
-            .map_err(|error: foretoken_engine::checkpoint::CheckpointError| engine(error))?;
+        let precision = kv_precision(self.kv_bits);
+        let (config, layout, draft) =
+            planned(&self.model, precision, self.draft_model.as_deref()).map_err(engine)?;
         let hop = Hop { latency: self.latency / 1e3, bytes_per_second: self.link * GB };
-        let placement = place(&config, &layout, draft.flatten(), &self.machines, hop);
+        let placement = place(&config, &layout, draft, &self.machines, hop, false);
         let placement = placement.map_err(|error| match error {
             NoPlace::Checkpoint(error) => engine(error),
             error => CliError::Usage(error.to_string()),
@@ -84,6 +76,32 @@ impl Place {
         }
         Ok(())
     }
+}
+
+/// A model as it would be loaded, and the memory of its draft model, if there is one.
+pub(super) fn planned(
+    model: &Path,
+    kv_precision: KvPrecision,
+    draft: Option<&Path>,
+) -> Result<(Config, Layout, Option<DraftMemory>), CheckpointError> {
+    let metadata = Metadata::read(model, Files::Whole)?;
+    let config = Config::of(&metadata)?;
+    let mut layout =
+        Layout::plan(&config, &Index::of(&metadata, &config)?)?.keeping_kv(&config, kv_precision)?;
+    let draft = match draft {
+        Some(folder) => {
+            let folder = Metadata::read(folder, Files::Whole)?;
+            let Some(draft) = DraftConfig::of(&folder)? else {
+                let name = folder.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                return Err(CheckpointError::NoDraftModel { name });
+            };
+            draft.check_target(&config)?;
+            Some(DraftMemory::of(&draft, &DraftLayout::of(&folder, &draft)?))
+        }
+        None => None,
+    };
+    layout.draft_model_bytes = draft.map_or(0, |draft| draft.weights);
+    Ok((config, layout, draft))
 }
 
 fn in_words(placement: &Placement) -> String {

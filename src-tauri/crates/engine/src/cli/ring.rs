@@ -1,19 +1,20 @@
-//! One model over several processes of this machine, as over as many Macs: to try what comes of it, and for tests.
+//! One model over several processes: of other Macs, or of this machine, as over as many Macs, to try what comes of it.
 
 use std::env;
 use std::io;
-use std::net::TcpListener;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio, exit};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use foretoken_engine::link::{Channel, Clocks, Loss};
+use foretoken_engine::link::{Channel, Clocks, Loss, write_hosts};
 use foretoken_engine::mlx::environment::{HOSTS, RANK, set_ring};
 use foretoken_engine::session::Prepared;
 use foretoken_protocol::ErrorReport;
 use tempfile::TempDir;
 
+use super::macs::{ChannelOption, Model, lead};
 use super::{CliError, engine};
 
 /// Over what a model is spread.
@@ -22,42 +23,71 @@ pub(super) struct RingOptions {
     /// Spread the model over so many processes of this machine, as over as many Macs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=8))]
     ring_test: Option<u8>,
-    /// How many of its layers each process gets; as many as the others where nothing is said.
-    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "ring_test")]
+    /// Spread the model over this Mac and these ones, which are paired with it and have the model too.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', conflicts_with = "ring_test")]
+    hosts: Vec<String>,
+    /// How many of its layers each gets, the first of them this one; by memory and speed where nothing is said.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     layers: Vec<usize>,
+    /// Where keys and paired Macs are kept.
+    #[arg(long, value_name = "DIR", requires = "hosts")]
+    macs: Option<PathBuf>,
+    /// Where the other processes are, for the process that the ring was made for.
+    #[arg(long, hide = true, value_name = "SOCKET=NAME", conflicts_with_all = ["hosts", "ring_test"])]
+    channel: Vec<ChannelOption>,
+    /// All of them are on this machine, and share its processors.
+    #[arg(long, hide = true, requires = "channel")]
+    one_machine: bool,
 }
 
 /// The other processes, which end with this one.
 #[derive(Debug)]
-pub(super) struct LocalRing {
+pub(super) struct OtherProcesses {
     channels: Vec<Channel>,
+    /// Those that were started here.
     processes: Arc<Mutex<Vec<Child>>>,
     layers: Vec<usize>,
+    clocks: Clocks,
     /// Where each listens, for as long as they join.
-    _hosts: TempDir,
+    _hosts: Option<TempDir>,
 }
 
 impl RingOptions {
-    /// Starts the other processes, with the model in a folder, and gives this one its place. To be called first, while
-    /// there is one thread.
-    pub(super) fn start(&self, model: &Path) -> Result<Option<LocalRing>, CliError> {
-        let Some(ranks) = self.ring_test else { return Ok(None) };
-        let started = self.start_ranks(model, ranks.into());
-        started
-            .map(Some)
-            .map_err(|error| CliError::Usage(format!("The processes cannot be started: {error}.")))
+    /// Finds or starts the other processes, with the model in a folder, and gives this one its place. To be called
+    /// first, while there is one thread. Over other Macs the command is carried out by another process, and this one
+    /// ends with it.
+    pub(super) fn start(&self, model: &Model<'_>) -> Result<Option<OtherProcesses>, CliError> {
+        if !self.hosts.is_empty() {
+            let ended = lead(&self.hosts, model, &self.layers, self.macs.clone())?;
+            exit(ended.code().unwrap_or(1));
+        }
+        let (found, what) = match self.ring_test {
+            Some(ranks) => (self.start_ranks(model.folder, ranks.into()), "started"),
+            None if self.channel.is_empty() => return Ok(None),
+            None => (self.connect(), "reached"),
+        };
+        found.map(Some).map_err(|error| CliError::Usage(format!("The processes cannot be {what}: {error}.")))
     }
 
-    fn start_ranks(&self, model: &Path, ranks: usize) -> io::Result<LocalRing> {
+    /// Connects to processes that this one's place in a ring was made for.
+    fn connect(&self) -> io::Result<OtherProcesses> {
+        let channel = |ChannelOption { name, socket }: &ChannelOption| {
+            let words = UnixStream::connect(socket)?;
+            let orders = Box::new(words.try_clone()?);
+            Ok(Channel { name: name.clone(), words: Box::new(words), orders })
+        };
+        Ok(OtherProcesses {
+            channels: self.channel.iter().map(channel).collect::<io::Result<_>>()?,
+            processes: Arc::default(),
+            layers: self.layers.clone(),
+            clocks: if self.one_machine { Clocks::ONE_MACHINE } else { Clocks::MACHINES },
+            _hosts: None,
+        })
+    }
+
+    fn start_ranks(&self, model: &Path, ranks: usize) -> io::Result<OtherProcesses> {
         let folder = tempfile::tempdir()?;
-        // All ports are taken before one is given back, so that they differ.
-        let ports: Vec<TcpListener> =
-            (0..ranks).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<io::Result<_>>()?;
-        let hosts: Vec<[String; 1]> =
-            ports.iter().map(|port| Ok([port.local_addr()?.to_string()])).collect::<io::Result<_>>()?;
-        let file = folder.path().join("hosts.json");
-        std::fs::write(&file, serde_json::to_string(&hosts)?)?;
-        drop(ports);
+        let file = write_hosts(ranks, folder.path())?;
         set_ring(0, &file);
         let (mut channels, mut processes) = (Vec::new(), Vec::new());
         for rank in 1..ranks {
@@ -76,11 +106,12 @@ impl RingOptions {
             processes.push(process);
         }
         let processes = Arc::new(Mutex::new(processes));
-        Ok(LocalRing { channels, processes, layers: self.layers.clone(), _hosts: folder })
+        let (layers, clocks) = (self.layers.clone(), Clocks::ONE_MACHINE);
+        Ok(OtherProcesses { channels, processes, layers, clocks, _hosts: Some(folder) })
     }
 }
 
-impl LocalRing {
+impl OtherProcesses {
     /// Spreads a model that is about to be loaded over the processes.
     pub(super) fn spread(mut self, prepared: &mut Prepared) -> Result<Self, CliError> {
         let channels = std::mem::take(&mut self.channels);
@@ -93,12 +124,12 @@ impl LocalRing {
             kill(&processes);
             eprintln!("foretoken-engine: {}", super::harmless(&ErrorReport::from(loss).to_string()));
         });
-        prepared.spread(&self.layers, channels, Clocks::ONE_MACHINE, on_loss).map_err(engine)?;
+        prepared.spread(&self.layers, channels, self.clocks, on_loss).map_err(engine)?;
         Ok(self)
     }
 }
 
-impl Drop for LocalRing {
+impl Drop for OtherProcesses {
     fn drop(&mut self) {
         kill(&self.processes);
     }

@@ -46,10 +46,10 @@ impl Patience {
         Self { first: clocks.first_pass, least: clocks.pass, longest: RefCell::default() }
     }
 
-    /// How long a pass over so many tokens may take.
-    pub(super) fn limit(&self, tokens: usize) -> Duration {
+    /// How long a pass over so many tokens may take. `is_slow`: something comes into memory for it.
+    pub(super) fn limit(&self, tokens: usize, is_slow: bool) -> Duration {
         match self.longest.borrow().get(&tokens.next_power_of_two()) {
-            Some(&longest) => self.least.max(TIMES * longest),
+            Some(&longest) => (if is_slow { self.first } else { self.least }).max(TIMES * longest),
             None => self.first,
         }
     }
@@ -70,12 +70,13 @@ mod tests {
     fn who_took_long_may_take_longer_for_as_many_tokens() {
         let seconds = Duration::from_secs_f64;
         let patience = Patience::new(Clocks::MACHINES);
-        assert_eq!(patience.limit(4), seconds(60.0));
+        assert_eq!(patience.limit(4, false), seconds(60.0));
         patience.took(3, seconds(0.5));
         patience.took(4, seconds(0.125));
-        assert_eq!([patience.limit(3), patience.limit(4)], [seconds(4.0); 2]);
-        assert_eq!([patience.limit(2), patience.limit(5)], [seconds(60.0); 2]);
+        assert_eq!([patience.limit(3, false), patience.limit(4, false)], [seconds(4.0); 2]);
+        assert_eq!([patience.limit(2, false), patience.limit(5, true)], [seconds(60.0); 2]);
         patience.took(1, seconds(0.01));
-        assert_eq!(patience.limit(1), seconds(2.0));
+        assert_eq!(patience.limit(1, false), seconds(2.0));
+        assert_eq!(patience.limit(1, true), seconds(60.0));
     }
 }

@@ -177,7 +177,11 @@ pub fn listen<T: DeserializeOwned>(
         loop {
             let mut line = Vec::new();
             match channel.by_ref().take(MOST_BYTES).read_until(b'\n', &mut line) {
-                Ok(0) | Err(_) => return hear(Heard::End),
+                // A line that was cut off is no line.
+                Ok(read) if read < MOST_BYTES as usize && line.last() != Some(&b'\n') => {
+                    return hear(Heard::End);
+                }
+                Err(_) => return hear(Heard::End),
                 Ok(_) => match serde_json::from_slice(&line) {
                     Ok(said) => hear(Heard::Line(said)),
                     Err(error) => return hear(Heard::Garbled(error.to_string())),

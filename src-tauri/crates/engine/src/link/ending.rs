@@ -12,9 +12,14 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Ends this process with a failure, for certain: a thread that waits for another machine never returns, and may be
 /// waited for on the way out.
 pub fn end_process() -> ! {
-    thread::spawn(|| {
-        thread::sleep(GRACE);
+    end_soon(GRACE);
+    process::exit(1)
+}
+
+/// Ends this process in so long, whatever it does then.
+pub(super) fn end_soon(grace: Duration) {
+    thread::spawn(move || {
+        thread::sleep(grace);
         let _ = kill_process(getpid(), Signal::KILL);
     });
-    process::exit(1)
 }

@@ -12,11 +12,14 @@ use thiserror::Error;
 
 use super::control::{Heard, Order, PartOrder, RankMemory, Served, Speaker, Word, listen};
 use super::deadline::Deadline;
-use super::ending::end_process;
+use super::ending::{end_process, end_soon};
 use crate::mlx::MlxError;
 
 /// How long it is waited for a rank to say why it breaks the ring.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// How long a process may take to say why it ends.
+const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// A way to another rank, and what people call it.
 pub struct Channel {
@@ -118,11 +121,13 @@ struct RingEnd {
 }
 
 impl RingEnd {
-    /// Ends this process, unless the ranks may end. The first loss counts, since others follow from it: whoever comes
-    /// later waits here for the end.
+    /// Ends this process, unless it is for a rank that may end. The first loss counts, since others follow from it:
+    /// whoever comes later waits here for the end.
     fn lose(&self, loss: &Loss) {
         let is_dismissed = self.is_dismissed.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*is_dismissed {
+        if !*is_dismissed || *loss == Loss::Stuck {
+            // Nothing that is done on the way may hold it up.
+            end_soon(LAST_WORDS);
             (self.on_loss)(loss);
             end_process();
         }

@@ -15,6 +15,7 @@ mod control;
 mod deadline;
 mod ending;
 mod frame;
+mod hosts;
 mod members;
 mod remote;
 
@@ -24,6 +25,7 @@ pub use deadline::{Deadline, UnderWay};
 pub use ending::end_process;
 pub(crate) use frame::following;
 pub use frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS};
+pub use hosts::write_hosts;
 pub use members::{Channel, Loss, Members, OnLoss};
 pub(crate) use remote::REST;
 pub use remote::{Link, LinkError, RemoteAnchor, RemoteRow, RemoteState};

@@ -57,6 +57,8 @@ pub struct Link {
     is_over: Cell<bool>,
     /// Whether the ranks wait to be told that frames come.
     is_at_rest: Cell<bool>,
+    /// Whether the next pass may take longer than others: weights come back into memory, or a row does.
+    is_slow: Cell<bool>,
     /// The number of the next frame, and the name of the next row.
     sequence: Cell<u32>,
     next_name: Cell<u32>,
@@ -71,6 +73,8 @@ pub struct RemoteRow {
     name: u32,
     /// Tokens that are kept of it.
     length: Cell<usize>,
+    /// Whether it was swapped out there since its last pass.
+    is_swapped: Cell<bool>,
     link: Rc<Link>,
 }
 
@@ -101,6 +105,7 @@ impl Link {
             patience: Patience::new(clocks),
             is_over: Cell::new(false),
             is_at_rest: Cell::new(true),
+            is_slow: Cell::new(false),
             sequence: Cell::new(0),
             next_name: Cell::new(0),
             next_anchor: Cell::new(0),
@@ -110,7 +115,8 @@ impl Link {
 
     /// A row that nobody has read anything of.
     pub fn row(self: &Rc<Self>) -> RemoteRow {
-        RemoteRow { name: next(&self.next_name), length: Cell::new(0), link: Rc::clone(self) }
+        let (length, is_swapped) = (Cell::new(0), Cell::new(false));
+        RemoteRow { name: next(&self.next_name), length, is_swapped, link: Rc::clone(self) }
     }
 
     /// Waits until all ranks have loaded their parts: the memory of their rows. `progress` hears of each rank how many
@@ -142,6 +148,11 @@ impl Link {
         }
         if self.is_at_rest.replace(false) {
             self.members.bell();
+            self.is_slow.set(true);
+        }
+        let is_quick = |operation: &Operation| matches!(operation, Operation::Forget(_) | Operation::Drop(_));
+        if !self.operations.borrow().iter().all(is_quick) {
+            self.is_slow.set(true);
         }
         let _under_way = self.deadline.begin(SENDING);
         // All but the last that one frame has room for.
@@ -161,11 +172,14 @@ impl Link {
     /// state, `[T, H]`, and beside it the outputs of layers here that the draft model reads.
     pub fn pass(&self, announced: u32, x: &Array, width: i32) -> Result<Array, LinkError> {
         let tokens = x.dim(0) as usize;
+        let is_slow = self.is_slow.get();
         let (begin, _under_way) = (Instant::now(), self.wait_for(tokens));
         self.send_state(announced, None, x);
         match self.receive_state(announced, &[x.dim(0), width], x.dtype()) {
             (None, y) => {
-                self.patience.took(tokens, begin.elapsed());
+                if !is_slow {
+                    self.patience.took(tokens, begin.elapsed());
+                }
                 Ok(y)
             }
             (Some(rank), _) => Err(LinkError::Rank(rank)),
@@ -190,19 +204,37 @@ impl Link {
 
     /// Has the ranks leave the ring: what each has done, where it still says so.
     pub fn stop(&self) -> Vec<Option<Served>> {
-        self.members.dismiss();
-        if self.announce(FrameKind::Stop, Vec::new(), None).is_err() {
+        if !self.operations.borrow().is_empty() {
+            // What they hold goes with them; that they know it is for whoever counts.
+            let _ = self.announce(FrameKind::Operations, Vec::new(), None);
+        }
+        if self.is_over.replace(true) {
             return Vec::new();
         }
-        let _under_way = self.deadline.begin(SENDING);
-        self.is_over.set(true);
-        self.or_broken(self.ring.flush());
-        self.members.farewell(FAREWELL)
+        if self.is_at_rest.replace(false) {
+            self.members.bell();
+        }
+        // Whoever is told to end does so at once.
+        self.members.dismiss();
+        let (sequence, operations) = (next(&self.sequence), Vec::new());
+        let stop = Frame { epoch: self.epoch, sequence, kind: FrameKind::Stop, rows: Vec::new(), operations };
+        let sent = {
+            let _under_way = self.deadline.begin(SENDING);
+            self.try_frame(&stop).and_then(|()| self.ring.flush())
+        };
+        match sent {
+            Ok(()) => self.members.farewell(FAREWELL),
+            // One has gone before.
+            Err(error) => {
+                tracing::debug!("the ring ends: {error}");
+                Vec::new()
+            }
+        }
     }
 
     /// Begins to wait for a hidden state of so many tokens.
     fn wait_for(&self, tokens: usize) -> UnderWay<'_> {
-        self.deadline.begin(self.patience.limit(tokens))
+        self.deadline.begin(self.patience.limit(tokens, self.is_slow.take()))
     }
 
     fn send(&self, kind: FrameKind, rows: Vec<FrameRow>, operations: Vec<Operation>) -> u32 {
@@ -212,8 +244,11 @@ impl Link {
     }
 
     fn send_frame(&self, frame: &Frame) {
-        let words = Array::from_slice(&frame.encode(), &[WORDS as i32]);
-        self.or_broken(words.and_then(|words| self.ring.send(&words)));
+        self.or_broken(self.try_frame(frame));
+    }
+
+    fn try_frame(&self, frame: &Frame) -> Result<(), MlxError> {
+        self.ring.send(&Array::from_slice(&frame.encode(), &[WORDS as i32])?)
     }
 
     fn send_state(&self, announced: u32, failed: Option<u32>, x: &Array) {
@@ -256,6 +291,7 @@ impl RemoteRow {
 
     /// Has it out of memory there until it is needed.
     pub fn swap_out(&self) {
+        self.is_swapped.set(true);
         let swap_out = Operation::SwapOut { row: self.name, length: self.length.get() };
         self.link.operations.borrow_mut().push(swap_out);
     }
@@ -267,6 +303,9 @@ impl RemoteRow {
 
     /// The row in a pass over so many tokens, of which the first is rotated by `position`.
     pub fn in_pass(&self, tokens: usize, position: usize) -> FrameRow {
+        if self.is_swapped.take() {
+            self.link.is_slow.set(true);
+        }
         FrameRow { name: self.name, length: self.length.get(), tokens, position }
     }
 }

@@ -22,7 +22,8 @@ impl Prepared {
         on_loss: OnLoss,
     ) -> Result<(), EngineError> {
         let (ranks, all) = (channels.len() + 1, self.config.layers.len());
-        if layers.len() != ranks || layers.contains(&0) || layers.iter().sum::<usize>() != all {
+        let sum = layers.iter().copied().fold(0, usize::saturating_add);
+        if layers.len() != ranks || layers.contains(&0) || sum != all {
             return Err(EngineError::Request {
                 code: "bad_layers",
                 message: format!("{layers:?} is no way to spread {all} layers over {ranks} processes."),

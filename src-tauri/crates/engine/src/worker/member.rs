@@ -17,13 +17,16 @@ use crate::error::EngineError;
 use crate::link::{
     Deadline, Heard, Order, PartOrder, RankMemory, Served, Speaker, Word, end_process, listen,
 };
-use crate::memory::{MemoryBudget, RowMemory};
+use crate::memory::{MemoryBudget, MemoryEstimate, RowMemory};
 use crate::mlx::kernels::of_device;
 use crate::mlx::{self, Ring};
 use crate::model::Stack;
 
 /// How long rank 0 may take to say what is to be done.
 const FIRST_ORDER: Duration = Duration::from_secs(60);
+
+/// The shortest context for which it must have room, in tokens.
+const LEAST_CONTEXT: u64 = 4096;
 
 /// A rank at its channel.
 #[derive(Debug)]
@@ -36,13 +39,14 @@ pub struct Member {
 }
 
 /// Computes a part of the model in a folder, as rank 0 tells it over a channel, until it is told to end. Where rank 0
-/// is heard of no more, the process ends.
+/// is heard of no more, the process ends. `memory`: bytes that it may take of the machine's.
 pub fn run(
     dir: &Path,
+    memory: Option<u64>,
     orders: impl Read + Send + 'static,
     words: impl Write + Send + 'static,
 ) -> Result<(), ErrorReport> {
-    Member::new(orders, words).run(dir, |_| {})
+    Member::new(orders, words).run(dir, memory, |_| {})
 }
 
 impl Member {
@@ -83,9 +87,15 @@ impl Member {
         Self { words, orders: received, go, is_dismissed }
     }
 
-    /// Does what it is told, with the model in a folder, to the end. `adapt` may change the stage, for tests.
-    pub fn run(&self, dir: &Path, adapt: impl FnOnce(&mut Stage)) -> Result<(), ErrorReport> {
-        let served = self.serve(dir, adapt);
+    /// Does what it is told, with the model in a folder, to the end. `memory`: bytes that it may take of the machine's;
+    /// `adapt` may change the stage, for tests.
+    pub fn run(
+        &self,
+        dir: &Path,
+        memory: Option<u64>,
+        adapt: impl FnOnce(&mut Stage),
+    ) -> Result<(), ErrorReport> {
+        let served = self.serve(dir, memory, adapt);
         match &served {
             Ok(served) => {
                 self.is_dismissed.store(true, Ordering::SeqCst);
@@ -96,23 +106,38 @@ impl Member {
         served.map(|_| ())
     }
 
-    fn serve(&self, dir: &Path, adapt: impl FnOnce(&mut Stage)) -> Result<Served, ErrorReport> {
+    fn serve(
+        &self,
+        dir: &Path,
+        memory: Option<u64>,
+        adapt: impl FnOnce(&mut Stage),
+    ) -> Result<Served, ErrorReport> {
         let part = self.order(|order| match order {
             Order::Load(part) => Some(part),
             _ => None,
         })?;
-        let (config, layout) = read(dir, &part).map_err(|error| ErrorReport::from(&error))?;
+        let usable = match (mlx::usable_memory(), memory) {
+            (0, memory) => memory.unwrap_or(0),
+            (usable, memory) => memory.map_or(usable, |memory| memory.min(usable)),
+        };
+        let (config, layout) = read(dir, &part, usable).map_err(|error| ErrorReport::from(&error))?;
         self.words.say(&Word::Able);
         self.order(|order| matches!(order, Order::Join).then_some(()))?;
         let epoch = part.epoch;
         let (ring, mut stage) =
-            self.load(part, &config, &layout).map_err(|error| ErrorReport::from(&error))?;
+            self.load(part, &config, &layout, usable).map_err(|error| ErrorReport::from(&error))?;
         adapt(&mut stage);
         serve(&ring, &mut stage, epoch, &self.go).map_err(|error| ErrorReport::from(&error))
     }
 
     /// Joins the ring, and loads what it is to compute.
-    fn load(&self, part: PartOrder, config: &Config, layout: &Layout) -> Result<(Ring, Stage), EngineError> {
+    fn load(
+        &self,
+        part: PartOrder,
+        config: &Config,
+        layout: &Layout,
+        usable: u64,
+    ) -> Result<(Ring, Stage), EngineError> {
         let ring = Ring::join()?;
         let mut stack = Stack::load(config, layout, &mut |done, total| {
             self.words.say(&Word::Loading { done, total });
@@ -125,7 +150,7 @@ impl Member {
                 tracing::warn!("operations run {part}, not kernels: {problem}");
             }
         }
-        let rows = MemoryBudget::of(config, layout, mlx::usable_memory()).rows;
+        let rows = MemoryBudget::of(config, layout, usable).rows;
         let RowMemory { kv_per_token, recurrent_state, .. } = RowMemory::of(config, layout);
         mlx::clear_cache();
         self.words.say(&Word::Ready(RankMemory { rows, kv_per_token, recurrent_state }));
@@ -140,8 +165,9 @@ impl Member {
     }
 }
 
-/// Configuration and layout of a part of the model in a folder, which must be the one that is meant.
-fn read(dir: &Path, part: &PartOrder) -> Result<(Config, Layout), EngineError> {
+/// Configuration and layout of a part of the model in a folder, which must be the one that is meant, and have room in
+/// `usable` bytes; 0 if it is not known how many there are.
+fn read(dir: &Path, part: &PartOrder, usable: u64) -> Result<(Config, Layout), EngineError> {
     let metadata = Metadata::read(dir, Files::Whole)?;
     let found = format!("{:08x}", metadata.fingerprint()?);
     if found != part.fingerprint {
@@ -154,5 +180,18 @@ fn read(dir: &Path, part: &PartOrder) -> Result<(Config, Layout), EngineError> {
     let config = Config::of(&metadata)?;
     let layout = Layout::plan(&config, &Index::of(&metadata, &config)?)?;
     let layout = layout.keeping_kv(&config, part.kv_precision)?.of_layers(&part.layers);
-    Ok((config.of_layers(&part.layers)?, layout))
+    let config = config.of_layers(&part.layers)?;
+    let needed = MemoryEstimate::of(&config, &layout, None, LEAST_CONTEXT).total;
+    if usable > 0 && needed > usable {
+        let [needed, usable] = [needed, usable].map(|bytes| bytes as f64 / 1e9);
+        return Err(EngineError::Request {
+            code: "mac_too_small",
+            message: format!(
+                "Its {} layers need {needed:.1} GB, and {usable:.1} GB are there for them.",
+                part.layers.len()
+            ),
+            hint: "Give it fewer layers or more memory, or choose a smaller model.",
+        });
+    }
+    Ok((config, layout))
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::stage::{Stage, StageError};
 use crate::link::{Frame, FrameError, FrameKind, Served, WORDS, following};
-use crate::mlx::{Array, Dtype, MlxError, Ring};
+use crate::mlx::{Array, Dtype, MlxError, Residency, Ring};
 
 /// Why a rank has left its ring. The process has to end: that is how the others hear of it.
 #[derive(Debug, Error)]
@@ -41,10 +41,12 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32, go: &Receiver<()>) -> R
     let (width, own_width, dtype) = stage.widths().ok_or(WorkerError::Empty)?;
     let is_last = ring.rank() + 1 == ring.size();
     let (mut sequence, mut served) = (0, Served::default());
-    let mut is_at_rest = true;
+    // None while it rests.
+    let mut residency = None;
     loop {
-        if is_at_rest {
+        if residency.is_none() {
             go.recv().map_err(|_| WorkerError::Alone)?;
+            residency = Some(Residency::hold());
         }
         let words = receive(ring)?;
         let frame = Frame::expect(&words, epoch, sequence)?;
@@ -64,7 +66,9 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32, go: &Receiver<()>) -> R
             _ => None,
         };
         stage.apply(&frame.operations).and_then(|()| stage.check(&frame)).map_err(WorkerError::Stage)?;
-        is_at_rest = frame.kind == FrameKind::Rest;
+        if frame.kind == FrameKind::Rest {
+            residency = None;
+        }
         match frame.kind {
             FrameKind::Stop => {
                 ring.flush()?;

@@ -217,39 +217,45 @@ impl Stage {
                     self.apart.remove(&row);
                     self.lost[0].remove(&row);
                 }
-                Operation::Keep { anchor, row, length } => match self.keep(anchor, row, length) {
-                    Err(error) if error.is_of_a_step() => {
-                        tracing::warn!("a place to go on from is lost: {error}");
-                        self.apart.remove(&row);
-                        self.lost[0].insert(row);
-                        self.lost[1].insert(anchor);
+                Operation::Keep { anchor, row, length } => {
+                    let kept = self.settle(row, length).and_then(|()| match self.keep(anchor, row, length) {
+                        Err(error) if error.is_of_a_step() => {
+                            tracing::warn!("a place to go on from is lost: {error}");
+                            self.lost[1].insert(anchor);
+                            Ok(())
+                        }
+                        kept => kept,
+                    });
+                    match kept {
+                        Err(error) if error.is_of_a_step() => {
+                            self.lose(row, &error);
+                            self.lost[1].insert(anchor);
+                        }
+                        kept => kept?,
                     }
-                    kept => kept?,
-                },
+                }
                 Operation::Resume { anchor, row } => match self.resume(anchor, row) {
-                    Err(error) if error.is_of_a_step() => {
-                        tracing::warn!("a row is lost: {error}");
-                        self.lost[0].insert(row);
-                    }
+                    Err(error) if error.is_of_a_step() => self.lose(row, &error),
                     resumed => resumed?,
                 },
                 Operation::Drop(anchor) => {
                     self.anchors.remove(&anchor);
                     self.lost[1].remove(&anchor);
                 }
-                Operation::SwapOut { row, length } => match self.swap_out(row, length) {
-                    Err(error) if error.is_of_a_step() => {
-                        tracing::warn!("a row stays in memory: {error}");
+                Operation::SwapOut { row, length } => match self.settle(row, length) {
+                    Err(error) if error.is_of_a_step() => self.lose(row, &error),
+                    settled => {
+                        settled?;
+                        self.swap_out(row);
                     }
-                    swapped => swapped?,
                 },
             }
         }
         Ok(())
     }
 
-    /// A row that is by itself, of which so many tokens are kept.
-    fn settled(&mut self, row: u32, length: usize) -> std::result::Result<&mut Apart, StageError> {
+    /// Lets a row be by itself and in memory, with so many of its tokens.
+    fn settle(&mut self, row: u32, length: usize) -> std::result::Result<(), StageError> {
         self.part(row);
         if self.lost[0].contains(&row) {
             return Err(StageError::Lost(row));
@@ -262,22 +268,34 @@ impl Stage {
         apart.swap_in()?;
         let states = apart.states(length)?;
         (apart.length, apart.tokens, apart.states) = (length, 0, States::Own(states));
-        Ok(apart)
-    }
-
-    fn swap_out(&mut self, row: u32, length: usize) -> std::result::Result<(), StageError> {
-        let apart = self.settled(row, length)?;
-        let States::Own(states) = &apart.states else { return Ok(()) };
-        let swapped = Swapped::write(&apart.cache, states).map_err(of_file)?;
-        (apart.cache.kv, apart.states) = (Vec::new(), States::Own(Vec::new()));
-        apart.swapped = Some(swapped);
-        mlx::clear_cache();
         Ok(())
     }
 
+    /// Has a row that is settled out of memory, unless it cannot be written.
+    fn swap_out(&mut self, row: u32) {
+        let Some(Apart { cache, states: States::Own(states), swapped, .. }) = self.apart.get_mut(&row) else {
+            return;
+        };
+        match Swapped::write(cache, states) {
+            Ok(written) => {
+                (cache.kv, *states, *swapped) = (Vec::new(), Vec::new(), Some(written));
+                mlx::clear_cache();
+            }
+            Err(error) => tracing::warn!("a row stays in memory: {error}"),
+        }
+    }
+
+    /// Gives up a row of which something is missing.
+    fn lose(&mut self, row: u32, error: &StageError) {
+        tracing::warn!("a row is lost: {error}");
+        self.apart.remove(&row);
+        self.lost[0].insert(row);
+    }
+
+    /// Keeps what a row has that is settled.
     fn keep(&mut self, anchor: u32, row: u32, length: usize) -> std::result::Result<(), StageError> {
-        let apart = self.settled(row, length)?;
-        let States::Own(states) = &apart.states else { return Ok(()) };
+        let Some(apart) = self.apart.get_mut(&row) else { return Err(StageError::Unknown(row)) };
+        let States::Own(states) = &apart.states else { return Err(StageError::Unknown(row)) };
         let begin = apart.kept.as_ref().map_or(0, |kept| kept.end);
         if begin < length {
             let copies = apart.cache.kv.iter().map(|kv| kv.copy(begin..length));

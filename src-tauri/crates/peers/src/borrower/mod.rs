@@ -64,6 +64,11 @@ impl Borrower {
         Ok(Attempt::new(connected.stream, agreed, role, peers.clone(), Lasts::two_minutes()))
     }
 
+    /// Where the other Mac is.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
     /// The other Mac's key.
     pub fn key(&self) -> PublicKey {
         self.key
@@ -75,9 +80,10 @@ impl Borrower {
         ask(&mut stream, &Ask::Inventory, LINE).await.map(Inventory::cleaned)
     }
 
-    /// Starts a worker there, as a rank of a ring.
-    pub async fn lend(&self, ring: RingId, rank: u32, size: u32) -> Result<Lent, PeerError> {
-        Ok(Lent { control: self.pipe(&Ask::Lend { ring, rank, size }, START).await? })
+    /// Starts a worker there, as a rank of a ring, with a model of the inventory.
+    pub async fn lend(&self, ring: RingId, rank: u32, size: u32, model: &str) -> Result<Lent, PeerError> {
+        let lend = Ask::Lend { ring, rank, size, model: model.to_owned() };
+        Ok(Lent { control: self.pipe(&lend, START).await? })
     }
 
     /// Measures the link to the other Mac. `bytes`: how many are sent each way, [`crate::MEASURED_BYTES`] as a rule.

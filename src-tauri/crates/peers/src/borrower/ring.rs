@@ -26,8 +26,8 @@ pub struct Ring {
 impl Ring {
     /// Starts a worker on each lending Mac, as ranks 1, 2 and so on, and connects each with the next, the last with
     /// rank 0, which a process of this Mac is to become. Fails if one of them refuses; the others' workers end then.
-    /// `shape`: how slow each link is to be; `None`: not at all.
-    pub async fn form(lenders: &[Borrower], shape: Option<Shape>) -> Result<Self, PeerError> {
+    /// `model`: which one, by its name in all inventories; `shape`: how slow each link is to be; `None`: not at all.
+    pub async fn form(lenders: &[Borrower], model: &str, shape: Option<Shape>) -> Result<Self, PeerError> {
         let size = u32::try_from(lenders.len().saturating_add(1)).unwrap_or(u32::MAX);
         if !SIZES.contains(&size) {
             return Err(PeerError::Ranks { ranks: lenders.len() + 1 });
@@ -36,7 +36,7 @@ impl Ring {
         let place = seat.place;
         let mut controls = Vec::new();
         for (rank, lender) in (1..).zip(lenders) {
-            controls.push(lender.lend(ring, rank, size).await?.control);
+            controls.push(lender.lend(ring, rank, size, model).await?.control);
         }
         let mut links = JoinSet::new();
         // What the rank before the next one has for it; rank 0 has something when its process connects.

@@ -70,7 +70,9 @@ impl Door {
                     sockets::leave(stream).await;
                 }
             }
-            Ask::Lend { ring, rank, size } => self.lend(stream, key, ring, (rank, size)).await,
+            Ask::Lend { ring, rank, size, model } => {
+                self.lend(stream, key, ring, (rank, size), model).await;
+            }
             Ask::RingIn { ring } => match self.rings.way_in(ring, key) {
                 Ok((listen, alive)) => {
                     let carried = async {
@@ -108,7 +110,14 @@ impl Door {
         }
     }
 
-    async fn lend(&self, stream: Stream, key: PublicKey, ring: RingId, (rank, size): (u32, u32)) {
+    async fn lend(
+        &self,
+        stream: Stream,
+        key: PublicKey,
+        ring: RingId,
+        (rank, size): (u32, u32),
+        model: String,
+    ) {
         if !SIZES.contains(&size) || rank == 0 || rank >= size {
             return refuse(stream, Refusal::Place { rank, size }).await;
         }
@@ -117,7 +126,7 @@ impl Door {
             Ok(seat) => seat,
             Err(error) => return refuse(stream, Refusal::NoPort { detail: error.to_string() }).await,
         };
-        let loan = Loan { borrower: key, terms, place: seat.place };
+        let loan = Loan { borrower: key, terms, model, place: seat.place };
         let standing = match self.rings.stand(ring, key, seat, self.host.most_workers()) {
             Ok(standing) => standing,
             Err(refusal) => return refuse(stream, refusal).await,

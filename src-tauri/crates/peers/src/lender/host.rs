@@ -44,6 +44,8 @@ pub struct Inventory {
     pub engine: String,
     /// Memory that a worker could have, in bytes.
     pub free_bytes: u64,
+    /// Bytes of weights that it reads in a second, as it was measured there.
+    pub bytes_per_second: u64,
     /// The models in its library.
     pub models: Vec<InventoryModel>,
 }
@@ -71,12 +73,14 @@ pub struct InventoryModel {
 }
 
 /// Who wants a worker, on what terms, and where it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loan {
     /// The Mac that asks.
     pub borrower: PublicKey,
     /// What its owner was allowed.
     pub terms: Terms,
+    /// The model that it names, which may be none of this Mac's.
+    pub model: String,
     /// The worker's place in the ring.
     pub place: RingPlace,
 }

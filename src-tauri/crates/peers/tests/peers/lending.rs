@@ -11,7 +11,7 @@ use crate::macs::{Laptop, Studio, Work, echoes, until};
 const TELLS: Work = Work::Shell("echo $$; exec cat");
 
 async fn lend(borrower: &foretoken_peers::Borrower) -> Result<Lent, PeerError> {
-    borrower.lend(RingId::random().unwrap(), 1, 2).await
+    borrower.lend(RingId::random().unwrap(), 1, 2, "small").await
 }
 
 /// The worker's process, and its stream.
@@ -32,7 +32,7 @@ async fn the_terms_come_with_the_loan_and_the_worker_ends_with_the_connection() 
     let (studio, laptop) = (Studio::new(TELLS).await, Laptop::new());
     let (process, mut control) = started(lend(&studio.paired(&laptop)).await.unwrap()).await;
     assert!(echoes(&mut control).await && runs(process));
-    let loan = studio.loans()[0];
+    let loan = &studio.loans()[0];
     assert_eq!(loan.borrower, laptop.identity.key());
     assert_eq!(loan.terms, Terms { most_bytes: Some(1000), only_on_power: true });
     assert!(loan.place.listen.ip().is_loopback() && loan.place.next.ip().is_loopback());

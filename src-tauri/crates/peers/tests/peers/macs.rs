@@ -44,10 +44,17 @@ impl Process for Task {
 impl Host for TestHost {
     async fn inventory(&self) -> Inventory {
         let models = vec![InventoryModel { id: "small".into(), bytes: 17 }];
-        Inventory { chip: "Apple M9".into(), engine: "0.1.0".into(), free_bytes: 1 << 40, models }
+        Inventory {
+            chip: "Apple M9".into(),
+            engine: "0.1.0".into(),
+            free_bytes: 1 << 40,
+            bytes_per_second: 1 << 39,
+            models,
+        }
     }
 
     async fn start(&self, loan: Loan) -> Result<Worker, ErrorReport> {
+        let place = loan.place;
         self.loans.lock().unwrap().push(loan);
         match self.work {
             Work::Shell(script) => {
@@ -58,7 +65,7 @@ impl Host for TestHost {
             Work::Task(task) => {
                 let (ours, theirs) = tokio::io::duplex(1 << 16);
                 let (output, input) = tokio::io::split(ours);
-                let task = Task(task(loan.place, theirs), Arc::clone(&self.killed));
+                let task = Task(task(place, theirs), Arc::clone(&self.killed));
                 Ok(Worker::new(input, output, task))
             }
             Work::None => {

@@ -67,7 +67,7 @@ fn bytes(place: RingPlace, mut control: DuplexStream) -> JoinHandle<()> {
 
 async fn formed(work: fn(RingPlace, DuplexStream) -> JoinHandle<()>) -> (Studio, Ring) {
     let (studio, laptop) = (Studio::new(Work::Task(work)).await, Laptop::new());
-    let ring = Ring::form(&[studio.paired(&laptop)], None).await.unwrap();
+    let ring = Ring::form(&[studio.paired(&laptop)], "small", None).await.unwrap();
     (studio, ring)
 }
 

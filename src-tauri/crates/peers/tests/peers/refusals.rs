@@ -8,7 +8,8 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::macs::{Laptop, Studio, Work, echoes};
 use crate::raw;
 
-const LEND: &[u8] = br#"{"ask":"lend","ring":"00000000000000000000000000000000","rank":1,"size":2}"#;
+const LEND: &[u8] =
+    br#"{"ask":"lend","ring":"00000000000000000000000000000000","rank":1,"size":2,"model":"small"}"#;
 
 /// Whether a connection is closed without a word.
 async fn is_closed(stream: &mut (impl AsyncReadExt + Unpin)) -> bool {
@@ -44,8 +45,15 @@ async fn without_the_right_tls_nothing_is_heard() {
     }
     assert!(studio.loans().is_empty());
     assert!(
-        echoes(&mut laptop.borrower(&studio).lend(RingId::random().unwrap(), 1, 2).await.unwrap().control)
-            .await
+        echoes(
+            &mut laptop
+                .borrower(&studio)
+                .lend(RingId::random().unwrap(), 1, 2, "small")
+                .await
+                .unwrap()
+                .control
+        )
+        .await
     );
 }
 
@@ -109,7 +117,7 @@ async fn anothers_ring_is_as_unknown_as_none() {
     studio.paired(&owner);
     studio.paired(&other);
     let ring = "000000000000000000000000000000ff";
-    let lend = format!(r#"{{"ask":"lend","ring":"{ring}","rank":1,"size":2}}"#);
+    let lend = format!(r#"{{"ask":"lend","ring":"{ring}","rank":1,"size":2,"model":"small"}}"#);
     let mut control = raw::connect_as(&studio.address(), &owner.identity).await;
     raw::write(&mut control, lend.as_bytes()).await;
     assert!(raw::read(&mut control).await.unwrap()["granted"].is_object());
@@ -174,7 +182,7 @@ async fn a_ring_has_two_to_four_macs() {
     for count in [0, 4] {
         let (studio, laptop) = (Studio::new(Work::None).await, Laptop::new());
         let lenders = vec![studio.paired(&laptop); count];
-        let error = Ring::form(&lenders, None).await.unwrap_err();
+        let error = Ring::form(&lenders, "small", None).await.unwrap_err();
         assert!(matches!(error, PeerError::Ranks { ranks } if ranks == count + 1));
     }
 }

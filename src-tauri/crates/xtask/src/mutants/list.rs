@@ -17,7 +17,7 @@ pub(super) struct Mutant {
 const SPANNING: &str = "foretoken-tests";
 const ENGINE: &str = "foretoken-engine";
 
-pub(super) const MUTANTS: [Mutant; 32] = [
+pub(super) const MUTANTS: [Mutant; 38] = [
     Mutant {
         name: "one update too few is folded",
         file: "cache/delta_state.rs",
@@ -148,7 +148,7 @@ pub(super) const MUTANTS: [Mutant; 32] = [
     },
     Mutant {
         name: "a swapped-out row loses its last position",
-        file: "decode/swapped_row.rs",
+        file: "cache/spilled_row.rs",
         from: "kv.copy(0..kv.len())?",
         to: "kv.copy(0..kv.len().saturating_sub(1))?",
         package: SPANNING,
@@ -282,6 +282,54 @@ pub(super) const MUTANTS: [Mutant; 32] = [
         to: "",
         package: ENGINE,
         tests: "test(a_place_that_changes_bits)",
+    },
+    Mutant {
+        name: "another machine keeps rejected positions",
+        file: "worker/stage.rs",
+        from: "member.cache.kv.iter_mut().for_each(|kv| kv.rewind(row.length));",
+        to: "",
+        package: SPANNING,
+        tests: "test(whatever_is_accepted_they_do)",
+    },
+    Mutant {
+        name: "another machine folds all that it has computed",
+        file: "worker/stage.rs",
+        from: "rows.iter().zip(&self.group).map(|(row, member)| row.length - member.length).collect();",
+        to: "rows.iter().zip(&self.group).map(|(_, member)| member.tokens).collect();",
+        package: SPANNING,
+        tests: "test(whatever_is_accepted_they_do)",
+    },
+    Mutant {
+        name: "a row leaves another machine's group with nothing of its last step",
+        file: "worker/stage.rs",
+        from: "kept[place] = length - self.length;",
+        to: "",
+        package: SPANNING,
+        tests: "test(several_processes_write_what_one_writes)",
+    },
+    Mutant {
+        name: "what another machine could not compute counts",
+        file: "worker/run.rs",
+        from: "failed.or_else(|| computed.is_none().then(own));",
+        to: "failed.or_else(|| false.then(own));",
+        package: SPANNING,
+        tests: "test(steps_that_fail_on_a_machine_are_made_again)",
+    },
+    Mutant {
+        name: "nobody notices a process that stands still",
+        file: "link/members.rs",
+        from: "Deadline::new(move || end.lose(&Loss::Silent(name)))",
+        to: "Deadline::new(move || drop((end, name)))",
+        package: SPANNING,
+        tests: "test(no_process_is_left_waiting)",
+    },
+    Mutant {
+        name: "other machines never rest",
+        file: "link/remote.rs",
+        from: "if !self.is_at_rest.get() && self.announce(",
+        to: "if false && self.announce(",
+        package: SPANNING,
+        tests: "test(a_rank_at_rest_computes_nothing)",
     },
 ];
 

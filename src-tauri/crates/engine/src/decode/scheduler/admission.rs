@@ -57,7 +57,7 @@ impl Scheduler {
     fn can_admit(&self, Request { stage, bytes, .. }: &Request) -> bool {
         let held_by_others = self.resident_bytes() - stage.resident_bytes();
         let alone = held_by_others == 0 && self.admitted().next().is_none();
-        let taken = self.reserved_bytes() + held_by_others;
+        let taken = self.reserved_bytes().saturating_add(held_by_others);
         let swapping_in = || self.requests.values().any(|other| matches!(other.stage, Stage::SwappingIn(_)));
         let is_free = matches!(stage, Stage::Waiting(_)) || !swapping_in();
         is_free && (alone || taken.saturating_add(*bytes) <= self.limits.memory)

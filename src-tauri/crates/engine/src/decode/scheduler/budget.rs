@@ -12,12 +12,12 @@ impl Scheduler {
             request.map_or(0, |request| request.bytes).max(self.footprint.next(row))
         };
         let ahead = self.ahead.as_ref().map_or(0, |ahead| ahead.bytes);
-        self.admitted().map(set_aside).sum::<u64>() + ahead
+        self.admitted().map(set_aside).fold(ahead, u64::saturating_add)
     }
 
     /// The most bytes that the requests which were admitted may take after the next step.
     pub fn needed_bytes(&self) -> u64 {
-        self.admitted().map(|(row, _)| self.footprint.next(row)).sum()
+        self.admitted().map(|(row, _)| self.footprint.next(row)).fold(0, u64::saturating_add)
     }
 
     /// Bytes that preempted rows still have in memory.

@@ -1,7 +1,7 @@
 //! Faults: which row makes steps fail is found by letting each make one alone; a row that began behind what the prefix
 //! cache had is read in full before it is given up.
 
-use super::request::{PrefixLookup, Quarantine, Stage};
+use super::request::{PrefixLookup, Quarantine, Request, Stage};
 use super::{Scheduler, SchedulerEvent};
 use crate::decode::batch::Batch;
 use crate::decode::row::Row;
@@ -9,7 +9,7 @@ use crate::decode::row_error::RowError;
 use crate::decode::spec::RowId;
 use crate::decode::step::StepFailed;
 use crate::link::REST;
-use crate::mlx;
+use crate::mlx::{self, MlxError};
 use crate::model::Qwen;
 
 impl Scheduler {
@@ -22,6 +22,24 @@ impl Scheduler {
     /// Whether a request began behind a cached prefix, which may be the cause of what goes wrong with it.
     pub(super) fn is_prefix_hit(&self, id: RowId) -> bool {
         self.requests.get(&id).is_some_and(|request| request.lookup == PrefixLookup::Hit)
+    }
+
+    /// Where another machine could not compute its part, drops what is kept there of earlier prompts: it may take the
+    /// memory that is missing.
+    fn relieve(&mut self, error: &MlxError) {
+        if error.operation == REST {
+            self.prefixes.set_budget(0);
+            self.rebalance(0);
+        }
+    }
+
+    /// Whether a request whose row failed alone is to be read once more from its first token: it began behind a cached
+    /// prefix, or another machine has more room now.
+    pub(super) fn begins_anew(&mut self, id: RowId, error: &RowError) -> bool {
+        let RowError::Mlx(error) = error else { return self.is_prefix_hit(id) };
+        self.relieve(error);
+        let is_new = |request: &Request| request.lookup != PrefixLookup::Bypassed;
+        self.is_prefix_hit(id) || error.operation == REST && self.requests.get(&id).is_some_and(is_new)
     }
 
     /// Drops what is cached of a row's tokens and pictures.
@@ -60,11 +78,8 @@ impl Scheduler {
     pub(super) fn quarantine(&mut self, failed: StepFailed, events: &mut Vec<SchedulerEvent>) {
         let StepFailed { error, mut rows } = failed;
         tracing::warn!("a step with {} rows failed: {error}", rows.len());
-        if error.operation == REST {
-            // What is kept there of earlier prompts may take the memory that is missing.
-            self.prefixes.set_budget(0);
-            self.rebalance(0);
-        }
+        self.relieve(&error);
+        let error = RowError::from(error);
         let alone = rows.len() == 1;
         // Those that were cancelled have no request any more.
         rows.retain(|row| self.request(row.id).is_some());
@@ -80,7 +95,7 @@ impl Scheduler {
         let quarantine = if cleared { Quarantine::Cleared } else { Quarantine::Isolated };
         for row in rows {
             match alone {
-                true if self.is_prefix_hit(row.id) => self.distrust(row),
+                true if self.begins_anew(row.id, &error) => self.distrust(row),
                 true => self.fail(row.id, error.clone(), events),
                 false => {
                     if let Some(request) = self.requests.get_mut(&row.id) {

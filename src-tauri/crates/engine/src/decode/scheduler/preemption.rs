@@ -14,7 +14,7 @@ impl Scheduler {
     /// youngest request waits until others have ended. What waiting requests still have in memory is swapped out first.
     /// The oldest request always goes on.
     pub(super) fn preempt(&mut self) {
-        while self.needed_bytes() + self.resident_bytes() > self.limits.memory {
+        while self.needed_bytes().saturating_add(self.resident_bytes()) > self.limits.memory {
             // What waits goes first.
             if self.swap_out_part() {
                 continue;

@@ -109,8 +109,8 @@ impl Scheduler {
                     self.throttle.record_prefill(&mut prefill.layer_time, layers, tokens, took, decoding);
                     self.layers_run += layers as u64;
                 }
-                Err(error) if self.is_prefix_hit(id) => {
-                    tracing::warn!("a prompt that went on from a stored beginning is read anew: {error}");
+                Err(error) if self.begins_anew(id, &error) => {
+                    tracing::warn!("a prompt is read anew: {error}");
                     return self.distrust(prefill.task.into_row());
                 }
                 Err(error) => return self.fail(id, error, events),

@@ -1,0 +1,170 @@
+//! Spreads a model over this Mac and others: connects them to a ring, and has the command carried out by a process of
+//! its own that is rank 0 of it. A process has one place in one ring for as long as it lives.
+
+use std::ffi::OsString;
+use std::net::ToSocketAddrs;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use foretoken_engine::mlx::environment::{HOSTS, RANK};
+use foretoken_engine::mlx::usable_memory;
+use foretoken_engine::placement::{Hop, Machine, NoPlace, Placement, place, read_speed};
+use foretoken_peers::{Borrower, Exposed, Ring, expose};
+use foretoken_protocol::{ErrorReport, KvPrecision};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::super::place::planned;
+use super::super::{CliError, engine, harmless};
+use super::lend::{hosts_file, own_folder};
+use super::peers::borrower;
+use super::store::StoreOptions;
+use super::{network, run};
+
+/// How long rank 0 may take to say what became of a ring that is broken.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// What is to be computed.
+pub(crate) struct Model<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) kv_precision: KvPrecision,
+    /// The folder of its draft model.
+    pub(crate) draft: Option<&'a Path>,
+}
+
+/// The way to another Mac: its name, and a socket at whose other end its worker is.
+#[derive(Debug, Clone)]
+pub(crate) struct ChannelOption {
+    pub(crate) name: String,
+    pub(crate) socket: PathBuf,
+}
+
+impl std::str::FromStr for ChannelOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (socket, name) = text.split_once('=').ok_or("it must look like SOCKET=NAME")?;
+        Ok(Self { name: name.to_owned(), socket: socket.into() })
+    }
+}
+
+/// Carries the command of this process out over other Macs. `layers`: how many each gets, this one first; none for as
+/// many as is best.
+pub(crate) fn lead(
+    names: &[String],
+    model: &Model<'_>,
+    layers: &[usize],
+    macs: Option<PathBuf>,
+) -> Result<ExitStatus, CliError> {
+    let store = StoreOptions::at(macs).open()?;
+    if let Some(twice) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+        return Err(CliError::Usage(format!("{} is named twice.", twice.1)));
+    }
+    let others: Vec<(&String, Borrower)> =
+        names.iter().map(|name| Ok((name, borrower(&store, name)?))).collect::<Result<_, CliError>>()?;
+    let name = std::fs::canonicalize(model.folder)
+        .ok()
+        .and_then(|model| Some(model.file_name()?.to_str()?.to_owned()));
+    let name =
+        name.ok_or_else(|| CliError::Usage(format!("{} is no folder of a model.", model.folder.display())))?;
+    run(async {
+        let (order, layers) = match layers {
+            [] => {
+                let placement = best(model, &others).await?;
+                eprint!("{}", in_words(&placement));
+                let others = placement.machines.iter().skip(1).map(|machine| machine.name.clone());
+                (others.collect(), placement.machines.iter().map(|machine| machine.layers).collect())
+            }
+            layers => (names.to_vec(), layers.to_vec()),
+        };
+        let lenders: Vec<Borrower> = order
+            .iter()
+            .filter_map(|name| others.iter().find(|(other, _)| *other == name))
+            .map(|(_, lender)| lender.clone())
+            .collect();
+        let mut ring = Ring::form(&lenders, &name, None).await.map_err(network)?;
+        let folder = own_folder().map_err(CliError::Output)?;
+        let (_hosts, hosts) = hosts_file(ring.place).map_err(CliError::Output)?;
+        let mut command = Command::new(std::env::current_exe().map_err(CliError::Output)?);
+        command.args(arguments_without_macs()).env(RANK, "0").env(HOSTS, hosts).kill_on_drop(true);
+        let mut exposed: Vec<Exposed> = Vec::new();
+        for (rank, (control, name)) in ring.controls.drain(..).zip(&order).enumerate() {
+            let socket = folder.path().join(format!("rank-{}", rank + 1));
+            exposed.push(expose(control, &socket).await.map_err(network)?);
+            command.arg("--channel").arg(format!("{}={name}", socket.display()));
+        }
+        let layers: Vec<String> = layers.iter().map(usize::to_string).collect();
+        command.args(["--layers", &layers.join(",")]);
+        if lenders.iter().any(is_here) {
+            command.arg("--one-machine");
+        }
+        let mut process = command.spawn().map_err(CliError::Output)?;
+        let ended = tokio::select! {
+            ended = process.wait() => Some(ended),
+            _ = ring.ended() => timeout(LAST_WORDS, process.wait()).await.ok(),
+        };
+        match ended {
+            Some(ended) => ended.map_err(CliError::Output),
+            None => {
+                // It waits for somebody who has gone, and would do so for ever.
+                let _ = process.start_kill();
+                let _ = process.wait().await;
+                Err(network(ErrorReport {
+                    code: "mac_lost".into(),
+                    message: "The connection between the Macs has ended.".into(),
+                    hint: "Check that all of them are awake and connected, and try again.".into(),
+                }))
+            }
+        }
+    })
+}
+
+/// Whether a lender is on this very machine, where processes share processors.
+fn is_here(lender: &Borrower) -> bool {
+    lender.address().to_socket_addrs().into_iter().flatten().any(|address| address.ip().is_loopback())
+}
+
+/// What this process was called with, but for the Macs, which are connected here.
+fn arguments_without_macs() -> Vec<OsString> {
+    let mut left = Vec::new();
+    let mut all = std::env::args_os().skip(1);
+    while let Some(argument) = all.next() {
+        match argument.to_str() {
+            Some("--hosts" | "--macs" | "--layers") => _ = all.next(),
+            Some(text) if ["--hosts=", "--macs=", "--layers="].iter().any(|name| text.starts_with(name)) => {}
+            _ => left.push(argument),
+        }
+    }
+    left
+}
+
+/// The way to spread a model over this Mac and all of the others by which a token takes least.
+async fn best(model: &Model<'_>, others: &[(&String, Borrower)]) -> Result<Placement, CliError> {
+    let own_speed = read_speed().map_err(engine)?;
+    let mut machines =
+        vec![Machine { name: "This Mac".into(), usable: usable_memory(), bytes_per_second: own_speed }];
+    for (name, lender) in others {
+        let inventory = lender.inventory().await.map_err(network)?;
+        let (usable, bytes_per_second) = (inventory.free_bytes, inventory.bytes_per_second);
+        machines.push(Machine { name: (*name).clone(), usable, bytes_per_second });
+    }
+    let (config, layout, draft) = planned(model.folder, model.kv_precision, model.draft).map_err(engine)?;
+    place(&config, &layout, draft, &machines, Hop::THUNDERBOLT, true).map_err(|error| match error {
+        NoPlace::Checkpoint(error) => engine(error),
+        error => CliError::Usage(error.to_string()),
+    })
+}
+
+fn in_words(placement: &Placement) -> String {
+    let part = |machine: &foretoken_engine::placement::Placed| {
+        format!(
+            "{}: {} layers, {:.1} GB",
+            harmless(&machine.name),
+            machine.layers,
+            machine.needed as f64 / 1e9
+        )
+    };
+    let parts: Vec<String> = placement.machines.iter().map(part).collect();
+    format!("{}\n", parts.join("; "))
+}

@@ -1,0 +1,235 @@
+//! The `worker` command: computes layers for another process, or lends this Mac to others that are paired with it.
+
+use std::fs::Permissions;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use clap::Args;
+use foretoken_engine::mlx::environment::{HOSTS, RANK};
+use foretoken_engine::mlx::usable_memory;
+use foretoken_engine::placement::read_speed;
+use foretoken_engine::{machine, worker};
+use foretoken_peers::{
+    Host, Inventory, InventoryModel, Lender, Lending, Loan, Pairing, Peers, Process, PublicKey, RingPlace,
+    Worker,
+};
+use foretoken_protocol::ErrorReport;
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use super::super::{CliError, engine, harmless};
+use super::store::{StoreOptions, own_name};
+use super::{confirms, grouped, network, run};
+
+#[derive(Debug, Args)]
+pub(crate) struct Lend {
+    /// Compute some layers of the model in this folder for whoever is at standard input and output. Its place in the
+    /// ring is in the environment.
+    #[arg(required_unless_present = "listen", conflicts_with = "listen")]
+    model: Option<PathBuf>,
+    /// Lend this Mac to those that are paired with it: listen at this address, as 0.0.0.0:7421.
+    #[arg(long, value_name = "ADDR", requires = "models")]
+    listen: Option<SocketAddr>,
+    /// The folder with the models that they may use.
+    #[arg(long, value_name = "DIR", requires = "listen")]
+    models: Option<PathBuf>,
+    /// Be open for pairing for two minutes.
+    #[arg(long, requires = "listen")]
+    pair: bool,
+    /// Gigabytes that a model may take here; as many as this Mac gives models where nothing is said.
+    #[arg(long, value_name = "GB", value_parser = gigabytes)]
+    memory: Option<u64>,
+    #[command(flatten)]
+    store: StoreOptions,
+}
+
+/// Gigabytes as bytes.
+fn gigabytes(text: &str) -> Result<u64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| *number > 0.0 && *number < 1e6);
+    number.map(|number| (number * 1e9) as u64).ok_or_else(|| "it must be a number of gigabytes".into())
+}
+
+impl Lend {
+    pub(crate) fn run(self) -> Result<(), CliError> {
+        match (self.model, self.listen, self.models) {
+            (Some(model), ..) => {
+                worker::run(&model, self.memory, io::stdin(), io::stdout()).map_err(CliError::Engine)
+            }
+            (None, Some(address), Some(models)) => lend(address, models, self.memory, self.pair, &self.store),
+            // The command line does not let it come to this.
+            (None, ..) => Err(CliError::Usage("Name a model, or an address to listen at.".into())),
+        }
+    }
+}
+
+fn lend(
+    address: SocketAddr,
+    models: PathBuf,
+    memory: Option<u64>,
+    pair: bool,
+    store: &StoreOptions,
+) -> Result<(), CliError> {
+    let mut store = store.open()?;
+    let library = Library { models, memory, bytes_per_second: read_speed().map_err(engine)? };
+    run(async {
+        let (peers, pairing) = (store.peers.clone(), Pairing::new());
+        let lending = Lending {
+            identity: store.identity.clone(),
+            name: own_name(),
+            peers: peers.clone(),
+            pairing: pairing.clone(),
+            host: Arc::new(library),
+        };
+        let lender = Lender::start(address, lending).await.map_err(network)?;
+        eprintln!("{} lends itself at {}. It ends with Ctrl-C.", own_name(), lender.address());
+        if pair && let Some(key) = be_paired(&pairing, &peers).await? {
+            store.keep(key, None)?;
+        }
+        tokio::select! {
+            ended = tokio::signal::ctrl_c() => ended.map_err(CliError::Output)?,
+            () = store.follow() => {}
+        }
+        lender.stop().await;
+        Ok(())
+    })
+}
+
+/// Lets one Mac pair, if one comes within two minutes.
+async fn be_paired(pairing: &Pairing, peers: &Peers) -> Result<Option<PublicKey>, CliError> {
+    let mut opening = pairing.open();
+    eprintln!("For two minutes another Mac can pair: foretoken-engine peers pair HOST:PORT");
+    while let Some(attempt) = opening.next().await {
+        let (name, digits) = (harmless(attempt.name()), grouped(attempt.digits()));
+        let question = format!("{name} wants to use this Mac and shows six digits. Are they {digits}?");
+        let confirmed = tokio::task::spawn_blocking(move || confirms(&question)).await;
+        let confirmed = confirmed.map_err(io::Error::other).and_then(|confirmed| confirmed)?;
+        match attempt.confirm(confirmed).await {
+            Ok(paired) => {
+                eprintln!("Paired with {}.", harmless(&paired.name));
+                return Ok(Some(paired.key));
+            }
+            Err(error) => eprintln!("{}", ErrorReport::from(error)),
+        }
+    }
+    if peers.book().peers.is_empty() {
+        eprintln!("No Mac is paired with this one. Start this again with --pair.");
+    }
+    Ok(None)
+}
+
+/// The models of a folder, and what runs them.
+struct Library {
+    models: PathBuf,
+    /// Bytes that a model may take; `None`: as many as this Mac gives models.
+    memory: Option<u64>,
+    bytes_per_second: u64,
+}
+
+#[async_trait]
+impl Host for Library {
+    async fn inventory(&self) -> Inventory {
+        Inventory {
+            chip: machine::chip().unwrap_or_default(),
+            engine: env!("CARGO_PKG_VERSION").into(),
+            free_bytes: self.memory.unwrap_or_else(usable_memory),
+            bytes_per_second: self.bytes_per_second,
+            models: self
+                .folders()
+                .into_iter()
+                .map(|(id, folder)| InventoryModel { id, bytes: size(&folder) })
+                .collect(),
+        }
+    }
+
+    async fn start(&self, loan: Loan) -> Result<Worker, ErrorReport> {
+        // What comes over the network is never a path: it is one of the names here, or nothing.
+        let Some((_, model)) = self.folders().into_iter().find(|(name, _)| *name == loan.model) else {
+            return Err(ErrorReport {
+                code: "mac_lacks_model".into(),
+                message: format!("The lending Mac has no model called {}.", loan.model),
+                hint: "Copy the folder of the model to it, under the same name.".into(),
+            });
+        };
+        if loan.terms.only_on_power && machine::is_on_battery() {
+            return Err(ErrorReport {
+                code: "mac_on_battery".into(),
+                message: "The lending Mac is on battery, and lends itself on power alone.".into(),
+                hint: "Plug it in.".into(),
+            });
+        }
+        let memory = self.memory.into_iter().chain(loan.terms.most_bytes).min();
+        start(&model, memory, loan.place).map_err(|error| ErrorReport {
+            code: "worker_failed".into(),
+            message: format!("The lending Mac could not start its worker: {error}."),
+            hint: "Try again; if it happens again, restart Foretoken there.".into(),
+        })
+    }
+}
+
+impl Library {
+    /// The folders that hold models, by their names.
+    fn folders(&self) -> Vec<(String, PathBuf)> {
+        let entries = std::fs::read_dir(&self.models).into_iter().flatten().filter_map(Result::ok);
+        let models = entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())));
+        models.filter(|(_, folder)| folder.join("config.json").is_file()).collect()
+    }
+}
+
+/// Bytes of a folder's files.
+fn size(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+}
+
+/// Starts a process that computes layers of a model at its place in a ring.
+fn start(model: &Path, memory: Option<u64>, place: RingPlace) -> io::Result<Worker> {
+    let (folder, hosts) = hosts_file(place)?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("worker").arg(model).env(RANK, place.rank.to_string()).env(HOSTS, hosts);
+    if let Some(memory) = memory {
+        // Of none at all no model is left.
+        command.arg("--memory").arg(format!("{}", memory.max(1) as f64 / 1e9));
+    }
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+    match (child.stdin.take(), child.stdout.take()) {
+        (Some(input), Some(output)) => Ok(Worker::new(input, output, Running { child, _folder: folder })),
+        _ => Err(io::Error::other("it has no pipes")),
+    }
+}
+
+/// A worker, and what it reads as it begins.
+struct Running {
+    child: Child,
+    _folder: TempDir,
+}
+
+impl Process for Running {
+    fn kill(&mut self) {
+        // It has ended if this fails.
+        let _ = self.child.start_kill();
+    }
+}
+
+/// A folder for a while, which others on this machine cannot look into.
+pub(super) fn own_folder() -> io::Result<TempDir> {
+    tempfile::Builder::new().permissions(Permissions::from_mode(0o700)).tempdir()
+}
+
+/// A file with the addresses of a ring's processes, of which one place knows its own and the next one's.
+pub(super) fn hosts_file(place: RingPlace) -> io::Result<(TempDir, PathBuf)> {
+    let folder = own_folder()?;
+    let of_rank = |rank: u32| match rank {
+        rank if rank == place.rank => [place.listen.to_string()],
+        rank if rank == (place.rank + 1) % place.size => [place.next.to_string()],
+        _ => ["127.0.0.1:1".to_owned()],
+    };
+    let hosts: Vec<[String; 1]> = (0..place.size).map(of_rank).collect();
+    let file = folder.path().join("hosts.json");
+    std::fs::write(&file, serde_json::to_string(&hosts)?)?;
+    Ok((folder, file))
+}

@@ -177,6 +177,36 @@ fn ctrl_c_stops_a_reply_and_then_takes_back_what_is_typed_and_then_leaves() {
     chat.exp_eof().unwrap();
 }
 
+/// Ctrl-C goes to all processes that a terminal has, and is for one.
+#[test]
+fn a_chat_over_several_processes_is_stopped_and_goes_on() {
+    let mut chat = chat(&["--temperature", "0", "--frequency-penalty", "-20", "--ring-test", "2"]);
+    for _ in 0..2 {
+        chat.send("a a a a a a a a a a a a\r").unwrap();
+        chat.flush().unwrap();
+        chat.exp_string("Thinking: ").unwrap();
+        chat.send_control('c').unwrap();
+        let told = chat.exp_string(PROMPT).unwrap();
+        assert!(told.contains("Stopped. ") && told.contains(STATUS), "{told:?}");
+    }
+    chat.send_control('d').unwrap();
+    chat.exp_eof().unwrap();
+}
+
+/// Where another process goes away, nothing more can be computed.
+#[test]
+fn a_chat_whose_other_process_has_gone_leaves_the_terminal_as_it_was() {
+    let mut pty = PtyChat::new(80, &["--temperature", "0", "--ring-test", "2"], None);
+    let own = pty.chat.id().to_string();
+    let worker = Command::new("pgrep").args(["-P", &own]).output().unwrap().stdout;
+    let worker = String::from_utf8(worker).unwrap();
+    assert!(Command::new("kill").args(["-KILL", worker.trim()]).status().unwrap().success());
+    let told = pty.read_to("load the model again.");
+    assert!(told.contains("Process 1 has ended"), "{told}");
+    assert_eq!(pty.chat.wait().unwrap().code(), Some(1));
+    assert!(pty.is_as_shells_expect());
+}
+
 #[test]
 fn a_signal_that_ends_the_chat_leaves_the_terminal_as_it_was() {
     for signal in [Signal::TERM, Signal::HUP, Signal::QUIT] {

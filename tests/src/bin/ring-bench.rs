@@ -6,7 +6,6 @@ use std::env;
 use std::process::Command;
 
 use foretoken_tests::fixtures::demo_model;
-use foretoken_tests::programs::built;
 use serde_json::Value;
 
 const ROUNDS: usize = 5;
@@ -44,7 +43,8 @@ fn main() {
 fn run(model: &std::ffi::OsStr, depth: &str, way: &[&str]) -> Run {
     let speculation: &[&str] =
         if depth == "0" { &["--speculation", "off"] } else { &["--speculation", "mtp", "--depth", depth] };
-    let output = Command::new(built("foretoken-engine"))
+    let engine = env::current_exe().expect("it runs").with_file_name("foretoken-engine");
+    let output = Command::new(engine)
         .args(["generate", "--json", "--prompt", "Tell me a long story about the sea.", "--model"])
         .arg(model)
         .args(["--max-tokens", TOKENS, "--temperature", "0", "--thinking", "off"])

@@ -23,7 +23,7 @@ use self::input::{Line, Lines};
 use self::interrupt::Interrupt;
 use self::screen::{Look, Screen, columns};
 use super::options::{DraftingOptions, SamplingOptions, Switch};
-use super::{CliError, KvBits, engine, prepare};
+use super::{CliError, KvBits, OtherProcesses, RingOptions, engine, prepare_over};
 
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
@@ -47,13 +47,15 @@ pub(super) struct Chat {
     /// Keep keys and values in 8 bits: half the memory, and a text that may differ.
     #[arg(long, value_enum)]
     kv_bits: Option<KvBits>,
+    #[command(flatten)]
+    ring: RingOptions,
 }
 
 impl Chat {
     pub(super) fn run(self) -> Result<(), CliError> {
         let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         let look = Look::of_environment(is_terminal);
-        let session = self.load()?;
+        let (_ring, session) = self.load()?;
         self.drafting.check(&session, &self.model)?;
         let settings = GenerationSettings {
             sampling: self.sampling.over(session.info.defaults),
@@ -107,9 +109,10 @@ impl Chat {
         }
     }
 
-    /// Loads the model, and says how far it is where somebody looks.
-    fn load(&self) -> Result<Session, CliError> {
-        let prepared = prepare(&self.model, self.kv_bits, self.drafting.draft_model.as_deref())?;
+    /// Loads the model, and says how far it is where somebody looks. What it is spread over goes last.
+    fn load(&self) -> Result<(Option<OtherProcesses>, Session), CliError> {
+        let draft_model = self.drafting.draft_model.as_deref();
+        let (ring, prepared) = prepare_over(&self.ring, &self.model, self.kv_bits, draft_model)?;
         let name = prepared.info().name.clone();
         let look = Look::of_environment(io::stderr().is_terminal());
         let mut told = Screen::new(io::stderr(), look, || columns(io::stderr()));
@@ -123,7 +126,7 @@ impl Chat {
             ControlFlow::Continue(())
         });
         let _ = told.clear_transient();
-        loaded.map_err(engine)
+        Ok((ring, loaded.map_err(engine)?))
     }
 }
 

@@ -20,7 +20,7 @@ use super::options::{DraftingOptions, SamplingOptions, Switch};
 use super::picture::Detail;
 use super::pictures::question;
 use super::summary::summary;
-use super::{CliError, KvBits, RingOptions, engine, harmless, load_over, read_json};
+use super::{CliError, KvBits, RingOptions, engine, harmless, prepare_over, read_json};
 
 const MESSAGES_HINT: &str = "It must hold a JSON array of {role, content}; a call in an assistant's tool_calls is \
                              {\"type\": \"function\", \"function\": {name, arguments}}, its arguments an object or \
@@ -83,7 +83,9 @@ impl Generate {
     pub(super) fn run(self) -> Result<(), CliError> {
         let tools = self.read_tools()?;
         let draft_model = self.drafting.draft_model.as_deref();
-        let (_ring, mut session) = load_over(&self.ring, &self.model, self.kv_bits, draft_model)?;
+        let (_ring, prepared) = prepare_over(&self.ring, &self.model, self.kv_bits, draft_model)?;
+        let loaded = prepared.load(None, &mut |_, _| ControlFlow::Continue(()));
+        let mut session = loaded.map_err(engine)?;
         self.drafting.check(&session, &self.model)?;
         let asked = Instant::now();
         let thinking = self.thinking == Switch::On;

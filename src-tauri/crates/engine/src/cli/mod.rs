@@ -104,18 +104,18 @@ fn load(dir: &Path, kv_bits: Option<KvBits>, draft_model: Option<&Path>) -> Resu
     prepared.load(None, &mut |_, _| ControlFlow::Continue(())).map_err(engine)
 }
 
-/// The other processes that a model is spread over, if there are any, and the model, loaded. It goes first.
-fn load_over(
+/// The other processes that a model is spread over, if there are any, and the model, about to be loaded. It has to go
+/// first.
+fn prepare_over(
     ring: &RingOptions,
     dir: &Path,
     kv_bits: Option<KvBits>,
     draft_model: Option<&Path>,
-) -> Result<(Option<OtherProcesses>, Session), CliError> {
+) -> Result<(Option<OtherProcesses>, Prepared), CliError> {
     let ring = ring.start(&Model { folder: dir, kv_precision: kv_precision(kv_bits), draft: draft_model })?;
     let mut prepared = prepare(dir, kv_bits, draft_model)?;
     let ring = ring.map(|ring| ring.spread(&mut prepared)).transpose()?;
-    let session = prepared.load(None, &mut |_, _| ControlFlow::Continue(())).map_err(engine)?;
-    Ok((ring, session))
+    Ok((ring, prepared))
 }
 
 /// What ends the program: one line for people.

@@ -1,8 +1,9 @@
 //! One model over several processes: of other Macs, or of this machine, as over as many Macs, to try what comes of it.
 
 use std::env;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio, exit};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -96,6 +97,8 @@ impl RingOptions {
                 .arg(model)
                 .env(RANK, rank.to_string())
                 .env(HOSTS, &file)
+                // Ctrl-C in a terminal is for whoever asks.
+                .process_group(0)
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .spawn()?;
@@ -122,6 +125,10 @@ impl OtherProcesses {
         let processes = Arc::clone(&self.processes);
         let on_loss = Box::new(move |loss: &Loss| {
             kill(&processes);
+            if io::stdin().is_terminal() {
+                // It may be read from key by key.
+                let _ = Command::new("stty").arg("sane").status();
+            }
             eprintln!("foretoken-engine: {}", super::harmless(&ErrorReport::from(loss).to_string()));
         });
         prepared.spread(&self.layers, channels, self.clocks, on_loss).map_err(engine)?;

@@ -99,6 +99,8 @@ pub(crate) fn lead(
         if lenders.iter().any(is_here) {
             command.arg("--one-machine");
         }
+        // Ctrl-C is for the process that does what was asked.
+        tokio::spawn(async { while tokio::signal::ctrl_c().await.is_ok() {} });
         let mut process = command.spawn().map_err(CliError::Output)?;
         let ended = tokio::select! {
             ended = process.wait() => Some(ended),

@@ -140,7 +140,7 @@ pub fn place(
             }
         }
     }
-    let usable = machines.iter().map(|machine| usable(machine)).sum();
+    let usable = machines.iter().map(usable).sum();
     Err(NoPlace::TooLarge { needed: model.whole(CONTEXTS[3]), usable, machines: machines.len() })
 }
 
@@ -237,13 +237,13 @@ impl<'a> Model<'a> {
             for (begin, (seconds, ends)) in
                 best.iter().enumerate().filter_map(|(begin, best)| Some((begin, best.as_ref()?)))
             {
-                for end in begin + 1..=layers {
+                for (end, best) in next.iter_mut().enumerate().skip(begin + 1) {
                     if self.needed(begin..end, rank == 0, &whole) > usable(machine) {
                         break;
                     }
                     let seconds = seconds + self.seconds(begin..end, rank == 0, machine);
-                    if next[end].as_ref().is_none_or(|(other, _): &(f64, _)| seconds < *other) {
-                        next[end] = Some((seconds, [ends.as_slice(), &[end]].concat()));
+                    if best.as_ref().is_none_or(|(other, _): &(f64, _)| seconds < *other) {
+                        *best = Some((seconds, [ends.as_slice(), &[end]].concat()));
                     }
                 }
             }

@@ -6,9 +6,9 @@
 //! For each step, and for each chunk of a prompt, a [`Frame`] with the rows goes from rank to rank, and a hidden state
 //! `[T, H]` behind a frame with how everybody fared goes all the way round. What was rejected costs no message: a
 //! rank finds out from a row's length before the next step, and rolls it back itself.
-
-//! Beside the ring rank 0 has a channel to each rank ([`Members`]), over which both say all the time that they are there.
-//! Any doubt ends the process, and so in the end all of the ring: it is never mended, but formed anew.
+//!
+//! Beside the ring rank 0 has a channel to each rank ([`Members`]), over which both say all the time that they are
+//! there. Any doubt ends the process, and so in the end all of the ring: it is never mended, but formed anew.
 
 mod clocks;
 mod control;

@@ -1,4 +1,5 @@
-//! What is kept of other Macs, in a folder of the person's own: the keys of this one, who is paired, and where they are.
+//! What is kept of other Macs, in a folder of the person's own: the keys of this one, who is paired, and where they
+//! are.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,7 +1,6 @@
 //! One model over two and three processes, with MLX's ring between them, writes what one process writes.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
@@ -274,7 +273,7 @@ fn a_rank_at_rest_computes_nothing() {
     let id = ring.processes[1].id();
     // Hundredths of a second, as the fields behind the name of the program tell.
     let computed = || -> u64 {
-        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
         let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
         fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum()
     };

@@ -216,7 +216,7 @@ fn a_paired_mac_computes_for_another_and_the_text_is_the_same() {
     // Whoever is forgotten is not asked.
     peers(&["forget", &paired.name]);
     let unknown = refused(&paired.over(&macs, &[]));
-    assert!(unknown.contains("No paired Mac that is meant here"), "{unknown}");
+    assert!(unknown.contains("No paired Mac that lends itself"), "{unknown}");
 }
 
 #[test]

@@ -270,13 +270,7 @@ fn a_rank_at_rest_computes_nothing() {
     let mut ring = Wanted::new(&model, &[4, 8], Scene { requests: 1, ..SCENE }).start();
     ring.wait_for("begun");
     ring.wait_for("rests");
-    let id = ring.processes[1].id();
-    // Hundredths of a second, as the fields behind the name of the program tell.
-    let computed = || -> u64 {
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
-        let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
-        fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum()
-    };
+    let computed = || foretoken_tests::programs::processor_time(ring.processes[1].id());
     // The last frame is on its way.
     thread::sleep(Duration::from_millis(500));
     let before = computed();

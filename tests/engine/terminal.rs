@@ -200,6 +200,15 @@ fn a_chat_whose_other_process_has_gone_leaves_the_terminal_as_it_was() {
     let own = pty.chat.id().to_string();
     let worker = Command::new("pgrep").args(["-P", &own]).output().unwrap().stdout;
     let worker = String::from_utf8(worker).unwrap();
+    // Nobody has asked for anything yet, so it waits, and does nothing.
+    #[cfg(target_os = "linux")]
+    {
+        let computed = || foretoken_tests::programs::processor_time(worker.trim().parse().unwrap());
+        sleep(Duration::from_millis(500));
+        let before = computed();
+        sleep(Duration::from_secs(1));
+        assert!(computed() - before < 20);
+    }
     assert!(Command::new("kill").args(["-KILL", worker.trim()]).status().unwrap().success());
     let told = pty.read_to("load the model again.");
     assert!(told.contains("Process 1 has ended"), "{told}");

@@ -15,6 +15,15 @@ pub fn built(name: &str) -> PathBuf {
     program
 }
 
+/// What a process of this machine has computed so far, in hundredths of a second.
+#[cfg(target_os = "linux")]
+pub fn processor_time(process: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
+    // The fields are behind its name, which may hold anything.
+    let fields: Vec<&str> = stat.rsplit_once(") ").expect("it has a name").1.split(' ').collect();
+    fields[11..13].iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
+}
+
 /// A program of this workspace as `cargo build --release` makes it, for measurements.
 pub fn released(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("this test has a path");

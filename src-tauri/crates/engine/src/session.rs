@@ -232,6 +232,10 @@ impl Prepared {
             BatchInvariance::Tried(Vec::new())
         });
         mlx::clear_cache();
+        if let Some(rest) = &model.rest {
+            // Until somebody asks.
+            rest.rest();
+        }
         tracing::debug!(?invariance, "steps whose tokens have the same bits");
         let (vocab, writing) = (config.vocab_size, replies::Writing::new());
         let compiler =

@@ -85,7 +85,7 @@ fn pair(store: &mut Store, address: &str) -> Result<(), CliError> {
 }
 
 fn forget(store: &mut Store, name: &str) -> Result<(), CliError> {
-    let key = store.find(name, |_| true)?;
+    let key = store.find(name, false)?;
     store.peers.remove(&key);
     store.keep(key, None)
 }
@@ -115,7 +115,7 @@ fn test(store: &Store, name: &str, megabytes: u64) -> Result<(), CliError> {
 
 /// A paired Mac that lends itself, by its name or key.
 pub(super) fn borrower(store: &Store, name: &str) -> Result<Borrower, CliError> {
-    let key = store.find(name, |peer| peer.lends)?;
+    let key = store.find(name, true)?;
     let address = store.addresses.get(&key).ok_or_else(|| {
         CliError::Usage(format!(
             "Nobody knows where {name} is. Pair with it again by `peers pair HOST:PORT`."

@@ -122,8 +122,10 @@ impl Store {
         }
     }
 
-    /// The paired Mac of this name or key that `is_meant`.
-    pub(super) fn find(&self, name: &str, is_meant: fn(&Peer) -> bool) -> Result<PublicKey, CliError> {
+    /// The paired Mac of this name or key, or the one of those that lend themselves.
+    pub(super) fn find(&self, name: &str, lends: bool) -> Result<PublicKey, CliError> {
+        let is_meant = |peer: &Peer| peer.lends || !lends;
+        let what = if lends { "paired Mac that lends itself" } else { "paired Mac" };
         let book = self.peers.book();
         let named: Vec<_> = book
             .peers
@@ -134,7 +136,7 @@ impl Store {
         match named.as_slice() {
             [key] => Ok(*key),
             [] => Err(CliError::Usage(format!(
-                "No paired Mac that is meant here is called {name}. `peers list` tells which there are."
+                "No {what} is called {name}. `peers list` tells which there are."
             ))),
             _ => Err(CliError::Usage(format!(
                 "Several Macs are called {name}. Name one by its key, see `peers list`."

@@ -237,6 +237,8 @@ fn several_processes_of_one_machine_write_what_one_writes() {
         "3,4",
     ];
     assert!(refusal(&few).contains("[3, 4] is no way to spread 8 layers over 2 processes."));
+    let alone = ["generate", "--model", model.to_str().unwrap(), "--prompt", STORY, "--layers", "4,4"];
+    assert!(refusal(&alone).contains("--layers is for a model that is spread"));
 }
 
 #[test]

@@ -64,7 +64,11 @@ impl RingOptions {
         }
         let (found, what) = match self.ring_test {
             Some(ranks) => (self.start_ranks(model.folder, ranks.into()), "started"),
-            None if self.channel.is_empty() => return Ok(None),
+            None if self.channel.is_empty() && self.layers.is_empty() => return Ok(None),
+            None if self.channel.is_empty() => {
+                let alone = "--layers is for a model that is spread, by --hosts or --ring-test.";
+                return Err(CliError::Usage(alone.into()));
+            }
             None => (self.connect(), "reached"),
         };
         found.map(Some).map_err(|error| CliError::Usage(format!("The processes cannot be {what}: {error}.")))

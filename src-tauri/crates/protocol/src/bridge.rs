@@ -6,8 +6,8 @@ use specta::Type;
 use crate::{
     ActionId, Attachment, BranchMessage, ChatPage, ChatSummary, ChatsBackup, DeletedProject, Deletion,
     DeletionId, Draft, ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi,
-    Looked, MessagePicture, ModelInfo, OpenedChat, Preferences, Preset, Project, Prompt, Provenance,
-    ReplyStats, ReplyStep, Role, RunningSummary, SummaryProgress, Tag, ToolsState, UpdateState,
+    Looked, MessagePicture, ModelInfo, OpenedChat, OtherMacs, Preferences, Preset, Project, Prompt, Provenance,
+    ReplyStats, ReplyStep, RingView, Role, RunningSummary, SummaryProgress, Tag, ToolsState, UpdateState,
 };
 
 /// Names a chat in the store.
@@ -183,6 +183,10 @@ pub struct Snapshot {
     pub surroundings: Surroundings,
     /// The local API.
     pub local_api: LocalApi,
+    /// Other Macs.
+    pub macs: OtherMacs,
+    /// The Macs that compute the loaded model.
+    pub ring: RingView,
     /// What is known of newer versions.
     pub updates: UpdateState,
     /// What models may use beside writing.
@@ -322,6 +326,16 @@ pub enum AppEvent {
     LocalApi {
         /// As it is now.
         local_api: LocalApi,
+    },
+    /// Something is new about other Macs.
+    Macs {
+        /// As they are now.
+        macs: OtherMacs,
+    },
+    /// The Macs that compute the loaded model have worked; a few times a second.
+    Ring {
+        /// As they are now.
+        ring: RingView,
     },
     /// More is known of newer versions, or one is on its way.
     Updates {

@@ -6,7 +6,7 @@ use specta::Type;
 
 use crate::{
     Constraint, Counters, ErrorReport, FinishReason, GenerationSettings, Input, KvPrecision, LiveStats,
-    Looked, ModelInfo, Part, Priority, ReplyStats, StopScope, TokenLogprobs,
+    Looked, ModelInfo, Part, Priority, ReplyStats, RingView, StopScope, TokenLogprobs,
 };
 
 /// Chosen by whoever asks; answers carry it.
@@ -222,9 +222,16 @@ pub enum Event {
         #[serde(flatten)]
         counters: Counters,
     },
+    /// The Macs that compute the model together have worked: a few times a second, where there are others.
+    Ring {
+        /// As they are now.
+        #[serde(flatten)]
+        ring: RingView,
+    },
     /// A request failed. What was sent for it before stands.
     Failed {
-        /// The request; `None` if it could not be read and, in place of `Ready`, if what computes cannot be used.
+        /// The request; `None` if it could not be read, in place of `Ready` if what computes cannot be used, and where
+        /// another Mac is lost: the process ends then.
         id: Option<RequestId>,
         /// Why.
         error: ErrorReport,

@@ -17,6 +17,7 @@ mod error;
 mod library;
 mod local_api;
 mod logprobs;
+mod macs;
 mod model;
 mod model_note;
 mod pictures;
@@ -71,6 +72,10 @@ pub use local_api::{
     TokenPlace,
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
+pub use macs::{
+    LENDING_PORT, Lending, LendingSettings, Loan, MacLink, MacPairing, MacState, NearMac, OtherMacs, PairedMac, RingMac,
+    RingView, SpreadModel, SpreadOutlook, SpreadPart, Spreading,
+};
 pub use model::{Blindness, DraftModelInfo, ModelInfo, MtpState, PictureInput};
 pub use model_note::ModelNote;
 pub use pictures::{Looked, MessagePicture, PictureDetail, PictureFacts, PictureFormat};

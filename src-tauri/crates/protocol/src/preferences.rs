@@ -81,6 +81,8 @@ pub enum SettingsPage {
     Tools,
     /// How other programs use the model.
     LocalApi,
+    /// Macs that are used, and that may use this one.
+    OtherMacs,
     /// Where everything is kept.
     Data,
     /// All keys that do something.

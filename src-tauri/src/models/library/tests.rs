@@ -230,9 +230,8 @@ async fn what_a_comparison_found_is_shown_while_the_files_are_the_same(
     source: &Path,
     made: &Path,
 ) {
-    let told = running.library.snapshot();
-    let original = model(&told, made).unwrap().original.as_deref().map(Path::new);
-    assert_eq!(original, Some(source), "the name tells");
+    let original = |told: &LibrarySnapshot| model(told, made)?.original.as_deref().map(PathBuf::from);
+    running.wait("the name tells, once both folders are read", |told| original(told).as_deref() == Some(source)).await;
     let figures = json!({ "mean_nll": 2.0, "mtp_acceptance": 0.5 });
     let found = json!({
         "tokens": 100, "kl": 0.03, "kl_error": null, "kl_p99": 0.3, "same_choice": 0.9, "texts": [0.03],

@@ -7,7 +7,7 @@ use std::time::Duration;
 use foretoken_host::{Engine, EngineProgram, Supervisor, Timeouts, Tool};
 use foretoken_models::{HubOptions, Machine};
 use foretoken_protocol::{
-    AppEvent, ChatPage, Draft, EngineState, ErrorReport, MachineName, Snapshot, Surroundings,
+    AppEvent, ChatPage, Draft, EngineState, ErrorReport, LocalState, MachineName, Snapshot, Surroundings,
 };
 use tauri::async_runtime::spawn;
 use tauri::{AppHandle, Manager};
@@ -20,9 +20,11 @@ use crate::conversations::{Caches, Conversations, Means, TemporaryFiles};
 use crate::events::AppEvents;
 use crate::handed::Handed;
 use crate::kept_prefixes::KeptPrefixes;
+use crate::keychain::MACS_KEY;
 use crate::language::Texts;
 use crate::local_api::LocalApi;
 use crate::log::Log;
+use crate::macs::{Connecting, Macs, OwnMachine, Shelved};
 use crate::models::Models;
 use crate::models::library::{Dependencies, ModelLibrary};
 use crate::pictures::Pictures;
@@ -48,6 +50,7 @@ pub(crate) struct App {
     pub(crate) benchmarks: Arc<History>,
     pub(crate) comparisons: Comparisons,
     pub(crate) local_api: Arc<LocalApi>,
+    pub(crate) macs: Arc<Macs>,
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) updates: Arc<Updates>,
     pub(crate) settings: Arc<AppSettings>,
@@ -105,13 +108,26 @@ impl App {
             benchmarks: Arc::clone(&benchmarks),
             measurement,
         };
+        let (library, moves) = ModelLibrary::new(places, dependencies);
+        let machine = Machine::detect(&places.data);
+        let macs = Arc::new(Macs::new(
+            Arc::clone(&engine),
+            engine_program.clone(),
+            Arc::clone(&settings),
+            Arc::clone(&events),
+            OwnMachine { chip: machine.chip, usable_bytes: machine.model_bytes },
+            replies.watch(),
+            (Box::new(MACS_KEY), places.data.clone()),
+        ));
+        let supervisor = supervisor.with_rings(Arc::new(Connecting(Arc::downgrade(&macs))));
         let models = Arc::new(Models::new(
             built_in_model,
-            ModelLibrary::new(places, dependencies),
+            (Arc::new(library), moves),
             Arc::clone(&engine),
             Arc::clone(&settings),
             Arc::clone(&events),
             Arc::clone(&handed),
+            Arc::clone(&macs),
         ));
         let tool = Tool::new(engine_program);
         let prefixes = KeptPrefixes::of(&places.engine_state);
@@ -165,6 +181,7 @@ impl App {
             benchmarks,
             comparisons,
             local_api,
+            macs,
             toolbox,
             updates,
             settings,
@@ -202,6 +219,9 @@ impl App {
             let local_api = Arc::clone(&self.local_api);
             async move { local_api.follow_returns().await }
         });
+        let library = Arc::clone(&self.models.library);
+        spawn(Arc::clone(&self.macs).run(move || shelved(&library)));
+        spawn(publish_ring(Arc::clone(&self.engine), Arc::clone(&self.events)));
         spawn(Arc::clone(&self.conversations).make_titles());
         spawn({
             let conversations = Arc::clone(&self.conversations);
@@ -263,6 +283,8 @@ impl App {
             settings: settings.generation,
             reveal_drafts: settings.reveal_drafts,
             local_api: self.local_api.shown(),
+            macs: self.macs.shown(),
+            ring: self.engine.ring(),
             updates: self.updates.state(),
             tools: self.toolbox.state().await,
             trouble: None,
@@ -298,10 +320,11 @@ impl App {
     pub(crate) async fn close(&self) {
         self.engine.shut_down();
         let settings = self.settings.file.flush().written();
-        let ((), (), (), kept) = tokio::join!(
+        let ((), (), (), (), kept) = tokio::join!(
             self.conversations.replies.all_ended(),
             self.models.library.close(),
             self.local_api.close(),
+            self.macs.close(),
             settings
         );
         if let Err(error) = kept {
@@ -313,6 +336,23 @@ impl App {
             let mut engine = self.engine.watch();
             while engine.changed().await.is_ok() {}
         }
+    }
+}
+
+/// The models that can be used here.
+fn shelved(library: &ModelLibrary) -> Vec<Shelved> {
+    let told = library.watch().borrow().clone();
+    let models = told.into_iter().flat_map(|told| told.models);
+    let ready = models.filter(|model| model.state == LocalState::Ready);
+    ready.map(|model| Shelved { folder: model.path.into(), bytes: model.disk_bytes }).collect()
+}
+
+/// Tells the page how the Macs work that compute the model, for as long as the supervisor runs.
+async fn publish_ring(engine: Arc<Engine>, events: Arc<AppEvents>) {
+    let mut ring = engine.watch_ring();
+    while ring.changed().await.is_ok() {
+        let ring = ring.borrow_and_update().clone();
+        events.publish(&AppEvent::Ring { ring });
     }
 }
 

@@ -4,15 +4,17 @@ use foretoken_protocol::{Job, JobStage, LibrarySnapshot};
 use keepawake::KeepAwake;
 use tokio::sync::watch;
 
-/// Keeps the machine awake while a reply is written or the library works, for as long as the app runs. The screen may
-/// still go dark.
+/// Keeps the machine awake while a reply is written, the library works or another Mac computes here, for as long as the
+/// app runs. The screen may still go dark.
 pub(crate) async fn stay_awake_at_work(
     mut replies: watch::Receiver<usize>,
     mut library: watch::Receiver<Option<LibrarySnapshot>>,
+    mut lent: watch::Receiver<bool>,
 ) {
     let (mut worked, mut held) = (false, None);
     loop {
         let works = *replies.borrow_and_update() > 0
+            || *lent.borrow_and_update()
             || library.borrow_and_update().as_ref().is_some_and(|library| library.jobs.iter().any(is_work));
         if works != worked {
             held = change(held, works).await;
@@ -21,6 +23,7 @@ pub(crate) async fn stay_awake_at_work(
         let goes_on = tokio::select! {
             changed = replies.changed() => changed.is_ok(),
             changed = library.changed() => changed.is_ok(),
+            changed = lent.changed() => changed.is_ok(),
         };
         if !goes_on {
             return;

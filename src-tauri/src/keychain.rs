@@ -14,8 +14,10 @@ pub(crate) const HUB_TOKEN: Keychain = Keychain { account: "Hugging Face" };
 pub(crate) const API_TOKEN: Keychain = Keychain { account: "Local API" };
 /// What servers of tools get as variables and headers.
 pub(crate) const TOOL_SERVERS: Keychain = Keychain { account: "Tool servers" };
+/// The private key by which other Macs know this one.
+pub(crate) const MACS_KEY: Keychain = Keychain { account: "Other Macs" };
 /// Everything that the app keeps there.
-pub(crate) const KEYCHAIN: [Keychain; 3] = [HUB_TOKEN, API_TOKEN, TOOL_SERVERS];
+pub(crate) const KEYCHAIN: [Keychain; 4] = [HUB_TOKEN, API_TOKEN, TOOL_SERVERS, MACS_KEY];
 
 /// Where one secret is kept.
 pub(crate) trait SecretStore: Send + Sync + fmt::Debug {

@@ -22,11 +22,13 @@ mod diagnostics;
 mod events;
 mod handed;
 mod instance;
+mod json_file;
 mod kept_prefixes;
 mod keychain;
 mod language;
 mod local_api;
 mod log;
+mod macs;
 #[cfg(target_os = "macos")]
 mod menu;
 #[cfg(target_os = "macos")]

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use foretoken_protocol::{
     ApiAlias, DEFAULT_MAX_TOKENS, Drafting, GenerationChange, GenerationSettings, HubSettings, KvPrecision,
-    LOCAL_API_PORT, LocalApiSettings, MOST_API_ROWS, Preferences, Sampling, Thinking, ToolFolder,
+    LOCAL_API_PORT, LendingSettings, LocalApiSettings, MOST_API_ROWS, Preferences, Sampling, Thinking,
+    ToolFolder,
 };
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) preferences: Preferences,
     /// Whether and where other programs may use the model.
     pub(crate) local_api: LocalApiSettings,
+    /// On what terms other Macs may use this one.
+    pub(crate) lending: LendingSettings,
     /// What models may reach beside writing.
     pub(crate) tools: OwnToolSettings,
     /// How the Hub is reached.
@@ -90,6 +93,7 @@ impl Default for Settings {
             reveal_drafts: false,
             preferences: Preferences::default(),
             local_api: LocalApiSettings::default(),
+            lending: LendingSettings::default(),
             tools: OwnToolSettings::default(),
             hub: HubSettings::default(),
             has_hub_token: false,

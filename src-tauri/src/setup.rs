@@ -83,7 +83,11 @@ fn start(handle: &AppHandle, places: &Places, log: Log) -> Result<(), Box<dyn st
     tauri::async_runtime::spawn(desktop::follow_replies(handle.clone(), replies.ends()));
     #[cfg(not(target_os = "macos"))]
     crate::notifications::follow_clicks(handle);
-    tauri::async_runtime::spawn(crate::awake::stay_awake_at_work(replies.watch(), library.watch()));
+    tauri::async_runtime::spawn(crate::awake::stay_awake_at_work(
+        replies.watch(),
+        library.watch(),
+        app.macs.watch_loan(),
+    ));
     let updates = Arc::clone(&app.updates);
     let of_app = handle.clone();
     tauri::async_runtime::spawn(async move { updates.look_regularly(of_app).await });

@@ -235,7 +235,7 @@ struct Ended {
 
 fn id_of(event: &Event) -> Option<RequestId> {
     match event {
-        Event::Ready { .. } | Event::Heartbeat | Event::Counters { .. } => None,
+        Event::Ready { .. } | Event::Heartbeat | Event::Counters { .. } | Event::Ring { .. } => None,
         Event::Failed { id, .. } => *id,
         Event::Loading { id, .. }
         | Event::Loaded { id, .. }

@@ -196,7 +196,7 @@ mod tests {
         Sizes { texts: TextChoice::Both, drafts: true, prompt_tokens: 16, gen_tokens: 8, runs: 1 };
 
     fn demo(kv_precision: KvPrecision, draft_model: Option<String>) -> Model {
-        Model { folder: demo_model().to_string_lossy().into_owned(), kv_precision, draft_model }
+        Model { draft_model, ..Model::new(demo_model().to_string_lossy(), kv_precision) }
     }
 
     #[test]

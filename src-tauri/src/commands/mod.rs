@@ -6,6 +6,7 @@ mod diagnostics;
 mod dialogs;
 mod library;
 mod local_api;
+mod macs;
 mod models;
 mod paper;
 mod pictures;
@@ -141,6 +142,20 @@ pub(crate) fn builder() -> Builder<Wry> {
         local_api::renew_api_token,
         local_api::copy_for_program,
         local_api::stop_api_request,
+        macs::look_for_macs,
+        macs::pair_with_mac,
+        macs::open_for_pairing,
+        macs::close_pairing,
+        macs::answer_pairing,
+        macs::set_lending,
+        macs::take_mac_back,
+        macs::forget_mac,
+        macs::allow_mac,
+        macs::set_mac_address,
+        macs::test_mac_link,
+        macs::spread_outlook,
+        macs::load_spread,
+        macs::load_alone,
         models::choose_model_folder,
         models::open_model,
         models::select_model,

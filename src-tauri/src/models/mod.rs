@@ -12,11 +12,13 @@ use std::time::SystemTime;
 use foretoken_host::{Engine, Model};
 use foretoken_protocol::{
     AppEvent, DRAFT_VOCABULARY_FILE, EngineState, ErrorReport, KvPrecision, ModelEntry, ModelInfo, Sampling,
+    SpreadOutlook, SpreadPart,
 };
 use tokio::sync::{mpsc, watch};
 
 use crate::events::AppEvents;
 use crate::handed::{Handed, Purpose};
+use crate::macs::Macs;
 use crate::settings::{AppSettings, Settings};
 use library::ModelLibrary;
 use picker::Picker;
@@ -33,6 +35,8 @@ pub(crate) struct Models {
     events: Arc<AppEvents>,
     /// The paths that the person has handed over, models among them.
     handed: Arc<Handed>,
+    /// The Macs that models are spread over.
+    macs: Arc<Macs>,
     picker: Picker,
     pub(crate) library: Arc<ModelLibrary>,
     /// Folders that the library was moved from and to, until [`Models::follow_moves`] takes them.
@@ -55,18 +59,20 @@ impl Models {
     /// The model in the folder `built_in`, and those of the library, whose moves come on `moves`.
     pub(crate) fn new(
         built_in: &Path,
-        (library, moves): (ModelLibrary, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>),
+        (library, moves): (Arc<ModelLibrary>, mpsc::UnboundedReceiver<(PathBuf, PathBuf)>),
         engine: Arc<Engine>,
         settings: Arc<AppSettings>,
         events: Arc<AppEvents>,
         handed: Arc<Handed>,
+        macs: Arc<Macs>,
     ) -> Self {
-        let (picker, library) = (Picker::new(built_in), Arc::new(library));
+        let picker = Picker::new(built_in);
         Self {
             engine,
             settings,
             events,
             handed,
+            macs,
             picker,
             library,
             moves: Mutex::new(Some(moves)),
@@ -136,6 +142,43 @@ impl Models {
         Ok(model)
     }
 
+    /// What paired Macs could do for the model in a folder.
+    pub(crate) async fn spread_outlook(&self, path: &str) -> Result<SpreadOutlook, ErrorReport> {
+        let draft_model = self.library.current_draft_model_of(Path::new(path)).await;
+        let kv_precision = self.settings.current().kv_precision;
+        self.macs.outlook(path, kv_precision, draft_model.as_deref()).await
+    }
+
+    /// Loads the model in a folder over this Mac and others, and selects it: as the outlook says, or with so many layers
+    /// on each of its Macs. From then on it is loaded so. If it does not load, nothing is changed.
+    pub(crate) async fn load_spread(
+        &self,
+        path: &str,
+        layers: Option<Vec<u32>>,
+    ) -> Result<ModelInfo, ErrorReport> {
+        let outlook = self.spread_outlook(path).await?;
+        let before = self.macs.choose(path, outlook, layers).await?;
+        self.load_or_restore(path, before).await
+    }
+
+    /// Loads the model in a folder on this Mac alone, now and from then on. If it does not load, nothing is changed.
+    pub(crate) async fn load_alone(&self, path: &str) -> Result<ModelInfo, ErrorReport> {
+        let before = self.macs.restore(path, None).await;
+        self.load_or_restore(path, before).await
+    }
+
+    async fn load_or_restore(
+        &self,
+        path: &str,
+        before: Option<Vec<SpreadPart>>,
+    ) -> Result<ModelInfo, ErrorReport> {
+        let loaded = self.load(path).await;
+        if loaded.is_err() {
+            self.macs.restore(path, before).await;
+        }
+        loaded
+    }
+
     /// Whether programs may have other models loaded: the person has closed the window, and nothing is measured.
     pub(crate) fn is_left(&self) -> bool {
         *self.away.borrow() && !self.library.is_tuning()
@@ -185,7 +228,8 @@ impl Models {
         kv_precision: KvPrecision,
     ) -> Result<ModelInfo, ErrorReport> {
         let draft_model = self.library.current_draft_model_of(Path::new(folder)).await;
-        let model = Model { folder: folder.to_owned(), kv_precision, draft_model };
+        let layers = self.macs.layers_of(folder);
+        let model = Model { draft_model, layers, ..Model::new(folder, kv_precision) };
         let draft_vocabulary = draft_vocabulary_chosen_at(Path::new(folder)).await;
         let info = self.engine.load(model.clone()).await?;
         *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) =

@@ -124,6 +124,7 @@ impl Engine {
                 Box::new(DraftModelInfo { name, path, weight_bytes: 1, most_guesses: 7 })
             }),
             draft_model_refused: None,
+            macs: Vec::new(),
             notes: Vec::new(),
         };
         self.send(&Event::Loaded { id, model: Box::new(model) });

@@ -505,6 +505,7 @@ mod tests {
             kv_precision: KvPrecision::Full,
             draft_model: None,
             draft_model_refused: None,
+            macs: Vec::new(),
             notes: Vec::new(),
         }
     }

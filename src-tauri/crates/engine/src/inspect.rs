@@ -183,6 +183,7 @@ pub fn model_info(
         kv_precision: layout.kv_precision,
         draft_model: None,
         draft_model_refused: None,
+        macs: Vec::new(),
         notes: layout.notes.clone(),
     })
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use foretoken_protocol::{KvPrecision, ModelInfo};
+use foretoken_protocol::{KvPrecision, MacLayers, ModelInfo};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -45,6 +45,9 @@ struct ModelKey {
     /// Of the draft model beside it, the bytes of its weights and the CRC-32 of its `config.json`.
     #[serde(default)]
     draft_model: Option<(u64, u32)>,
+    /// The Macs that compute it together, whose steps take another time.
+    #[serde(default)]
+    macs: Vec<MacLayers>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -95,9 +98,14 @@ impl Learned {
             config: config_of(&info.path),
             kv_precision: info.kv_precision,
             draft_model,
+            macs: info.macs.clone(),
         };
         let beside = draft_model.map(|(bytes, config)| format!("-{config:08x}-{bytes}")).unwrap_or_default();
-        let name = format!("drafts-{:08x}-{}{beside}.json", model.config, model.weight_bytes);
+        let spread = match serde_json::to_vec(&model.macs) {
+            Ok(macs) if !model.macs.is_empty() => format!("-{:08x}", crc32fast::hash(&macs)),
+            _ => String::new(),
+        };
+        let name = format!("drafts-{:08x}-{}{beside}{spread}.json", model.config, model.weight_bytes);
         let origin = Origin {
             version: env!("CARGO_PKG_VERSION").into(),
             chip: machine::chip(),

@@ -5,8 +5,7 @@ mod next_turn;
 mod prompts;
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::fs;
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
+use std::{fmt, fs};
 
 use foretoken_calls::Tools;
 use foretoken_prefixes::{PrefixFiles, Quota};
@@ -29,12 +29,19 @@ use self::prompts::{Asked, Made, Prepared as PreparedPrompt, Preparing, Ticket, 
 use crate::constrain::Compiled;
 use crate::error::EngineError;
 use crate::learned::Learned;
+use crate::link::{Channel, Clocks, Loss, OnLoss, evenly};
 use crate::session::{Calls, Prepared, Progress, Reply, ReplyRequest, Session};
 use crate::text::{Prompter, TextError, TokenPrompt};
 use crate::{device_check, machine, mlx};
 
 /// How often the numbers under a reply are sent.
 const LIVE_INTERVAL: Duration = Duration::from_millis(250);
+
+/// How often it is told how the processes of a ring work.
+const RING_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Bytes of events that are written together at most.
+const MOST_UNWRITTEN: usize = 64 << 10;
 
 /// How often whoever reads the output is told at most that the thread that owns MLX moves on.
 const HEARTBEAT: Duration = Duration::from_millis(250);
@@ -59,9 +66,27 @@ pub enum ServeError {
     Device(EngineError),
 }
 
-/// Serves until standard input ends. What is learned about drafts is kept in `state_dir`, if there is one. The calling
-/// thread owns all of MLX.
-pub fn serve(state_dir: Option<PathBuf>) -> Result<(), ServeError> {
+/// The place of this process in a ring, for the first model that is loaded: it has no other.
+pub struct RingSeat {
+    /// The ways to the other ranks, in order.
+    pub channels: Vec<Channel>,
+    /// How many layers each rank gets, this one first; empty for about as many each.
+    pub layers: Vec<usize>,
+    /// How long others may take.
+    pub clocks: Clocks,
+    /// What else is done when one of them is lost, after that was told.
+    pub on_loss: OnLoss,
+}
+
+impl fmt::Debug for RingSeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RingSeat").field("channels", &self.channels).finish_non_exhaustive()
+    }
+}
+
+/// Serves until standard input ends. What is learned about drafts is kept in `state_dir`, if there is one. With a
+/// `ring` the first model that is loaded is spread over its processes. The calling thread owns all of MLX.
+pub fn serve(state_dir: Option<PathBuf>, ring: Option<RingSeat>) -> Result<(), ServeError> {
     let (sender, messages) = channel();
     let found = sender.clone();
     thread::Builder::new().name("requests".into()).spawn(move || {
@@ -81,8 +106,11 @@ pub fn serve(state_dir: Option<PathBuf>) -> Result<(), ServeError> {
         inbox: Inbox::new(messages),
         found,
         preparing: Preparing::default(),
-        out: Output { lines: BufWriter::new(io::stdout()), heartbeat: None },
+        out: Output { lines: Vec::new(), heartbeat: None },
         session: None,
+        is_alone: ring.is_none(),
+        ring,
+        last_ring: None,
         state_dir,
         learned: None,
         last_live: HashMap::new(),
@@ -144,6 +172,12 @@ struct Server {
     preparing: Preparing,
     out: Output,
     session: Option<Session>,
+    /// Whether it never had a place in a ring.
+    is_alone: bool,
+    /// Its place, until a model is loaded.
+    ring: Option<RingSeat>,
+    /// When it was last told how the ranks work.
+    last_ring: Option<Instant>,
     state_dir: Option<PathBuf>,
     /// What is kept about the model that is loaded.
     learned: Option<Learned>,
@@ -296,6 +330,12 @@ impl Server {
         // Two models at once may not fit.
         self.unload();
         mlx::clear_cache();
+        if !self.is_alone {
+            let spread = self.ring.take().map_or_else(|| Err(no_ring()), |ring| ring.spread(&mut prepared));
+            if let Err(error) = spread {
+                return self.out.fail(id, &error);
+            }
+        }
         let mut learned = self.state_dir.as_ref().map(|dir| Learned::of(dir, prepared.info()));
         let mut work = Work::new(id, &mut self.inbox, &mut self.out);
         let loaded = prepared.load(learned.as_mut().and_then(Learned::read), &mut |done, total| {
@@ -315,8 +355,12 @@ impl Server {
                 if let Some(learned) = &mut learned {
                     learned.keep_now(session.policy_state());
                 }
+                self.out.write(&Event::Loaded { id, model: Box::new(model) })?;
+                if let Some(ring) = session.ring() {
+                    self.out.write(&Event::Ring { ring })?;
+                }
                 (self.learned, self.session) = (learned, Some(session));
-                self.out.send(&Event::Loaded { id, model: Box::new(model) })
+                self.out.flush()
             }
             Err(error) => {
                 self.out.fail(id, &error)?;
@@ -461,6 +505,12 @@ impl Server {
     fn pump(&mut self) -> Result<(), ServeError> {
         let progress = self.session.as_mut().map(Session::pump).unwrap_or_default();
         self.emit(progress)?;
+        if self.last_ring.is_none_or(|at| at.elapsed() >= RING_INTERVAL)
+            && let Some(ring) = self.session.as_mut().and_then(Session::ring)
+        {
+            self.last_ring = Some(Instant::now());
+            self.out.write(&Event::Ring { ring })?;
+        }
         self.out.beat()
     }
 
@@ -569,6 +619,41 @@ fn weight_files(folder: &Path) -> Vec<(PathBuf, u64, Option<SystemTime>)> {
         .collect();
     files.sort();
     files
+}
+
+impl RingSeat {
+    /// Spreads a model that is about to be loaded over the processes. Once one of them is lost, it is told on standard
+    /// output, and this process ends.
+    fn spread(self, prepared: &mut Prepared) -> Result<(), EngineError> {
+        let Self { channels, mut layers, clocks, on_loss } = self;
+        if layers.is_empty() {
+            layers = evenly(prepared.layers(), channels.len() + 1);
+        }
+        let tell = move |loss: &Loss| {
+            if let Ok(mut line) = serde_json::to_vec(&Event::Failed { id: None, error: loss.into() }) {
+                line.push(b'\n');
+                // Whoever would read it may have gone too.
+                let _ = write_lines(&line);
+            }
+            on_loss(loss);
+        };
+        prepared.spread(&layers, channels, clocks, Box::new(tell))
+    }
+}
+
+/// Writes whole lines at once: whoever writes from another thread has its own before or behind them.
+fn write_lines(lines: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(lines)?;
+    out.flush()
+}
+
+fn no_ring() -> EngineError {
+    EngineError::Request {
+        code: "ring_used",
+        message: "This process was one of several for another model, and cannot load one more.".into(),
+        hint: "Start another process.",
+    }
 }
 
 fn not_counted() -> EngineError {
@@ -739,7 +824,8 @@ impl Inbox {
 }
 
 struct Output {
-    lines: BufWriter<io::Stdout>,
+    /// Whole lines that are not written yet.
+    lines: Vec<u8>,
     /// When the last heartbeat was sent.
     heartbeat: Option<Instant>,
 }
@@ -768,10 +854,13 @@ impl Output {
 
     fn write(&mut self, event: &Event) -> Result<(), ServeError> {
         serde_json::to_writer(&mut self.lines, event).map_err(io::Error::from)?;
-        Ok(self.lines.write_all(b"\n")?)
+        self.lines.push(b'\n');
+        if self.lines.len() < MOST_UNWRITTEN { Ok(()) } else { self.flush() }
     }
 
     fn flush(&mut self) -> Result<(), ServeError> {
-        Ok(self.lines.flush()?)
+        write_lines(&self.lines)?;
+        self.lines.clear();
+        Ok(())
     }
 }

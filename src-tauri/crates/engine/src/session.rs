@@ -15,7 +15,7 @@ use foretoken_prefixes::PrefixFiles;
 use foretoken_protocol::{
     Blindness, ChatMessage, Counters, DraftModelInfo, Drafting, GenerationSettings, KvPrecision,
     MAX_BLOCK_DEPTH, MAX_DEPTH, MAX_TEMPERATURE, MAX_TOP_LOGPROBS, MAX_XTC_THRESHOLD, ModelInfo,
-    PartialReply, PictureInput, Priority, Sampling,
+    PartialReply, PictureInput, Priority, RingView, Sampling,
 };
 
 use crate::cache::DiskTier;
@@ -26,7 +26,6 @@ use crate::constrain::Compiler;
 use crate::decode::{Calibration, Limits, Policy, PolicyState, PromptPicture, RowSpec, Scheduler};
 use crate::error::EngineError;
 use crate::inspect::{model_info, model_name};
-use crate::link::Link;
 use crate::memory::{MemoryBudget, PictureRoom};
 use crate::mlx::{self, kernels};
 use crate::model::{BatchInvariance, DraftModel, LoadError, LoadProgress, Placed, Qwen};
@@ -34,6 +33,7 @@ use crate::text::{ChatTemplate, MESSAGE_START, Prompter, Tokenizer, stop_ids};
 pub use crate::text::{PLAIN_TEXT, TokenPicture, TokenPrompt};
 pub use replies::{Calls, Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
 use sight::Sight;
+use spread::{Rest, RingWatch};
 
 /// What a model is asked whose drafts nobody knows.
 const CALIBRATION_QUESTION: &str = "Tell me something about the sea.";
@@ -60,6 +60,8 @@ pub struct Session {
     /// Held from the first reply until [`Session::rest`]: whoever pauses for an hour gets the memory for other
     /// programs.
     residency: Option<mlx::Residency>,
+    /// What is told of the ranks; `None` where this machine has all layers.
+    ring: Option<RingWatch>,
 }
 
 /// Everything about a model but its weights: read and checked, so that loading them cannot be in vain.
@@ -74,8 +76,8 @@ pub struct Prepared {
     prompter: Prompter,
     stop_ids: Vec<u32>,
     xtc_exempt: Vec<u32>,
-    /// How many layers are loaded here, and who has the rest; `None` where this machine has all.
-    rest: Option<(usize, Rc<Link>)>,
+    /// Who has the rest of the layers; `None` where this machine has all.
+    rest: Option<Rest>,
 }
 
 impl Prepared {
@@ -188,14 +190,15 @@ impl Prepared {
         progress: &mut LoadProgress<'_>,
     ) -> Result<Session, EngineError> {
         let _span = tracing::info_span!("load", model = self.info.name).entered();
-        if let Some((layers, _)) = &self.rest {
-            (self.config, self.layout) =
-                (self.config.of_layers(&(0..*layers))?, self.layout.of_layers(&(0..*layers)));
+        let draft_bytes = self.draft_model.as_ref().map_or(0, |(_, layout)| layout.weight_bytes());
+        let all = self.layout.weight_bytes() + draft_bytes;
+        if let Some(rest) = &self.rest {
+            let layers = 0..rest.watch.own_layers();
+            (self.config, self.layout) = (self.config.of_layers(&layers)?, self.layout.of_layers(&layers));
         }
         let own = self.layout.weight_bytes();
-        let all = own + self.draft_model.as_ref().map_or(0, |(_, layout)| layout.weight_bytes());
         let mut model = Qwen::load(&self.config, &self.layout, &mut |done, _| progress(done, all))?;
-        let rest = self.rest.take().map(|(_, rest)| rest);
+        let (rest, ring) = self.rest.take().map(|Rest { link, watch }| (link, watch)).unzip();
         if let Some(rest) = &rest {
             model.stack.layers_per_piece = None;
             model.rest = Some(Rc::clone(rest));
@@ -220,7 +223,13 @@ impl Prepared {
         if let Some(rest) = &rest {
             // A number that memory elsewhere can be compared with, also where it is not known.
             rows = rows.min(1 << 48);
-            let others = rest.ready(|rank, done, total| tracing::debug!(rank, done, total, "loading"));
+            let mut loaded = Vec::new();
+            let others = rest.ready(|rank, done, _| {
+                loaded.resize(loaded.len().max(rank + 1), 0);
+                loaded[rank] = done;
+                // Whoever gives the load up ends this process.
+                let _ = progress((own + draft_bytes + loaded.iter().sum::<u64>()).min(all), all);
+            });
             model.row_memory = model.row_memory.with_elsewhere(rows, &others);
         }
         let limits = Limits { memory: rows, prefix_cache_bytes: prefix_cache, ..Limits::default() };
@@ -256,6 +265,7 @@ impl Prepared {
             sight: Sight::new(config, layout),
             rows_seeing,
             residency: None,
+            ring,
         })
     }
 }
@@ -280,6 +290,12 @@ impl Session {
     /// What was learned about when drafts pay, to be kept for the next time.
     pub fn policy_state(&self) -> &PolicyState {
         self.scheduler.policy().state()
+    }
+
+    /// The processes that compute the model, and how they work now; `None` where this one computes alone.
+    pub fn ring(&mut self) -> Option<RingView> {
+        let link = self.model.rest.as_ref()?;
+        Some(self.ring.as_mut()?.look(link))
     }
 
     /// What has been done since it was loaded.

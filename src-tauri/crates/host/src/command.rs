@@ -14,6 +14,7 @@ use foretoken_protocol::{
 use tokio::sync::oneshot;
 
 use crate::progress::{ProgressSender, ReplyProgress};
+use crate::rings::Layers;
 
 /// What is to be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,15 @@ pub struct Model {
     pub kv_precision: KvPrecision,
     /// The folder of the draft model that is loaded with it, if one is.
     pub draft_model: Option<String>,
+    /// How it lies on several Macs; `None`: this one computes alone.
+    pub layers: Option<Layers>,
+}
+
+impl Model {
+    /// The model in a folder, on this Mac alone.
+    pub fn new(folder: impl Into<String>, kv_precision: KvPrecision) -> Self {
+        Self { folder: folder.into(), kv_precision, draft_model: None, layers: None }
+    }
 }
 
 impl From<&ModelInfo> for Model {
@@ -32,6 +42,7 @@ impl From<&ModelInfo> for Model {
             folder: model.path.clone(),
             kv_precision: model.kv_precision,
             draft_model: model.draft_model.as_ref().map(|draft| draft.path.clone()),
+            layers: None,
         }
     }
 }

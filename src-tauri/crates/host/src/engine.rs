@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use foretoken_protocol::{EngineState, ErrorReport, Input, ModelInfo, RequestId};
+use foretoken_protocol::{EngineState, ErrorReport, Input, ModelInfo, RequestId, RingView};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::activity::Activity;
@@ -12,7 +12,7 @@ use crate::decoders::Decoders;
 use crate::program::EngineProgram;
 use crate::progress::{self, ProgressReceiver};
 use crate::reports::closed;
-use crate::supervisor::{Inbox, Supervisor};
+use crate::supervisor::{Inbox, Supervisor, Told};
 use crate::tool::Tool;
 use crate::watchdog::Timeouts;
 
@@ -22,6 +22,7 @@ pub struct Engine {
     commands: mpsc::UnboundedSender<EngineCommand>,
     state: watch::Receiver<EngineState>,
     activity: watch::Receiver<Activity>,
+    ring: watch::Receiver<RingView>,
     ids: RequestIds,
     tool: Tool,
     decoders: Decoders,
@@ -48,12 +49,13 @@ impl Engine {
         let (commands, inbox) = mpsc::unbounded_channel();
         let (state_sender, state) = watch::channel(EngineState::Starting);
         let (activity_sender, activity) = watch::channel(Activity::default());
+        let (ring_sender, ring) = watch::channel(RingView::default());
         let (ids, tool) = (RequestIds::default(), Tool::new(program.clone()));
         let decoders = Decoders::new(tool.clone(), &state_dir.join("decoding"));
         let inbox = Inbox { again: commands.downgrade(), commands: inbox };
-        let supervisor =
-            Supervisor::new(program, state_dir, timeouts, inbox, state_sender, activity_sender, ids.clone());
-        (Self { commands, state, activity, ids, tool, decoders }, supervisor)
+        let told = Told { state: state_sender, activity: activity_sender, ring: ring_sender };
+        let supervisor = Supervisor::new(program, state_dir, timeouts, inbox, told, ids.clone());
+        (Self { commands, state, activity, ring, ids, tool, decoders }, supervisor)
     }
 
     /// Runs other commands of the same program, each in a process of its own.
@@ -79,6 +81,16 @@ impl Engine {
     /// For whoever follows that.
     pub fn watch_activity(&self) -> watch::Receiver<Activity> {
         self.activity.clone()
+    }
+
+    /// The Macs that compute the loaded model; none where this one computes alone.
+    pub fn ring(&self) -> RingView {
+        self.ring.borrow().clone()
+    }
+
+    /// For whoever follows the Macs that compute the loaded model; there are none where this one computes alone.
+    pub fn watch_ring(&self) -> watch::Receiver<RingView> {
+        self.ring.clone()
     }
 
     /// For whoever follows what the engine is doing.

@@ -13,6 +13,7 @@ mod process;
 mod program;
 pub mod progress;
 mod reports;
+mod rings;
 mod scratch;
 mod supervisor;
 #[cfg(any(test, feature = "testing"))]
@@ -30,6 +31,7 @@ pub use limits::allow_open_files;
 pub use program::EngineProgram;
 pub use progress::{Begun, ProgressReceiver, ReplyProgress};
 pub use reports::closed;
+pub use rings::{Forming, Layers, Ring, Rings};
 pub use supervisor::Supervisor;
 pub use tool::{ENGINE_DIED, ENGINE_REFUSED, KV_IN_8_BITS, Tool};
 pub use watchdog::Timeouts;

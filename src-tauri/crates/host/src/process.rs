@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use crate::lines::{Line, Lines};
+use crate::rings::Ring;
 use crate::watchdog::Hang;
 
 /// The longest event, in bytes. What one step adds to a reply is far shorter.
@@ -68,11 +69,14 @@ pub(crate) enum Ending {
 }
 
 impl Process {
-    /// Starts the program as `PROGRAM serve --state-dir STATE_DIR`.
-    pub(crate) fn spawn(program: &Path, state_dir: &Path) -> std::io::Result<Self> {
-        let mut child = Command::new(program)
+    /// Starts the program as `PROGRAM serve --state-dir STATE_DIR`, and with what connects it to a ring.
+    pub(crate) fn spawn(program: &Path, state_dir: &Path, ring: Option<&Ring>) -> std::io::Result<Self> {
+        let mut command = Command::new(program);
+        let mut child = command
             .args(["serve", "--state-dir"])
             .arg(state_dir)
+            .args(ring.into_iter().flat_map(|ring| &ring.arguments))
+            .envs(ring.into_iter().flat_map(|ring| ring.environment.iter().cloned()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

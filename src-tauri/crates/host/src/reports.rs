@@ -32,6 +32,24 @@ pub(crate) fn given_up(report: ErrorReport) -> ErrorReport {
     }
 }
 
+/// A connection to another Mac has ended, and nobody has said why.
+pub(crate) fn ring_ended() -> ErrorReport {
+    ErrorReport {
+        code: "mac_lost".into(),
+        message: "The connection between the Macs has ended.".into(),
+        hint: "Check that all of them are awake and connected, and load the model again.".into(),
+    }
+}
+
+/// Nothing here connects Macs.
+pub(crate) fn no_rings() -> ErrorReport {
+    ErrorReport {
+        code: "macs_unknown".into(),
+        message: "This program does not use other Macs.".into(),
+        hint: "Load the model on this Mac alone.".into(),
+    }
+}
+
 /// The program is not there, or may not be run.
 pub(crate) fn not_started(program: &Path, error: &std::io::Error) -> ErrorReport {
     ErrorReport {

@@ -7,9 +7,10 @@ use std::future::pending;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use foretoken_protocol::{EngineState, ErrorReport, Event, ModelInfo, Request, RequestId};
+use foretoken_protocol::{EngineState, ErrorReport, Event, ModelInfo, Request, RequestId, RingView};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -18,7 +19,8 @@ use crate::command::{Counted, EngineCommand, Job, Model, Prompt, RequestIds, ToC
 use crate::process::{Ending, Process, Requests};
 use crate::program::{EngineProgram, forget};
 use crate::progress::{Begun, ProgressSender, ReplyProgress};
-use crate::reports::{closed, given_up, no_model, not_started, stopped, superseded};
+use crate::reports::{closed, given_up, no_model, no_rings, not_started, ring_ended, stopped, superseded};
+use crate::rings::{Layers, Ring, Rings};
 use crate::watchdog::{Duty, Timeouts, Watchdog};
 
 /// Waits before the first, second and third start after a failure. One failure more and the supervisor gives up.
@@ -27,6 +29,8 @@ const BACK_OFF: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duratio
 const IMPATIENT: usize = BACK_OFF.len();
 /// Events in a row that belong to nothing. Some may come from a load that another took the place of.
 const MOST_STRAYS: u32 = 10_000;
+/// How long a process may take to say what became of a ring that has ended.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 /// The most entries that a token of a reply has, and those that come with its end.
 const ENTRIES_A_TOKEN: u64 = 2;
 const LAST_ENTRIES: u64 = 16;
@@ -43,7 +47,12 @@ pub struct Supervisor {
     again: mpsc::WeakUnboundedSender<EngineCommand>,
     state: watch::Sender<EngineState>,
     activity: watch::Sender<Activity>,
+    ring: watch::Sender<RingView>,
     ids: RequestIds,
+    /// What connects this Mac with others.
+    rings: Option<Arc<dyn Rings>>,
+    /// The Macs that the process of the moment was started to compute with.
+    process_layers: Option<Layers>,
     /// The process, once it has said that it is ready.
     link: Option<Link>,
     /// The model that loaded last; a new process loads it again.
@@ -87,6 +96,18 @@ enum Parting {
     Idle,
     /// It cannot compute on this machine. A device that recovers may let another one.
     Unusable(ErrorReport),
+    /// Another Mac is lost, without which it cannot compute.
+    Lost(ErrorReport),
+    /// The model that is to be loaded needs another process, which computes with other Macs or with none.
+    Unfit,
+}
+
+/// Where the supervisor tells what it does.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) state: watch::Sender<EngineState>,
+    pub(crate) activity: watch::Sender<Activity>,
+    pub(crate) ring: watch::Sender<RingView>,
 }
 
 /// A process that takes requests.
@@ -95,6 +116,10 @@ struct Link {
     requests: Requests,
     /// What computes.
     device: String,
+    /// The Macs that it computes with.
+    layers: Option<Layers>,
+    /// Whether it was told to load a model with them: it cannot load another.
+    is_taken: bool,
     /// Since when it has had a model.
     loaded: Option<Instant>,
     /// When it last did something that was asked of it.
@@ -108,6 +133,8 @@ struct Load {
     model: Model,
     /// Whoever asked for it; nobody when a new process takes up the model of the last.
     answer: Option<oneshot::Sender<Result<ModelInfo, ErrorReport>>>,
+    /// Whether the process was told.
+    is_sent: bool,
     /// Bytes of weights that are still to be read; 0 while that is not known.
     left: u64,
 }
@@ -130,8 +157,7 @@ impl Supervisor {
         state_dir: PathBuf,
         timeouts: Timeouts,
         Inbox { commands, again }: Inbox,
-        state: watch::Sender<EngineState>,
-        activity: watch::Sender<Activity>,
+        Told { state, activity, ring }: Told,
         ids: RequestIds,
     ) -> Self {
         Self {
@@ -142,7 +168,10 @@ impl Supervisor {
             again,
             state,
             activity,
+            ring,
             ids,
+            rings: None,
+            process_layers: None,
             link: None,
             model: None,
             loading: None,
@@ -158,6 +187,12 @@ impl Supervisor {
         }
     }
 
+    /// Has models computed together with other Macs, where they are to be.
+    pub fn with_rings(mut self, rings: Arc<dyn Rings>) -> Self {
+        self.rings = Some(rings);
+        self
+    }
+
     /// Runs until the app closes.
     pub async fn run(mut self) {
         // The process, if there is one, is killed when it is dropped: nobody has to wait until it is gone.
@@ -170,12 +205,22 @@ impl Supervisor {
         self.state.send_replace(EngineState::Starting);
         let program = self.program.clone();
         let program = self.meanwhile(program.path()).await?;
-        match Process::spawn(program, &self.state_dir) {
+        let mut ring = match self.form_ring().await? {
+            Ok(ring) => ring,
+            Err(report) => return self.not_formed(report).await,
+        };
+        match Process::spawn(program, &self.state_dir, ring.as_ref()) {
             Ok(mut process) => {
                 self.activity.send_modify(|activity| activity.starts += 1);
-                let report = match self.attend(&mut process).await? {
+                let report = match self.attend(&mut process, ring.as_mut()).await? {
                     Parting::Ended(ending) => stopped(&ending),
                     Parting::Idle => return self.rest(process).await,
+                    Parting::Lost(report) => return self.lose(process, report).await,
+                    Parting::Unfit => {
+                        self.superseded.clear();
+                        self.unlink();
+                        return self.meanwhile(process.kill()).await;
+                    }
                     Parting::Unusable(report) => {
                         forget(&self.state_dir);
                         report
@@ -203,10 +248,20 @@ impl Supervisor {
     }
 
     /// Serves commands and events until the process ends, hangs or was idle for long. Breaks when the app closes.
-    async fn attend(&mut self, process: &mut Process) -> ControlFlow<(), Parting> {
+    async fn attend(&mut self, process: &mut Process, ring: Option<&mut Ring>) -> ControlFlow<(), Parting> {
+        let (has_ring, mut lost_at) = (ring.is_some(), None);
+        let mut ended = pin!(async {
+            match ring {
+                Some(ring) => ring.ended.as_mut().await,
+                None => pending().await,
+            }
+        });
         let mut watchdog = Watchdog::new(self.timeouts, Instant::now());
         let mut strays = 0;
         loop {
+            if self.needs_another_process() {
+                return ControlFlow::Continue(Parting::Unfit);
+            }
             watchdog.expect(self.duty(), Instant::now());
             let (deadline, unload) = (watchdog.deadline(), self.unload_at());
             tokio::select! {
@@ -223,6 +278,9 @@ impl Supervisor {
                     Ok(Event::Failed { id: None, error }) if self.link.is_none() => {
                         return ControlFlow::Continue(Parting::Unusable(error));
                     }
+                    Ok(Event::Failed { id: None, error }) if has_ring => {
+                        return ControlFlow::Continue(Parting::Lost(error));
+                    }
                     Ok(event) => {
                         strays = if self.on_event(process, event) { 0 } else { strays + 1 };
                         if strays == MOST_STRAYS {
@@ -232,6 +290,8 @@ impl Supervisor {
                     }
                     Err(ending) => return ControlFlow::Continue(Parting::Ended(ending)),
                 },
+                () = &mut ended, if lost_at.is_none() => lost_at = Some(Instant::now() + LAST_WORDS),
+                () = until(lost_at) => return ControlFlow::Continue(Parting::Lost(ring_ended())),
                 () = until(unload) => return ControlFlow::Continue(Parting::Idle),
                 () = until(deadline) => {
                     if let Some(hang) = watchdog.hang(Instant::now()) {
@@ -286,6 +346,11 @@ impl Supervisor {
     /// Forgets a process that is gone, or about to be.
     fn unlink(&mut self) {
         let loaded = self.link.take().and_then(|link| link.loaded);
+        self.ring.send_if_modified(|ring| {
+            let had = !ring.macs.is_empty();
+            *ring = RingView::default();
+            had
+        });
         if loaded.is_some_and(|loaded| loaded.elapsed() > self.timeouts.steady) {
             self.failures = 0;
         }
@@ -351,10 +416,11 @@ impl Supervisor {
     }
 
     fn load(&mut self, model: Model, answer: Option<oneshot::Sender<Result<ModelInfo, ErrorReport>>>) {
-        let load = Load { id: self.ids.next(), model, answer, left: 0 };
-        self.send_load(&load);
-        let Some(before) = self.loading.replace(load) else { return };
-        if self.link.is_some() {
+        let load = Load { id: self.ids.next(), model, answer, is_sent: false, left: 0 };
+        let before = self.loading.replace(load);
+        self.send_load();
+        let Some(before) = before else { return };
+        if self.link.is_some() && before.is_sent {
             self.send(Request::Cancel { id: before.id });
             self.superseded.insert(before.id, Instant::now());
         }
@@ -373,12 +439,76 @@ impl Supervisor {
         }
     }
 
-    /// Sends a load to the process and publishes it. Does nothing while no process is ready: it is sent once one is.
-    fn send_load(&self, load: &Load) {
-        if self.link.is_some() {
-            let Model { folder, kv_precision, draft_model } = load.model.clone();
-            self.state.send_replace(EngineState::Loading { path: folder.clone(), done: 0, total: 0 });
-            self.send(Request::Load { id: load.id, model: folder, kv_precision, draft_model });
+    /// Sends the load to the process and publishes it. Does nothing while no process is ready that can do it: it is sent
+    /// once one is.
+    fn send_load(&mut self) {
+        let (Some(link), Some(load)) = (&mut self.link, &mut self.loading) else { return };
+        if link.layers != load.model.layers || link.is_taken {
+            return;
+        }
+        (link.is_taken, load.is_sent) = (link.layers.is_some(), true);
+        let Model { folder, kv_precision, draft_model, .. } = load.model.clone();
+        let id = load.id;
+        self.state.send_replace(EngineState::Loading { path: folder.clone(), done: 0, total: 0 });
+        self.send(Request::Load { id, model: folder, kv_precision, draft_model });
+    }
+
+    /// Whether the model that is to be loaded is for another process than this one, which has done all that it was asked.
+    fn needs_another_process(&self) -> bool {
+        self.link.is_some()
+            && self.loading.as_ref().is_some_and(|load| !load.is_sent)
+            && self.running.is_empty()
+            && self.counting.is_empty()
+    }
+
+    /// Connects the Macs that the next model is spread over, if it is, for the process that is about to start. Breaks
+    /// when the app closes.
+    async fn form_ring(&mut self) -> ControlFlow<(), Result<Option<Ring>, ErrorReport>> {
+        let model = self.loading.as_ref().map(|load| &load.model).or(self.model.as_ref());
+        let Some((model, layers)) = model.and_then(|model| Some((model.clone(), model.layers.clone()?)))
+        else {
+            self.process_layers = None;
+            return ControlFlow::Continue(Ok(None));
+        };
+        let Some(rings) = self.rings.clone() else { return ControlFlow::Continue(Err(no_rings())) };
+        let formed = self.meanwhile(rings.form(model, layers.clone())).await?;
+        self.process_layers = Some(layers);
+        ControlFlow::Continue(formed.map(Some))
+    }
+
+    /// Takes up the model before the one whose Macs could not be connected, if there is another. Breaks when the app
+    /// closes.
+    async fn not_formed(&mut self, report: ErrorReport) -> ControlFlow<()> {
+        tracing::error!("{report}");
+        match self.loading.take() {
+            Some(load) if self.is_another(&load) => {
+                self.load_failed(load, report);
+                ControlFlow::Continue(())
+            }
+            load => {
+                self.loading = load;
+                self.give_up(report).await
+            }
+        }
+    }
+
+    /// Whether a load that somebody has asked for is of another model than the one that answered before.
+    fn is_another(&self, load: &Load) -> bool {
+        load.answer.is_some() && self.model.as_ref().is_some_and(|model| *model != load.model)
+    }
+
+    /// Parts with a process that has lost another Mac. The model before is taken up if this one was about to be loaded;
+    /// otherwise nothing is done until somebody wants it again: that Mac is to be seen to first. Breaks when the app
+    /// closes.
+    async fn lose(&mut self, process: Process, report: ErrorReport) -> ControlFlow<()> {
+        tracing::error!("{report}");
+        let goes_back = self.loading.as_ref().is_some_and(|load| self.is_another(load));
+        self.interrupt(&report);
+        self.state.send_replace(EngineState::Starting);
+        self.meanwhile(process.kill()).await?;
+        match goes_back {
+            true => ControlFlow::Continue(()),
+            false => self.give_up(report).await,
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod floods;
 mod hung;
+mod spread;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ fn started_with(program: PathBuf, timeouts: Timeouts) -> Engine {
 
 fn at(folder: impl AsRef<Path>) -> Model {
     let folder = folder.as_ref().to_string_lossy().into_owned();
-    Model { folder, kv_precision: KvPrecision::Full, draft_model: None }
+    Model::new(folder, KvPrecision::Full)
 }
 
 fn prompt(max_tokens: u32) -> Prompt {

@@ -65,6 +65,14 @@ pub enum PeerError {
     /// It refuses, in its own words.
     #[error("{}", .0.message)]
     Refused(ErrorReport),
+    /// One of several Macs cannot be used.
+    #[error("{mac}: {error}")]
+    Of {
+        /// What it calls itself.
+        mac: String,
+        /// Why.
+        error: Box<PeerError>,
+    },
     /// A ring has too few or too many Macs.
     #[error("A model cannot be split over {ranks} Macs.")]
     Ranks {
@@ -105,6 +113,11 @@ pub enum PeerError {
 }
 
 impl PeerError {
+    /// The same, of one of several Macs.
+    pub fn of(self, mac: String) -> Self {
+        Self::Of { mac, error: Box::new(self) }
+    }
+
     /// Stable, for programs. A refusal keeps the code that the other Mac gave it.
     pub fn code(&self) -> &str {
         match self {
@@ -118,6 +131,7 @@ impl PeerError {
             Self::NotUnderstood { .. } => "peer_not_understood",
             Self::TooLong { .. } => "peer_too_long",
             Self::Refused(report) => &report.code,
+            Self::Of { error, .. } => error.code(),
             Self::Ranks { .. } => "peer_ranks",
             Self::NoKey => "peer_no_key",
             Self::Identity { .. } => "peer_identity",
@@ -146,6 +160,7 @@ impl PeerError {
             Self::Unknown | Self::NotPaired => "Pair the two Macs.",
             Self::NotUnderstood { .. } | Self::TooLong { .. } => "Update Foretoken on both Macs.",
             Self::Refused(report) => &report.hint,
+            Self::Of { error, .. } => error.hint(),
             Self::Ranks { .. } => "Choose one to three other Macs.",
             Self::NoKey => "Take the key from the list of paired Macs.",
             Self::Identity { .. } => "Remove this Mac's key from the keychain, and pair it again.",

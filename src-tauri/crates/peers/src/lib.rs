@@ -17,6 +17,7 @@ mod line;
 mod loopback;
 mod measure;
 mod pairing;
+mod process;
 mod sockets;
 mod text;
 mod tls;
@@ -33,3 +34,4 @@ pub use measure::{MEASURED_BYTES, Measured};
 pub use pairing::{
     Attempt, Clock, MOST_ATTEMPTS, OFTEN, OPEN, Opening, Paired, Pairing, PairingError, SystemClock,
 };
+pub use process::{Lead, start_worker};

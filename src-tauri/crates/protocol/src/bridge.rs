@@ -6,8 +6,9 @@ use specta::Type;
 use crate::{
     ActionId, Attachment, BranchMessage, ChatPage, ChatSummary, ChatsBackup, DeletedProject, Deletion,
     DeletionId, Draft, ErrorReport, FinishReason, GenerationSettings, LibrarySnapshot, LiveStats, LocalApi,
-    Looked, MessagePicture, ModelInfo, OpenedChat, OtherMacs, Preferences, Preset, Project, Prompt, Provenance,
-    ReplyStats, ReplyStep, RingView, Role, RunningSummary, SummaryProgress, Tag, ToolsState, UpdateState,
+    Looked, MessagePicture, ModelInfo, OpenedChat, OtherMacs, Preferences, Preset, Project, Prompt,
+    Provenance, ReplyStats, ReplyStep, RingView, Role, RunningSummary, SummaryProgress, Tag, ToolsState,
+    UpdateState,
 };
 
 /// Names a chat in the store.

@@ -73,10 +73,10 @@ pub use local_api::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use macs::{
-    LENDING_PORT, Lending, LendingSettings, Loan, MacLink, MacPairing, MacState, NearMac, OtherMacs, PairedMac, RingMac,
-    RingView, SpreadModel, SpreadOutlook, SpreadPart, Spreading,
+    LENDING_PORT, Lending, LendingSettings, Loan, MacLink, MacPairing, MacState, NearMac, OtherMacs,
+    PairedMac, RingMac, RingView, SpreadModel, SpreadOutlook, SpreadPart, Spreading,
 };
-pub use model::{Blindness, DraftModelInfo, ModelInfo, MtpState, PictureInput};
+pub use model::{Blindness, DraftModelInfo, MacLayers, ModelInfo, MtpState, PictureInput};
 pub use model_note::ModelNote;
 pub use pictures::{Looked, MessagePicture, PictureDetail, PictureFacts, PictureFormat};
 pub use preferences::{Appearance, GuessHue, Language, OpenFolds, Preferences, QuickKey, SettingsPage};

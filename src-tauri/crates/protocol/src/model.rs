@@ -78,8 +78,20 @@ pub struct ModelInfo {
     /// Why it goes without the draft model that was to be loaded with it, where one was.
     #[serde(default)]
     pub draft_model_refused: Option<Box<ErrorReport>>,
+    /// The Macs that compute it together, this one first; empty where this one does so alone.
+    #[serde(default)]
+    pub macs: Vec<MacLayers>,
     /// What is odd about the checkpoint though it loads.
     pub notes: Vec<ModelNote>,
+}
+
+/// A Mac of several that compute a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct MacLayers {
+    /// What it calls itself.
+    pub name: String,
+    /// How many layers it has.
+    pub layers: u32,
 }
 
 impl ModelInfo {

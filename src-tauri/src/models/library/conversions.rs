@@ -9,8 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::offers::not_kept;
-use super::{ModelLibrary, evidence, file, folder_name};
+use super::{ModelLibrary, evidence, folder_name};
 use crate::blocking::blocking;
+use crate::json_file;
 
 /// A name that no model has: nothing is written to it.
 const NOTHING: &str = "nothing";
@@ -128,7 +129,7 @@ impl ModelLibrary {
         let kept = json!({ "of": of, "source": { "path": original }, "quality": quality });
         let written = {
             let place = place.clone();
-            blocking(move || file::write(&place, &kept)).await
+            blocking(move || json_file::write(&place, &kept)).await
         };
         written.map_err(|error| not_kept(&place, &error))?;
         self.lock().jobs.set_note(job, self.texts().say("job-compared"));

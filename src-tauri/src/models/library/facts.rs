@@ -11,9 +11,10 @@ use foretoken_host::{ENGINE_REFUSED, KV_IN_8_BITS, Tool};
 use foretoken_protocol::{ErrorReport, KvPrecision, MtpState, Sight};
 use serde::{Deserialize, Serialize};
 
+use super::fit;
 use super::fit::Need;
-use super::{file, fit};
 use crate::blocking::blocking;
+use crate::json_file;
 
 /// What the engine says that a folder holds, from its config and the headers of its files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -205,7 +206,7 @@ impl Known {
 impl Inspector {
     /// Keeps what it learns in `file`, over restarts.
     pub(super) fn new(tool: Tool, file: PathBuf) -> Self {
-        let known = file::read(&file).unwrap_or_default();
+        let known = json_file::read(&file).unwrap_or_default();
         Self { tool, file, known: Mutex::new(known) }
     }
 
@@ -237,7 +238,7 @@ impl Inspector {
     pub(super) fn keep(&self, folders: &[PathBuf]) {
         let mut known = self.lock();
         known.retain(|folder, _| folders.contains(folder));
-        if let Err(error) = file::write(&self.file, &*known) {
+        if let Err(error) = json_file::write(&self.file, &*known) {
             tracing::warn!("{} cannot be written: {error}", self.file.display());
         }
     }

@@ -11,8 +11,9 @@ use tokio::time::sleep;
 
 use super::jobs::Step;
 use super::local_models::{LocalFolders, ModelFolder};
-use super::{ModelLibrary, file, folder_name};
+use super::{ModelLibrary, folder_name};
 use crate::blocking::blocking;
+use crate::json_file;
 
 /// How often the library's disk is looked for.
 const WATCH: Duration = Duration::from_secs(3);
@@ -198,7 +199,7 @@ impl ModelLibrary {
         let ready = |model: &&ModelFolder| model.state == LocalState::Ready;
         let folders = local_models.iter().filter(ready).map(|model| model.path.clone()).collect();
         if local_models != last_seen
-            && let Err(error) = file::write(&self.local_models_file, &local_models)
+            && let Err(error) = json_file::write(&self.local_models_file, &local_models)
         {
             tracing::warn!("{} cannot be written: {error}", self.local_models_file.display());
         }

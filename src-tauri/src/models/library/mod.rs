@@ -9,7 +9,6 @@ mod draft_models;
 mod evidence;
 mod expected;
 mod facts;
-mod file;
 mod fit;
 mod folders;
 mod hub_access;
@@ -47,6 +46,7 @@ use tokio::time::sleep;
 use crate::benchmarks::{History, Sizes};
 use crate::blocking::blocking;
 use crate::clock::now;
+use crate::json_file;
 use crate::keychain::HUB_TOKEN;
 use crate::language::Texts;
 use crate::places::Places;
@@ -155,8 +155,8 @@ impl ModelLibrary {
         let local_models_file = places.data.join("shelf.json");
         let jobs_file = places.data.join("jobs.json");
         let state = State {
-            jobs: Jobs::resume(file::read(&jobs_file).unwrap_or_default(), places.location.folder()),
-            local_models: file::read(&local_models_file).unwrap_or_default(),
+            jobs: Jobs::resume(json_file::read(&jobs_file).unwrap_or_default(), places.location.folder()),
+            local_models: json_file::read(&local_models_file).unwrap_or_default(),
             online: places.location.open().is_ok(),
             ..State::default()
         };

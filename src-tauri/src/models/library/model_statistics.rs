@@ -8,8 +8,8 @@ use foretoken_host::Model;
 use foretoken_protocol::{PlainSpeed, ReplyStats, Tuning};
 use serde::{Deserialize, Serialize};
 
-use super::file;
 use super::plain_baseline::{PlainReplies, comparison};
+use crate::json_file;
 
 /// The statistics, and the file that keeps them.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ struct Measured<T> {
 impl ModelStatistics {
     /// Reads the file; `machine` names this one.
     pub(super) fn open(file: PathBuf, machine: String) -> Self {
-        let entries = file::read(&file).unwrap_or_default();
+        let entries = json_file::read(&file).unwrap_or_default();
         Self { file, machine, entries: Mutex::new(entries) }
     }
 
@@ -99,7 +99,7 @@ impl ModelStatistics {
     fn change(&self, change: impl FnOnce(&mut BTreeMap<PathBuf, Entry>)) {
         let mut entries = self.lock();
         change(&mut entries);
-        if let Err(error) = file::write(&self.file, &*entries) {
+        if let Err(error) = json_file::write(&self.file, &*entries) {
             tracing::error!("{} cannot be written: {error}", self.file.display());
         }
     }
@@ -120,7 +120,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("models.json");
         let kv_precision = KvPrecision::Full;
-        let model = |folder: &str| Model { folder: folder.into(), kv_precision, draft_model: None };
+        let model = |folder: &str| Model::new(folder, kv_precision);
         let tuning = Tuning {
             tokens_per_second: vec![10.0, 14.0],
             best_depth: 1,

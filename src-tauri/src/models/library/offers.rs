@@ -7,8 +7,9 @@ use foretoken_models::Library;
 use foretoken_protocol::{ErrorReport, KeptOffer, ModelOrigin, OfferedSize, QualityOffer};
 use serde::{Deserialize, Serialize};
 
-use super::{ModelLibrary, file, folder_name};
+use super::{ModelLibrary, folder_name};
 use crate::blocking::blocking;
+use crate::json_file;
 
 /// The file that keeps an offer.
 #[derive(Debug, Serialize, Deserialize)]
@@ -75,7 +76,7 @@ impl ModelLibrary {
         let kept = Kept { of: self.measured(path).await?, text, offer };
         let written = {
             let target = place.offer.clone();
-            blocking(move || file::write(&target, &kept)).await
+            blocking(move || json_file::write(&target, &kept)).await
         };
         written.map_err(|error| not_kept(&place.offer, &error))
     }
@@ -113,7 +114,7 @@ impl ModelLibrary {
     async fn kept_offer(&self, path: &Path) -> Result<Option<(Option<PathBuf>, QualityOffer)>, ErrorReport> {
         let of = self.measured(path).await?;
         let place = self.place_of(path)?;
-        let kept: Option<Kept> = blocking(move || file::read(&place.offer)).await;
+        let kept: Option<Kept> = blocking(move || json_file::read(&place.offer)).await;
         Ok(kept.filter(|kept| kept.of == of).map(|kept| (kept.text, kept.offer)))
     }
 

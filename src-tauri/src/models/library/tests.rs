@@ -132,6 +132,7 @@ async fn a_library_moves_with_its_models_and_what_is_known_of_them() {
                 folder: own.to_string_lossy().into(),
                 kv_precision: KvPrecision::Full,
                 draft_model: None,
+                layers: None,
             },
             None,
         )
@@ -231,7 +232,9 @@ async fn what_a_comparison_found_is_shown_while_the_files_are_the_same(
     made: &Path,
 ) {
     let original = |told: &LibrarySnapshot| model(told, made)?.original.as_deref().map(PathBuf::from);
-    running.wait("the name tells, once both folders are read", |told| original(told).as_deref() == Some(source)).await;
+    running
+        .wait("the name tells, once both folders are read", |told| original(told).as_deref() == Some(source))
+        .await;
     let figures = json!({ "mean_nll": 2.0, "mtp_acceptance": 0.5 });
     let found = json!({
         "tokens": 100, "kl": 0.03, "kl_error": null, "kl_p99": 0.3, "same_choice": 0.9, "texts": [0.03],
@@ -637,6 +640,7 @@ fn ready(weight_bytes: u64) -> EngineState {
             kv_precision: KvPrecision::Full,
             draft_model: None,
             draft_model_refused: None,
+            macs: Vec::new(),
             notes: Vec::new(),
         }),
         device: "cpu".into(),

@@ -118,7 +118,7 @@ mod tests {
         let follow = |done, total| told.push(done as f64 / total as f64);
         let loaded = |kv_precision| {
             let folder = model.to_string_lossy().into_owned();
-            Model { folder, kv_precision, draft_model: None }
+            Model::new(folder, kv_precision)
         };
         let eight = loaded(KvPrecision::Eight);
         let tuned = measure(&tool, &eight, folder.path(), LEAST_VOCABULARY, &SHORT_MEASUREMENT, follow);

@@ -19,10 +19,11 @@ use super::facts::{Facts, Found};
 use super::folders::IN_USE;
 use super::jobs::{Entry, Jobs, Step};
 use super::new_jobs::converted_name;
-use super::{ModelLibrary, State, file, folder_name, tune};
+use super::{ModelLibrary, State, folder_name, tune};
 use crate::benchmarks::{self, Sizes};
 use crate::blocking::blocking;
 use crate::clock::now;
+use crate::json_file;
 use crate::strain::is_strained;
 
 /// The revision that is the newest commit of a repository.
@@ -501,7 +502,7 @@ impl ModelLibrary {
     async fn as_loaded(&self, path: &Path) -> Model {
         let (folder, draft_model) =
             (path.to_string_lossy().into_owned(), self.current_draft_model_of(path).await);
-        Model { folder, kv_precision: self.kv_precision(), draft_model }
+        Model { draft_model, ..Model::new(folder, self.kv_precision()) }
     }
 
     /// Measures as soon as there is room for the model beside the one that is loaded, or says why not now. The chat
@@ -653,7 +654,7 @@ impl ModelLibrary {
     pub(super) fn keep_jobs(&self) {
         // The lock is held while writing, so that the file ends as the last change left it.
         let state = self.lock();
-        if let Err(error) = file::write(&self.jobs_file, &state.jobs.kept()) {
+        if let Err(error) = json_file::write(&self.jobs_file, &state.jobs.kept()) {
             tracing::error!("{} cannot be written: {error}", self.jobs_file.display());
         }
     }

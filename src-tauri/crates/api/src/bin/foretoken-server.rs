@@ -264,7 +264,7 @@ impl LibraryModels {
         // It was made for the first one.
         let draft_model = self.draft_model.clone().filter(|_| folder == self.first.path);
         let (folder, kv_precision) = (folder.to_owned(), self.kv_precision);
-        let info = self.engine.load(Model { folder, kv_precision, draft_model }).await?;
+        let info = self.engine.load(Model { draft_model, ..Model::new(folder, kv_precision) }).await?;
         *self.loaded.lock().unwrap_or_else(PoisonError::into_inner) = info.path.clone();
         Ok(info)
     }

@@ -17,15 +17,15 @@ mod pictures;
 mod place;
 mod ring;
 mod score;
+mod serve;
 mod summary;
 
 use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Parser, Subcommand};
 use foretoken_engine::EngineError;
-use foretoken_engine::serve::{ServeError, serve};
 use foretoken_engine::session::{Prepared, Session};
 use foretoken_protocol::{ErrorReport, KvPrecision};
 use thiserror::Error;
@@ -65,17 +65,13 @@ enum Command {
     DocumentText(document_text::DocumentText),
     Picture(picture::Picture),
     /// Tell what computes on this machine, and check that it computes rightly.
-    Check,
+    Check(check::Check),
     /// Pair this Mac with others that lend themselves, and try the way to them.
     Peers(macs::Peers),
     /// Lend this Mac to others, which have it compute some layers of a model.
     Worker(macs::Lend),
     /// Serve requests from standard input, one JSON object a line.
-    Serve {
-        /// Keep what is learned about drafts in this folder.
-        #[arg(long, value_name = "DIR")]
-        state_dir: Option<PathBuf>,
-    },
+    Serve(serve::Serve),
 }
 
 /// How keys and values are kept.
@@ -152,13 +148,10 @@ impl Cli {
             Command::DocumentText(command) => command.run(),
             Command::Picture(command) => command.run(),
             Command::Place(command) => command.run(),
-            Command::Check => check::run(),
+            Command::Check(command) => command.run(),
             Command::Peers(command) => command.run(),
             Command::Worker(command) => command.run(),
-            Command::Serve { state_dir } => serve(state_dir).map_err(|error| match error {
-                ServeError::Output(error) => CliError::Output(error),
-                ServeError::Device(error) => engine(error),
-            }),
+            Command::Serve(command) => command.run(),
         }
     }
 }

@@ -11,6 +11,7 @@ use foretoken_engine::checkpoint::{
 use foretoken_engine::memory::DraftMemory;
 use foretoken_engine::placement::{Hop, Machine, NoPlace, Placement, place};
 use foretoken_protocol::KvPrecision;
+use serde_json::json;
 
 use super::{CliError, KvBits, engine, kv_precision};
 
@@ -33,7 +34,10 @@ pub(super) struct Place {
     /// Count in the draft model in this folder, which must belong to the model.
     #[arg(long, value_name = "DIR")]
     draft_model: Option<PathBuf>,
-    /// Print JSON.
+    /// Give layers to all machines, also where fewer would do.
+    #[arg(long)]
+    all: bool,
+    /// Print JSON; where there is too little memory, how much is needed.
     #[arg(long)]
     json: bool,
 }
@@ -63,12 +67,15 @@ impl Place {
         let (config, layout, draft) =
             planned(&self.model, precision, self.draft_model.as_deref()).map_err(engine)?;
         let hop = Hop { latency: self.latency / 1e3, bytes_per_second: self.link * GB };
-        let placement = place(&config, &layout, draft, &self.machines, hop, false);
+        let placement = place(&config, &layout, draft, &self.machines, hop, self.all);
+        let mut out = io::stdout().lock();
+        if let (true, Err(NoPlace::TooLarge { needed, usable, .. })) = (self.json, &placement) {
+            writeln!(out, "{}", json!({ "needed": needed, "usable": usable }))?;
+        }
         let placement = placement.map_err(|error| match error {
             NoPlace::Checkpoint(error) => engine(error),
             error => CliError::Usage(error.to_string()),
         })?;
-        let mut out = io::stdout().lock();
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(&placement).map_err(io::Error::from)?)?;
         } else {

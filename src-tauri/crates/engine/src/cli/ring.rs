@@ -9,8 +9,9 @@ use std::process::{Child, Command, Stdio, exit};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use foretoken_engine::link::{Channel, Clocks, Loss, write_hosts};
+use foretoken_engine::link::{Channel, Clocks, Loss, OnLoss, evenly, write_hosts};
 use foretoken_engine::mlx::environment::{HOSTS, RANK, set_ring};
+use foretoken_engine::serve::RingSeat;
 use foretoken_engine::session::Prepared;
 use foretoken_protocol::ErrorReport;
 use tempfile::TempDir;
@@ -54,6 +55,11 @@ pub(super) struct OtherProcesses {
 }
 
 impl RingOptions {
+    /// Whether the other processes are started from here, with a model that must be known.
+    pub(super) fn starts(&self) -> bool {
+        self.ring_test.is_some() || !self.hosts.is_empty()
+    }
+
     /// Finds or starts the other processes, with the model in a folder, and gives this one its place. To be called
     /// first, while there is one thread. Over other Macs the command is carried out by another process, and this one
     /// ends with it.
@@ -124,19 +130,29 @@ impl OtherProcesses {
         let channels = std::mem::take(&mut self.channels);
         let (ranks, all) = (channels.len() + 1, prepared.layers());
         if self.layers.is_empty() {
-            self.layers = (0..ranks).map(|rank| (rank + 1) * all / ranks - rank * all / ranks).collect();
+            self.layers = evenly(all, ranks);
         }
+        let on_loss = self.on_loss();
+        prepared.spread(&self.layers, channels, self.clocks, on_loss).map_err(engine)?;
+        Ok(self)
+    }
+
+    /// The place of this process among them, for the model that it is asked to load.
+    pub(super) fn seat(&mut self) -> RingSeat {
+        let (channels, layers) = (std::mem::take(&mut self.channels), self.layers.clone());
+        RingSeat { channels, layers, clocks: self.clocks, on_loss: self.on_loss() }
+    }
+
+    fn on_loss(&self) -> OnLoss {
         let processes = Arc::clone(&self.processes);
-        let on_loss = Box::new(move |loss: &Loss| {
+        Box::new(move |loss: &Loss| {
             kill(&processes);
             if io::stdin().is_terminal() {
                 // It may be read from key by key.
                 let _ = Command::new("stty").arg("sane").status();
             }
             eprintln!("foretoken-engine: {}", super::harmless(&ErrorReport::from(loss).to_string()));
-        });
-        prepared.spread(&self.layers, channels, self.clocks, on_loss).map_err(engine)?;
-        Ok(self)
+        })
     }
 }
 

@@ -80,8 +80,8 @@ pub enum Word {
     },
     /// It waits for frames.
     Ready(RankMemory),
-    /// It is there.
-    Beat,
+    /// It is there, and has worked so much.
+    Beat(Worked),
     /// It ends, since it cannot do what it is told.
     Failed(ErrorReport),
     /// It ends, since it was told to.
@@ -97,6 +97,30 @@ pub struct RankMemory {
     pub kv_per_token: u64,
     /// Bytes of a row's recurrent states, whatever its length.
     pub recurrent_state: u64,
+}
+
+/// How much a rank has worked since it joined.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worked {
+    /// Steps whose hidden state it has computed; chunks of prompts do not count.
+    pub steps: u64,
+    /// What these took it, in microseconds.
+    pub micros: u64,
+}
+
+impl Worked {
+    /// Counts a step.
+    pub fn count(&mut self, took: Duration) {
+        self.steps += 1;
+        self.micros += took.as_micros() as u64;
+    }
+
+    /// What a step has taken since `before`, in milliseconds: the mean, if there was one.
+    pub fn mean_since(&self, before: Self) -> Option<f64> {
+        let (steps, micros) =
+            (self.steps.checked_sub(before.steps)?, self.micros.checked_sub(before.micros)?);
+        (steps > 0).then(|| micros as f64 / steps as f64 / 1e3)
+    }
 }
 
 /// What a rank has done.
@@ -143,12 +167,12 @@ impl Speaker {
         }
     }
 
-    /// Says the same again and again, from a thread of its own, for as long as the process lives.
-    pub fn repeat(&self, line: impl Serialize + Send + 'static) {
+    /// Says again and again what `line` returns, from a thread of its own, for as long as the process lives.
+    pub fn repeat<T: Serialize>(&self, line: impl Fn() -> T + Send + 'static) {
         let speaker = self.clone();
         thread::spawn(move || {
             loop {
-                speaker.say(&line);
+                speaker.say(&line());
                 thread::sleep(BEAT);
             }
         });

@@ -10,7 +10,7 @@ use std::time::Duration;
 use foretoken_protocol::ErrorReport;
 use thiserror::Error;
 
-use super::control::{Heard, Order, PartOrder, RankMemory, Served, Speaker, Word, listen};
+use super::control::{Heard, Order, PartOrder, RankMemory, Served, Speaker, Word, Worked, listen};
 use super::deadline::Deadline;
 use super::ending::{end_process, end_soon};
 use crate::mlx::MlxError;
@@ -104,6 +104,8 @@ pub struct Members {
     names: Vec<String>,
     speakers: Vec<Speaker>,
     words: Vec<Receiver<Word>>,
+    /// What each has said last of its work.
+    worked: Vec<Arc<Mutex<Worked>>>,
     end: Arc<RingEnd>,
 }
 
@@ -140,11 +142,14 @@ impl Members {
     pub fn new(channels: Vec<Channel>, silence: Duration, on_loss: OnLoss) -> Self {
         let end = Arc::new(RingEnd { is_dismissed: Mutex::new(false), on_loss });
         let (mut names, mut speakers, mut all_words) = (Vec::new(), Vec::new(), Vec::new());
+        let mut worked = Vec::new();
         for Channel { name, words, orders } in channels {
             let speaker = Speaker::new(orders);
-            speaker.repeat(Order::Beat);
+            speaker.repeat(|| Order::Beat);
             let (sender, receiver) = channel();
             let (end, rank) = (Arc::clone(&end), name.clone());
+            let heard_of = Arc::new(Mutex::new(Worked::default()));
+            worked.push(Arc::clone(&heard_of));
             let watch = {
                 let (end, name) = (Arc::clone(&end), name.clone());
                 Deadline::new(move || end.lose(&Loss::Silent(name)))
@@ -154,7 +159,9 @@ impl Members {
                 watch.put_off(silence);
                 let name = || rank.clone();
                 match heard {
-                    Heard::Line(Word::Beat) => {}
+                    Heard::Line(Word::Beat(now)) => {
+                        *heard_of.lock().unwrap_or_else(PoisonError::into_inner) = now
+                    }
                     Heard::Line(Word::Failed(report)) => end.lose(&Loss::Failed { name: name(), report }),
                     // Nobody may wait for it any more.
                     Heard::Line(word) => _ = sender.send(word),
@@ -169,7 +176,13 @@ impl Members {
             speakers.push(speaker);
             all_words.push(receiver);
         }
-        Self { names, speakers, words: all_words, end }
+        Self { names, speakers, words: all_words, worked, end }
+    }
+
+    /// What people call each rank, and how much it has worked as it said last.
+    pub fn worked(&self) -> impl Iterator<Item = (&str, Worked)> {
+        let worked = self.worked.iter().map(|worked| *worked.lock().unwrap_or_else(PoisonError::into_inner));
+        self.names.iter().map(String::as_str).zip(worked)
     }
 
     /// Has each rank get ready to compute a part, and has all of them join the ring once all can.

@@ -10,6 +10,11 @@
 //! Beside the ring rank 0 has a channel to each rank ([`Members`]), over which both say all the time that they are
 //! there. Any doubt ends the process, and so in the end all of the ring: it is never mended, but formed anew.
 
+/// So many layers for each of the ranks that all have about as many.
+pub fn evenly(layers: usize, ranks: usize) -> Vec<usize> {
+    (0..ranks).map(|rank| (rank + 1) * layers / ranks - rank * layers / ranks).collect()
+}
+
 mod clocks;
 mod control;
 mod deadline;
@@ -20,7 +25,7 @@ mod members;
 mod remote;
 
 pub use clocks::Clocks;
-pub use control::{Heard, Order, PartOrder, RankMemory, Served, Speaker, Word, listen};
+pub use control::{Heard, Order, PartOrder, RankMemory, Served, Speaker, Word, Worked, listen};
 pub use deadline::{Deadline, UnderWay};
 pub use ending::end_process;
 pub(crate) use frame::following;
@@ -28,4 +33,4 @@ pub use frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_RO
 pub use hosts::write_hosts;
 pub use members::{Channel, Loss, Members, OnLoss};
 pub(crate) use remote::REST;
-pub use remote::{Link, LinkError, RemoteAnchor, RemoteRow, RemoteState};
+pub use remote::{Link, LinkError, RemoteAnchor, RemoteRow, RemoteState, Times};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use super::clocks::{Clocks, Patience};
-use super::control::{PartOrder, RankMemory, Served};
+use super::control::{PartOrder, RankMemory, Served, Worked};
 use super::deadline::{Deadline, UnderWay};
 use super::frame::{Frame, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS, following};
 use super::members::{Channel, Members, OnLoss};
@@ -65,6 +65,19 @@ pub struct Link {
     next_anchor: Cell<u32>,
     /// What the ranks are to be told with the next frame.
     operations: RefCell<Vec<Operation>>,
+    /// When the step that is under way was announced.
+    announced_at: Cell<Option<Instant>>,
+    /// The steps of this rank, and what it has waited for the others in them.
+    times: Cell<Times>,
+}
+
+/// What steps have taken.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Times {
+    /// The layers of this rank.
+    pub own: Worked,
+    /// From the hidden state that left this rank to the one that came back.
+    pub elsewhere: Worked,
 }
 
 /// A row's caches and states on the other ranks. They go when it is dropped.
@@ -110,6 +123,8 @@ impl Link {
             next_name: Cell::new(0),
             next_anchor: Cell::new(0),
             operations: RefCell::default(),
+            announced_at: Cell::new(None),
+            times: Cell::default(),
         })
     }
 
@@ -123,6 +138,16 @@ impl Link {
     /// bytes of how many it has.
     pub fn ready(&self, progress: impl FnMut(usize, u64, u64)) -> Vec<RankMemory> {
         self.members.ready(progress)
+    }
+
+    /// What people call each other rank, and how much it has worked as it said last.
+    pub fn worked(&self) -> impl Iterator<Item = (&str, Worked)> {
+        self.members.worked()
+    }
+
+    /// What steps have taken as this rank sees them.
+    pub fn times(&self) -> Times {
+        self.times.get()
     }
 
     /// What was sent so far.
@@ -161,7 +186,9 @@ impl Link {
             self.send(FrameKind::Operations, Vec::new(), operations);
         }
         let operations = self.operations.take();
+        let is_step = matches!(kind, FrameKind::Step);
         let announced = self.send(kind, rows, operations);
+        self.announced_at.set(is_step.then(Instant::now));
         if let Some(rotation) = rotation {
             self.or_broken(self.ring.send(rotation));
         }
@@ -175,8 +202,16 @@ impl Link {
         let is_slow = self.is_slow.get();
         let (begin, _under_way) = (Instant::now(), self.wait_for(tokens));
         self.send_state(announced, None, x);
+        let own = self.announced_at.take().map(|at| at.elapsed());
+        let sent_at = Instant::now();
         match self.receive_state(announced, &[x.dim(0), width], x.dtype()) {
             (None, y) => {
+                if let Some(own) = own {
+                    let mut times = self.times.get();
+                    times.own.count(own);
+                    times.elsewhere.count(sent_at.elapsed());
+                    self.times.set(times);
+                }
                 if !is_slow {
                     self.patience.took(tokens, begin.elapsed());
                 }

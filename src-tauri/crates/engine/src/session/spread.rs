@@ -4,9 +4,62 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::rc::Rc;
 
+use foretoken_protocol::{MacLayers, RingMac, RingView};
+
 use super::Prepared;
 use crate::error::EngineError;
-use crate::link::{Channel, Clocks, Link, OnLoss, PartOrder};
+use crate::link::{Channel, Clocks, Link, OnLoss, PartOrder, Times, Worked};
+
+/// What people call the process that this is.
+const OWN_NAME: &str = "This Mac";
+
+/// The layers that lie on others, until the model is loaded.
+#[derive(Debug)]
+pub(super) struct Rest {
+    pub(super) link: Rc<Link>,
+    pub(super) watch: RingWatch,
+}
+
+/// Who computes the model together, and how long steps take each, for people to see.
+#[derive(Debug)]
+pub(super) struct RingWatch {
+    view: RingView,
+    /// What had been done when it was looked last: by this rank and all others, and by each other.
+    times: Times,
+    worked: Vec<Worked>,
+}
+
+impl RingWatch {
+    /// The ranks with their layers, and the bytes of these.
+    fn new(macs: Vec<RingMac>) -> Self {
+        Self { view: RingView { macs, link_ms: None }, times: Times::default(), worked: Vec::new() }
+    }
+
+    /// How many layers this rank has.
+    pub(super) fn own_layers(&self) -> usize {
+        self.view.macs.first().map_or(0, |own| own.layers as usize)
+    }
+
+    /// The ranks as they work now. What has not moved since the last time stays as it was.
+    pub(super) fn look(&mut self, link: &Link) -> RingView {
+        let (times, worked) = (link.times(), link.worked().map(|(_, worked)| worked).collect::<Vec<_>>());
+        self.worked.resize(worked.len(), Worked::default());
+        let own = times.own.mean_since(self.times.own);
+        let others = worked.iter().zip(&self.worked).map(|(now, before)| now.mean_since(*before));
+        let mut all_known = true;
+        for (mac, step_ms) in self.view.macs.iter_mut().zip(std::iter::once(own).chain(others)) {
+            mac.step_ms = step_ms.or(mac.step_ms);
+            all_known &= mac.step_ms.is_some();
+        }
+        if let Some(elsewhere) = times.elsewhere.mean_since(self.times.elsewhere).filter(|_| all_known) {
+            let computed: f64 = self.view.macs.iter().skip(1).filter_map(|mac| mac.step_ms).sum();
+            // The others' means are of other steps, by a fraction of a second.
+            self.view.link_ms = Some((elsewhere - computed).max(0.0));
+        }
+        (self.times, self.worked) = (times, worked);
+        self.view.clone()
+    }
+}
 
 impl Prepared {
     /// Spreads the model over this process and those at the other ends of `channels`, rank by rank: `layers` says how
@@ -39,8 +92,19 @@ impl Prepared {
             epoch: (RandomState::new().build_hasher().finish() >> 33) as u32,
             silence: clocks.silence,
         };
+        let names = channels.iter().map(|channel| channel.name.clone());
+        let mut first = 0;
+        let of_rank = |(name, &layers): (String, &usize)| {
+            let layout = self.layout.clone().of_layers(&(first..first + layers));
+            first += layers;
+            RingMac { name, layers: layers as u32, bytes: layout.weight_bytes(), step_ms: None }
+        };
+        let macs: Vec<RingMac> =
+            std::iter::once(OWN_NAME.to_owned()).chain(names).zip(layers).map(of_rank).collect();
         let link = Link::form(channels, &part.spread(layers), clocks, on_loss)?;
-        self.rest = Some((layers[0], Rc::new(link)));
+        let layers_of = |mac: &RingMac| MacLayers { name: mac.name.clone(), layers: mac.layers };
+        self.info.macs = macs.iter().map(layers_of).collect();
+        self.rest = Some(Rest { link: Rc::new(link), watch: RingWatch::new(macs) });
         Ok(())
     }
 }

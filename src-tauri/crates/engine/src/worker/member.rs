@@ -3,9 +3,9 @@
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use foretoken_protocol::ErrorReport;
@@ -15,7 +15,7 @@ use super::stage::Stage;
 use crate::checkpoint::{Config, Files, Index, Layout, Metadata};
 use crate::error::EngineError;
 use crate::link::{
-    Deadline, Heard, Order, PartOrder, RankMemory, Served, Speaker, Word, end_process, listen,
+    Deadline, Heard, Order, PartOrder, RankMemory, Served, Speaker, Word, Worked, end_process, listen,
 };
 use crate::memory::{MemoryBudget, MemoryEstimate, RowMemory};
 use crate::mlx::kernels::of_device;
@@ -36,6 +36,8 @@ pub struct Member {
     go: Receiver<()>,
     /// Whether it was told to end.
     is_dismissed: Arc<AtomicBool>,
+    /// How much it has worked, as it tells with each beat.
+    worked: Arc<Mutex<Worked>>,
 }
 
 /// Computes a part of the model in a folder, as rank 0 tells it over a channel, until it is told to end. Where rank 0
@@ -54,7 +56,9 @@ impl Member {
     pub fn new(orders: impl Read + Send + 'static, words: impl Write + Send + 'static) -> Self {
         let words = Speaker::new(words);
         words.say(&Word::Hello { version: env!("CARGO_PKG_VERSION").to_owned() });
-        words.repeat(Word::Beat);
+        let worked = Arc::new(Mutex::new(Worked::default()));
+        let said = Arc::clone(&worked);
+        words.repeat(move || Word::Beat(*said.lock().unwrap_or_else(PoisonError::into_inner)));
         let ((sender, received), (bell, go)) = (channel(), channel());
         let is_dismissed = Arc::new(AtomicBool::new(false));
         let may_end = Arc::clone(&is_dismissed);
@@ -84,7 +88,7 @@ impl Member {
                 }
             }
         });
-        Self { words, orders: received, go, is_dismissed }
+        Self { words, orders: received, go, is_dismissed, worked }
     }
 
     /// Does what it is told, with the model in a folder, to the end. `memory`: bytes that it may take of the machine's;
@@ -127,7 +131,7 @@ impl Member {
         let (ring, mut stage) =
             self.load(part, &config, &layout, usable).map_err(|error| ErrorReport::from(&error))?;
         adapt(&mut stage);
-        serve(&ring, &mut stage, epoch, &self.go).map_err(|error| ErrorReport::from(&error))
+        serve(&ring, &mut stage, epoch, &self.go, &self.worked).map_err(|error| ErrorReport::from(&error))
     }
 
     /// Joins the ring, and loads what it is to compute.

@@ -1,12 +1,14 @@
 //! What a rank does: receives, checks, computes and sends on, for as long as the ring lasts.
 
 use std::sync::mpsc::Receiver;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use foretoken_protocol::ErrorReport;
 use thiserror::Error;
 
 use super::stage::{Stage, StageError};
-use crate::link::{Frame, FrameError, FrameKind, Served, WORDS, following};
+use crate::link::{Frame, FrameError, FrameKind, Served, WORDS, Worked, following};
 use crate::mlx::{Array, Dtype, MlxError, Residency, Ring};
 
 /// Why a rank has left its ring. The process has to end: that is how the others hear of it.
@@ -36,8 +38,15 @@ impl From<&WorkerError> for ErrorReport {
     }
 }
 
-/// Serves a ring with a stage until rank 0 stops it. `go` tells when frames come, at first and after each rest.
-pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32, go: &Receiver<()>) -> Result<Served, WorkerError> {
+/// Serves a ring with a stage until rank 0 stops it. `go` tells when frames come, at first and after each rest; what
+/// steps take is added to `worked`.
+pub fn serve(
+    ring: &Ring,
+    stage: &mut Stage,
+    epoch: u32,
+    go: &Receiver<()>,
+    worked: &Mutex<Worked>,
+) -> Result<Served, WorkerError> {
     let (width, own_width, dtype) = stage.widths().ok_or(WorkerError::Empty)?;
     let is_last = ring.rank() + 1 == ring.size();
     let (mut sequence, mut served) = (0, Served::default());
@@ -84,6 +93,7 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32, go: &Receiver<()>) -> R
                 let failed = Frame::expect_state(&receive(ring)?, epoch, sequence)?;
                 let tokens = frame.tokens() as i32;
                 let x = ring.receive(&[tokens, width], dtype)?;
+                let begin = Instant::now();
                 let computed = match failed {
                     Some(_) => None,
                     None => match stage.run(&frame, rotation, &x) {
@@ -98,6 +108,9 @@ pub fn serve(ring: &Ring, stage: &mut Stage, epoch: u32, go: &Receiver<()>) -> R
                 };
                 // Whatever happens here, the others must not wait for it.
                 served.passes += 1;
+                if computed.is_some() && frame.kind == FrameKind::Step {
+                    worked.lock().unwrap_or_else(PoisonError::into_inner).count(begin.elapsed());
+                }
                 let own = || ring.rank() as u32;
                 let failed = failed.or_else(|| computed.is_none().then(own));
                 let state = Frame::state(epoch, sequence, failed).encode();

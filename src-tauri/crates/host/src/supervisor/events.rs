@@ -13,10 +13,11 @@ impl Supervisor {
         match event {
             Event::Ready { version, device } if self.link.is_none() => {
                 tracing::info!("engine {version} runs on {device}");
-                self.link =
-                    Some(Link { requests: process.requests(), device, loaded: None, used: Instant::now() });
-                if let Some(load) = &self.loading {
-                    self.send_load(load);
+                let (layers, used) = (self.process_layers.clone(), Instant::now());
+                let requests = process.requests();
+                self.link = Some(Link { requests, device, layers, is_taken: false, loaded: None, used });
+                if self.loading.is_some() {
+                    self.send_load();
                 } else if let Some(model) = self.model.clone() {
                     self.load(model, None);
                 } else {
@@ -85,6 +86,10 @@ impl Supervisor {
                 self.activity.send_modify(|activity| activity.counters = counters);
                 false
             }
+            Event::Ring { ring } => {
+                self.ring.send_replace(ring);
+                false
+            }
             // Heartbeats have been heard.
             Event::Ready { .. } | Event::Heartbeat => false,
         }
@@ -145,7 +150,7 @@ impl Supervisor {
 
     /// Goes back to the model before, if there is one and it is not the one that failed. That one is tried again by
     /// whoever asks it next.
-    fn load_failed(&mut self, load: Load, error: ErrorReport) {
+    pub(super) fn load_failed(&mut self, load: Load, error: ErrorReport) {
         if let Some(answer) = load.answer {
             let _ = answer.send(Err(error.clone()));
             if let Some(before) = self.model.clone() {

@@ -97,6 +97,7 @@ fn model() -> ModelInfo {
         kv_precision: KvPrecision::Full,
         draft_model: None,
         draft_model_refused: None,
+        macs: Vec::new(),
         notes: Vec::new(),
     }
 }

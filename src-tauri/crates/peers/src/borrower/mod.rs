@@ -5,6 +5,7 @@ mod expose;
 mod ring;
 mod stream;
 
+use std::net::ToSocketAddrs;
 use std::time::Duration;
 
 use crate::ask::{Ask, Pipe, RingId, ask};
@@ -67,6 +68,17 @@ impl Borrower {
     /// Where the other Mac is.
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// What the other Mac calls itself; its address, once it is not paired any more.
+    pub fn name(&self) -> String {
+        let paired = self.peers.book().peers.remove(&self.key);
+        paired.map_or_else(|| self.address.clone(), |peer| peer.name)
+    }
+
+    /// Whether it is this very machine, whose processes share processors.
+    pub fn is_here(&self) -> bool {
+        self.address.to_socket_addrs().into_iter().flatten().any(|address| address.ip().is_loopback())
     }
 
     /// The other Mac's key.

@@ -36,14 +36,15 @@ impl Ring {
         let place = seat.place;
         let mut controls = Vec::new();
         for (rank, lender) in (1..).zip(lenders) {
-            controls.push(lender.lend(ring, rank, size, model).await?.control);
+            let lent = lender.lend(ring, rank, size, model).await;
+            controls.push(lent.map_err(|error| error.of(lender.name()))?.control);
         }
         let mut links = JoinSet::new();
         // What the rank before the next one has for it; rank 0 has something when its process connects.
         let mut before: Option<PeerStream> = None;
         let mut next = Some(seat.next);
         for lender in lenders {
-            let to = lender.ring_in(ring).await?;
+            let to = lender.ring_in(ring).await.map_err(|error| error.of(lender.name()))?;
             match (before.take(), next.take()) {
                 (Some(from), _) => {
                     links.spawn(join(from, to, shape));
@@ -53,7 +54,7 @@ impl Ring {
                 }
                 (None, None) => {}
             }
-            before = Some(lender.ring_out(ring).await?);
+            before = Some(lender.ring_out(ring).await.map_err(|error| error.of(lender.name()))?);
         }
         if let Some(from) = before {
             links.spawn(async move { join(from, way_in(place.listen).await?, shape).await });

@@ -103,16 +103,25 @@ pub struct Worker {
     pub(super) input: Box<dyn AsyncWrite + Send + Unpin>,
     pub(super) output: Box<dyn AsyncRead + Send + Unpin>,
     process: Box<dyn Process>,
+    /// What lasts as long as it.
+    holds: Vec<Box<dyn Send>>,
 }
 
 impl Worker {
+    /// The same, with something that is dropped once it has been killed.
+    pub fn holding(mut self, what: impl Send + 'static) -> Self {
+        self.holds.push(Box::new(what));
+        self
+    }
+
     /// A process with its input and its output. The end of the output is taken for the end of the process.
     pub fn new(
         input: impl AsyncWrite + Send + Unpin + 'static,
         output: impl AsyncRead + Send + Unpin + 'static,
         process: impl Process + 'static,
     ) -> Self {
-        Self { input: Box::new(input), output: Box::new(output), process: Box::new(process) }
+        let (input, output, process) = (Box::new(input), Box::new(output), Box::new(process));
+        Self { input, output, process, holds: Vec::new() }
     }
 
     /// A child with pipes. Kills it and fails where its input or its output is no pipe.

@@ -2,22 +2,19 @@
 //! its own that is rank 0 of it. A process has one place in one ring for as long as it lives.
 
 use std::ffi::OsString;
-use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use foretoken_engine::mlx::environment::{HOSTS, RANK};
 use foretoken_engine::mlx::usable_memory;
 use foretoken_engine::placement::{Hop, Machine, NoPlace, Placement, place, read_speed};
-use foretoken_peers::{Borrower, Exposed, Ring, expose};
+use foretoken_peers::{Borrower, Lead, Ring};
 use foretoken_protocol::{ErrorReport, KvPrecision};
 use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::super::place::planned;
 use super::super::{CliError, engine, harmless};
-use super::lend::{hosts_file, own_folder};
 use super::peers::borrower;
 use super::store::StoreOptions;
 use super::{network, run};
@@ -84,21 +81,10 @@ pub(crate) fn lead(
             .map(|(_, lender)| lender.clone())
             .collect();
         let mut ring = Ring::form(&lenders, &name, None).await.map_err(network)?;
-        let folder = own_folder().map_err(CliError::Output)?;
-        let (_hosts, hosts) = hosts_file(ring.place).map_err(CliError::Output)?;
+        let lead = Lead::of(&mut ring, &lenders, &layers).await.map_err(network)?;
         let mut command = Command::new(std::env::current_exe().map_err(CliError::Output)?);
-        command.args(arguments_without_macs()).env(RANK, "0").env(HOSTS, hosts).kill_on_drop(true);
-        let mut exposed: Vec<Exposed> = Vec::new();
-        for (rank, (control, name)) in ring.controls.drain(..).zip(&order).enumerate() {
-            let socket = folder.path().join(format!("rank-{}", rank + 1));
-            exposed.push(expose(control, &socket).await.map_err(network)?);
-            command.arg("--channel").arg(format!("{}={name}", socket.display()));
-        }
-        let layers: Vec<String> = layers.iter().map(usize::to_string).collect();
-        command.args(["--layers", &layers.join(",")]);
-        if lenders.iter().any(is_here) {
-            command.arg("--one-machine");
-        }
+        command.args(arguments_without_macs()).args(&lead.arguments).envs(lead.environment.clone());
+        command.kill_on_drop(true);
         // Ctrl-C is for the process that does what was asked.
         tokio::spawn(async { while tokio::signal::ctrl_c().await.is_ok() {} });
         let mut process = command.spawn().map_err(CliError::Output)?;
@@ -120,11 +106,6 @@ pub(crate) fn lead(
             }
         }
     })
-}
-
-/// Whether a lender is on this very machine, where processes share processors.
-fn is_here(lender: &Borrower) -> bool {
-    lender.address().to_socket_addrs().into_iter().flatten().any(|address| address.ip().is_loopback())
 }
 
 /// What this process was called with, but for the Macs, which are connected here.

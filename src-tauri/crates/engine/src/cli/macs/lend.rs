@@ -1,26 +1,19 @@
 //! The `worker` command: computes layers for another process, or lends this Mac to others that are paired with it.
 
-use std::fs::Permissions;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use clap::Args;
-use foretoken_engine::mlx::environment::{HOSTS, RANK};
 use foretoken_engine::mlx::usable_memory;
 use foretoken_engine::placement::read_speed;
 use foretoken_engine::{machine, worker};
 use foretoken_peers::{
-    Host, Inventory, InventoryModel, Lender, Lending, Loan, Pairing, Peers, Process, PublicKey, RingPlace,
-    Worker,
+    Host, Inventory, InventoryModel, Lender, Lending, Loan, Pairing, Peers, PublicKey, Worker, start_worker,
 };
 use foretoken_protocol::ErrorReport;
-use tempfile::TempDir;
-use tokio::process::{Child, Command};
 
 use super::super::{CliError, engine, harmless};
 use super::store::{StoreOptions, own_name};
@@ -163,7 +156,9 @@ impl Host for Library {
             });
         }
         let memory = self.memory.into_iter().chain(loan.terms.most_bytes).min();
-        start(&model, memory, loan.place).map_err(|error| ErrorReport {
+        let started =
+            std::env::current_exe().and_then(|program| start_worker(&program, &model, memory, loan.place));
+        started.map_err(|error| ErrorReport {
             code: "worker_failed".into(),
             message: format!("The lending Mac could not start its worker: {error}."),
             hint: "Try again; if it happens again, restart Foretoken there.".into(),
@@ -184,52 +179,4 @@ impl Library {
 fn size(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
-}
-
-/// Starts a process that computes layers of a model at its place in a ring.
-fn start(model: &Path, memory: Option<u64>, place: RingPlace) -> io::Result<Worker> {
-    let (folder, hosts) = hosts_file(place)?;
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg("worker").arg(model).env(RANK, place.rank.to_string()).env(HOSTS, hosts);
-    if let Some(memory) = memory {
-        // Of none at all no model is left.
-        command.arg("--memory").arg(format!("{}", memory.max(1) as f64 / 1e9));
-    }
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
-    match (child.stdin.take(), child.stdout.take()) {
-        (Some(input), Some(output)) => Ok(Worker::new(input, output, Running { child, _folder: folder })),
-        _ => Err(io::Error::other("it has no pipes")),
-    }
-}
-
-/// A worker, and what it reads as it begins.
-struct Running {
-    child: Child,
-    _folder: TempDir,
-}
-
-impl Process for Running {
-    fn kill(&mut self) {
-        // It has ended if this fails.
-        let _ = self.child.start_kill();
-    }
-}
-
-/// A folder for a while, which others on this machine cannot look into.
-pub(super) fn own_folder() -> io::Result<TempDir> {
-    tempfile::Builder::new().permissions(Permissions::from_mode(0o700)).tempdir()
-}
-
-/// A file with the addresses of a ring's processes, of which one place knows its own and the next one's.
-pub(super) fn hosts_file(place: RingPlace) -> io::Result<(TempDir, PathBuf)> {
-    let folder = own_folder()?;
-    let of_rank = |rank: u32| match rank {
-        rank if rank == place.rank => [place.listen.to_string()],
-        rank if rank == (place.rank + 1) % place.size => [place.next.to_string()],
-        _ => ["127.0.0.1:1".to_owned()],
-    };
-    let hosts: Vec<[String; 1]> = (0..place.size).map(of_rank).collect();
-    let file = folder.path().join("hosts.json");
-    std::fs::write(&file, serde_json::to_string(&hosts)?)?;
-    Ok((folder, file))
 }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use tempfile::NamedTempFile;
 
 /// What a file says; `None` if there is none, or none that can be read, which is logged.
-pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let read = std::fs::read(path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
     match read {
         Ok(value) => Some(value),
@@ -21,7 +21,7 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
 }
 
 /// Writes a file and returns when it is on the disk.
-pub(super) fn write<T: Serialize>(path: &Path, value: &T) -> std::io::Result<()> {
+pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> std::io::Result<()> {
     let folder = path.parent().ok_or_else(|| std::io::Error::other("the file has no folder"))?;
     std::fs::create_dir_all(folder)?;
     let mut file = NamedTempFile::new_in(folder)?;

@@ -102,6 +102,15 @@ pub enum PeerError {
         /// Why not.
         source: io::Error,
     },
+    /// Other Macs cannot be looked for, nor this one be found.
+    #[error("Bonjour cannot be used: {detail}.")]
+    Bonjour {
+        /// Why not.
+        detail: String,
+    },
+    /// There is nowhere to look for it.
+    #[error("No address of the other Mac is known.")]
+    NoAddress,
     /// A socket cannot be put where another program finds it.
     #[error("The socket {} could not be made: {source}.", path.display())]
     Socket {
@@ -137,6 +146,8 @@ impl PeerError {
             Self::Identity { .. } => "peer_identity",
             Self::Local { .. } => "peer_local",
             Self::Listen { .. } => "peer_listen",
+            Self::Bonjour { .. } => "peer_bonjour",
+            Self::NoAddress => "peer_no_address",
             Self::Socket { .. } => "peer_socket",
         }
     }
@@ -166,6 +177,10 @@ impl PeerError {
             Self::Identity { .. } => "Remove this Mac's key from the keychain, and pair it again.",
             Self::Local { .. } => "Quit programs that hold many connections, and try again.",
             Self::Listen { .. } => "Choose another port, or quit the program that uses this one.",
+            Self::Bonjour { .. } => {
+                "Type the address of the other Mac, or quit the program that keeps Bonjour's port for itself."
+            }
+            Self::NoAddress => "Type its address, or look for it again.",
             Self::Socket { .. } => "Check that the folder is yours alone, and that its path is short.",
         }
     }

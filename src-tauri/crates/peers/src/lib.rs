@@ -2,12 +2,14 @@
 //! processes over several of them. MLX's ring sees 127.0.0.1 alone; here its bytes are carried through TLS, to Macs
 //! whose key is known.
 //!
-//! A Mac that lends itself runs a [`Lender`], which listens at one port. A Mac that uses others opens every connection,
-//! through a [`Borrower`] for each, and makes a [`Ring`] of them.
+//! A Mac that lends itself runs a [`Lender`], which listens at one port, and says so with an [`Advert`], which a
+//! [`Browser`] finds. A Mac that uses others opens every connection, through a [`Borrower`] for each, and makes a
+//! [`Ring`] of them.
 
 mod ask;
 mod book;
 mod borrower;
+mod discovery;
 mod error;
 mod forward;
 mod hex;
@@ -25,6 +27,7 @@ mod tls;
 pub use ask::RingId;
 pub use book::{Book, Changes, Peer, Peers, Terms};
 pub use borrower::{Borrower, Exposed, Lent, PeerStream, Ring, expose};
+pub use discovery::{Advert, Browser, Found};
 pub use error::PeerError;
 pub use forward::{Shape, join};
 pub use identity::{Identity, PublicKey};

@@ -65,6 +65,17 @@ impl Borrower {
         Ok(Attempt::new(connected.stream, agreed, role, peers.clone(), Lasts::two_minutes()))
     }
 
+    /// The first of a Mac's addresses, each as `host:port`, at which the key is the right one. They are tried one after
+    /// the other, for 2 s each; who answers learns whose key this Mac has only if its own is `key`. Fails as the most
+    /// telling of them did.
+    pub async fn first_reachable(
+        addresses: &[String],
+        identity: &Identity,
+        key: PublicKey,
+    ) -> Result<String, PeerError> {
+        connect::first_reachable(addresses, identity, key).await
+    }
+
     /// Where the other Mac is.
     pub fn address(&self) -> &str {
         &self.address

@@ -27,6 +27,8 @@ pub(crate) const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// Both sides name it: whoever speaks another version is refused in the handshake.
 const PROTOCOL: &[u8] = b"foretoken/1";
+/// The version in it, as a Mac tells it to those that look for one.
+pub(crate) const VERSION: &str = "1";
 
 /// Says whether a key is let in.
 pub(crate) type Admits = Arc<dyn Fn(&PublicKey) -> bool + Send + Sync>;
@@ -124,4 +126,14 @@ fn unusable(error: rustls::Error) -> PeerError {
 
 fn stranger(address: &str, error: &dyn std::fmt::Display) -> PeerError {
     PeerError::Stranger { address: address.to_owned(), detail: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_that_is_told_is_the_one_that_is_spoken() {
+        assert_eq!(PROTOCOL, format!("foretoken/{VERSION}").as_bytes());
+    }
 }

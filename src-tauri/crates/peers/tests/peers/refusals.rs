@@ -112,6 +112,26 @@ async fn another_mac_at_the_address_is_not_spoken_to() {
 }
 
 #[tokio::test]
+async fn of_many_addresses_the_one_with_the_right_key_is_taken() {
+    let (studio, other, laptop) =
+        (Studio::new(Work::None).await, Studio::new(Work::None).await, Laptop::new());
+    let mute = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let nobody = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let (mute, key) = (mute.local_addr().unwrap().to_string(), studio.identity.key());
+    let reach =
+        async |addresses: &[String]| Borrower::first_reachable(addresses, &laptop.identity, key).await;
+    let (own, others) = (studio.address(), other.address());
+    assert_eq!(reach(&[nobody.clone(), mute.clone(), others.clone(), own.clone()]).await.unwrap(), own);
+    let answered = reach(&[nobody.clone(), others.clone(), mute.clone(), nobody.clone()]).await.unwrap_err();
+    assert!(matches!(answered, PeerError::OtherKey { address } if address == others));
+    assert!(matches!(reach(&[nobody]).await, Err(PeerError::Unreachable { .. })));
+    assert!(matches!(reach(&[mute]).await, Err(PeerError::Silent { .. })));
+    assert!(matches!(reach(&[]).await, Err(PeerError::NoAddress)));
+}
+
+#[tokio::test]
 async fn anothers_ring_is_as_unknown_as_none() {
     let (studio, owner, other) = (Studio::new(Work::Shell("cat")).await, Laptop::new(), Laptop::new());
     studio.paired(&owner);

@@ -58,7 +58,7 @@ pub(crate) async fn set_lending(
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn take_mac_back(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
-    app.macs.take_back().await;
+    app.macs.take_back();
     Ok(())
 }
 

@@ -121,6 +121,11 @@ impl Kept {
         blocking(move || json_file::write(&file, &contents)).await.map_err(MacsError::NotKept)
     }
 
+    /// This Mac's public key, if it was needed since the start.
+    pub(super) fn known_key(&self) -> Option<PublicKey> {
+        self.identity.get().map(Identity::key)
+    }
+
     /// This Mac's key, which is made when it is needed for the first time. The person may be asked to unlock the
     /// keychain.
     pub(super) async fn identity(&self) -> Result<Identity, MacsError> {

@@ -1,15 +1,19 @@
 //! Lending this Mac: a listener, and workers that compute a part of a model for others. Its owner comes first.
 
 use std::net::{Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use foretoken_peers::{
-    Host, Inventory, InventoryModel, Lender, Lending, Loan as Asked, Terms, Worker, start_worker,
+    Advert, Host, Inventory, InventoryModel, Lender, Lending, Loan as Asked, ModelFile, Terms, Worker,
+    files_of, open_of, start_worker,
 };
 use foretoken_protocol::{EngineState, ErrorReport, LendingSettings, Loan};
+use tokio::fs::File;
 
 use super::{Macs, MacsError, Measured, key_of, own_name};
+use crate::blocking::blocking;
 use crate::clock::now;
 
 impl Macs {
@@ -23,9 +27,17 @@ impl Macs {
         Ok(writing.written().await?)
     }
 
-    /// Ends what another Mac computes here.
-    pub(crate) async fn take_back(self: &Arc<Self>) {
-        self.apply_lending().await;
+    /// Ends what another Mac computes here. It may ask again.
+    pub(crate) fn take_back(&self) {
+        let Some(loan) = self.lock().in_use.clone() else { return };
+        let peers = self.kept.peers();
+        if let Ok(key) = loan.key.parse()
+            && let Some(terms) = peers.book().peers.get(&key).and_then(|peer| peer.borrows)
+        {
+            // Whatever runs ends with the permission.
+            peers.set_terms(&key, None);
+            peers.set_terms(&key, Some(terms));
+        }
     }
 
     /// Sets whether a paired Mac may use this one.
@@ -38,7 +50,10 @@ impl Macs {
     /// Does as the settings say: closes the listener, and opens one if there is to be one.
     pub(super) async fn apply_lending(self: &Arc<Self>) {
         let mut lender = self.lender.lock().await;
-        if let Some(lender) = lender.take() {
+        if let Some(Open { lender, advert }) = lender.take() {
+            if let Some(advert) = advert {
+                advert.withdraw().await;
+            }
             lender.stop().await;
         }
         let settings = self.settings.current().lending;
@@ -48,7 +63,7 @@ impl Macs {
         }
         let (error, address) = match opened {
             Ok(opened) => {
-                let address = opened.as_ref().map(|lender| own_address(lender.address().port()));
+                let address = opened.as_ref().map(|open| own_address(open.lender.address().port()));
                 *lender = opened;
                 (None, address)
             }
@@ -64,9 +79,11 @@ impl Macs {
         }
     }
 
-    async fn open(self: &Arc<Self>, port: u16) -> Result<Lender, ErrorReport> {
+    async fn open(self: &Arc<Self>, port: u16) -> Result<Open, ErrorReport> {
+        let identity = self.kept.identity().await?;
+        let key = identity.key();
         let lending = Lending {
-            identity: self.kept.identity().await?,
+            identity,
             name: own_name(),
             peers: self.kept.peers().clone(),
             pairing: self.pairing.clone(),
@@ -74,11 +91,16 @@ impl Macs {
         };
         // Of both kinds of addresses.
         let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
-        match Lender::start(address, lending.clone()).await {
-            Ok(lender) => Ok(lender),
+        let lender = match Lender::start(address, lending.clone()).await {
+            Ok(lender) => lender,
             // A system without the newer kind.
-            Err(_) => Ok(Lender::start(SocketAddr::from(([0, 0, 0, 0], port)), lending).await?),
+            Err(_) => Lender::start(SocketAddr::from(([0, 0, 0, 0], port)), lending).await?,
+        };
+        let advert = Advert::publish(&own_name(), lender.address().port(), &key);
+        if let Err(error) = &advert {
+            tracing::warn!("other Macs find this one by its address alone: {error}");
         }
+        Ok(Open { lender, advert: advert.ok() })
     }
 
     /// Ends a loan once this Mac's owner needs its memory, for as long as the app runs.
@@ -91,7 +113,7 @@ impl Macs {
             );
             if is_needed && self.settings.current().lending.only_unused && *self.lent.borrow() {
                 tracing::info!("the loan ends: this Mac's own model is loaded");
-                self.take_back().await;
+                self.take_back();
             }
         }
     }
@@ -102,16 +124,17 @@ impl Macs {
         most.map_or(u64::MAX, |gigabytes| u64::from(gigabytes) * 1_000_000_000).min(self.machine.usable_bytes)
     }
 
+    /// The folder of a model. What comes over the network is never a path: it is the name of a model here, or nothing.
+    fn folder(&self, model: &str) -> Result<PathBuf, ErrorReport> {
+        let found = self.shelved().into_iter().find(|shelved| shelved.id() == model);
+        found.map(|shelved| shelved.folder).ok_or_else(|| {
+            let words = format!("It has no model called {model}.");
+            refusal("mac_lacks_model", words, "Copy or download the model there.")
+        })
+    }
+
     async fn start_loan(self: &Arc<Self>, asked: Asked) -> Result<Worker, ErrorReport> {
-        // What comes over the network is never a path: it is the name of a model here, or nothing.
-        let model = self.shelved().into_iter().find(|model| model.id() == asked.model);
-        let Some(model) = model else {
-            return Err(refusal(
-                "mac_lacks_model",
-                format!("It has no model called {}.", asked.model),
-                "Copy or download the model there.",
-            ));
-        };
+        let folder = self.folder(&asked.model)?;
         let settings = self.settings.current().lending;
         let Measured { on_battery, .. } = self.measured().await?;
         if settings.only_on_power && on_battery {
@@ -123,18 +146,25 @@ impl Macs {
             return Err(refusal("mac_in_use", words, "Wait until it is free, or ask its owner."));
         }
         let program = self.program.path().await;
-        let worker = start_worker(program, &model.folder, Some(self.lent_bytes()), asked.place);
+        let worker = start_worker(program, &folder, Some(self.lent_bytes()), asked.place);
         let worker = worker.map_err(|error| {
             let words = format!("It could not start what computes: {error}.");
             refusal("worker_failed", words, "Try again; if it happens again, restart Foretoken there.")
         })?;
         let book = self.kept.peers().book();
         let mac = book.peers.get(&asked.borrower).map(|peer| peer.name.clone()).unwrap_or_default();
-        let since = now();
+        let (key, since) = (asked.borrower.to_string(), now());
         self.lent.send_replace(true);
-        self.change(|standing| standing.in_use = Some(Loan { mac, model: asked.model, since }));
+        self.change(|standing| standing.in_use = Some(Loan { key, mac, model: asked.model, since }));
         Ok(worker.holding(Ends { macs: Arc::downgrade(self), since }))
     }
+}
+
+/// A listener, and what tells others of it.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) lender: Lender,
+    advert: Option<Advert>,
 }
 
 /// What this Mac does for others, in the eyes of its listener.
@@ -159,6 +189,16 @@ impl Host for Here {
     async fn start(&self, loan: Asked) -> Result<Worker, ErrorReport> {
         let macs = self.macs.upgrade().ok_or_else(foretoken_host::closed)?;
         macs.start_loan(loan).await
+    }
+
+    async fn files(&self, model: &str) -> Result<Vec<ModelFile>, ErrorReport> {
+        let folder = self.macs.upgrade().ok_or_else(foretoken_host::closed)?.folder(model)?;
+        Ok(blocking(move || files_of(&folder)).await)
+    }
+
+    async fn open(&self, model: &str, name: &str) -> Result<File, ErrorReport> {
+        let folder = self.macs.upgrade().ok_or_else(foretoken_host::closed)?.folder(model)?;
+        open_of(&folder, name).await
     }
 }
 

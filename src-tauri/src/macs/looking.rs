@@ -3,10 +3,10 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use foretoken_peers::{MEASURED_BYTES, Measured, PublicKey};
-use foretoken_protocol::{ErrorReport, MacLink, MacState};
+use foretoken_peers::{Borrower, Browser, Found, MEASURED_BYTES, Measured, PublicKey};
+use foretoken_protocol::{ErrorReport, MacLink, MacState, NearMac};
 use futures_util::future::join_all;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::{Macs, key_of, pairing::whole_address};
 use crate::clock::now;
@@ -14,16 +14,22 @@ use crate::clock::now;
 /// How often paired Macs are asked whether they are there, while somebody looks.
 const ASKED: Duration = Duration::from_secs(10);
 
+/// How long a Mac that is not where it was may take to be found.
+const FINDING: Duration = Duration::from_secs(3);
+
 impl Macs {
     /// Looks who is there from now on, or not any more.
     pub(crate) fn look(self: &Arc<Self>, look: bool) {
         let macs = Arc::clone(self);
         let task = look.then(|| {
             tokio::spawn(async move {
-                loop {
-                    macs.ask_all().await;
-                    sleep(ASKED).await;
-                }
+                let ask = async {
+                    loop {
+                        macs.ask_all().await;
+                        sleep(ASKED).await;
+                    }
+                };
+                tokio::join!(ask, macs.browse());
             })
         });
         let before = {
@@ -64,6 +70,55 @@ impl Macs {
         tested
     }
 
+    /// Follows which Macs lend themselves on this network.
+    async fn browse(&self) {
+        let mut browser = match Browser::start() {
+            Ok(browser) => browser,
+            Err(error) => return tracing::warn!("Macs are found by their addresses alone: {error}"),
+        };
+        while let Some(found) = browser.next().await {
+            let book = self.kept.peers().book();
+            let own = self.kept.known_key();
+            let is_new = |found: &&Found| {
+                let is_lender = |key: &PublicKey| book.peers.get(key).is_some_and(|peer| peer.lends);
+                !found.key.is_some_and(|key| Some(key) == own || is_lender(&key))
+            };
+            let near = found.iter().filter(is_new).filter_map(|found| {
+                let address = found.addresses.first()?;
+                Some(NearMac { name: found.name.clone(), address: address.to_string() })
+            });
+            let near = near.collect();
+            self.change(|standing| standing.near = near);
+        }
+    }
+
+    /// A paired Mac as it is used, where it is now: where it was last, or where it says itself that it is.
+    pub(super) async fn located(&self, key: &PublicKey) -> Result<Borrower, ErrorReport> {
+        let borrower = self.borrower(key).await?;
+        let identity = self.kept.identity().await?;
+        let Err(error) = Borrower::first_reachable(&[borrower.address().to_owned()], &identity, *key).await
+        else {
+            return Ok(borrower);
+        };
+        let is_it = |found: &Found| found.key == Some(*key) && !found.addresses.is_empty();
+        let found = timeout(FINDING, async {
+            let mut browser = Browser::start().ok()?;
+            loop {
+                if let Some(found) = browser.next().await?.into_iter().find(is_it) {
+                    return Some(found.addresses.iter().map(ToString::to_string).collect::<Vec<_>>());
+                }
+            }
+        });
+        let Some(addresses) = found.await.ok().flatten() else {
+            return Err(error.of(borrower.name()).into());
+        };
+        let address = Borrower::first_reachable(&addresses, &identity, *key).await;
+        let address = address.map_err(|error| error.of(borrower.name()))?;
+        self.kept.found_at(*key, address);
+        self.keep().await;
+        Ok(self.borrower(key).await?)
+    }
+
     async fn ask_all(&self) {
         let book = self.kept.peers().book();
         let lenders = book.peers.into_iter().filter(|(_, peer)| peer.lends).map(|(key, _)| self.ask(key));
@@ -75,9 +130,9 @@ impl Macs {
         self.change(|standing| {
             standing.states.entry(key).or_insert(MacState::Asking);
         });
-        let inventory = match self.borrower(&key).await {
+        let inventory = match self.located(&key).await {
             Ok(borrower) => borrower.inventory().await.map_err(ErrorReport::from),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         };
         let state = match inventory {
             Ok(inventory) => MacState::Here {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use foretoken_host::{Engine, EngineProgram, Tool};
-use foretoken_peers::{Borrower, Lender, Pairing, PublicKey};
+use foretoken_peers::{Borrower, Pairing, PublicKey};
 use foretoken_protocol::{
     AppEvent, ErrorReport, Lending, Loan, MacPairing, MacState, NearMac, OtherMacs, PairedMac, SpreadModel,
 };
@@ -25,6 +25,7 @@ use tokio::sync::{Mutex as AsyncMutex, OnceCell, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use self::kept::Kept;
+use self::lending::Open;
 pub(crate) use self::spreading::Connecting;
 use crate::events::AppEvents;
 use crate::keychain::SecretStore;
@@ -131,7 +132,7 @@ pub(crate) struct Macs {
     pairing: Pairing,
     standing: Mutex<Standing>,
     /// The listener, while this Mac lends itself. Held while that changes.
-    lender: AsyncMutex<Option<Lender>>,
+    lender: AsyncMutex<Option<Open>>,
     /// Who looks for Macs.
     looking: Mutex<Option<JoinHandle<()>>>,
     /// Bytes that this machine reads in a second.
@@ -244,8 +245,8 @@ impl Macs {
 
     /// Ends what other Macs use here, and closes the port.
     pub(crate) async fn close(&self) {
-        if let Some(lender) = self.lender.lock().await.take() {
-            lender.stop().await;
+        if let Some(open) = self.lender.lock().await.take() {
+            open.lender.stop().await;
         }
     }
 

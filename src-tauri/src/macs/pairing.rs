@@ -112,7 +112,7 @@ impl Macs {
             standing.answer = None;
             match paired {
                 Ok(paired) => {
-                    standing.pairing = Some(MacPairing::Paired { name: paired.name });
+                    standing.pairing = Some(MacPairing::Paired { name: paired.name, borrows });
                     Some(paired.key)
                 }
                 Err(error) => {

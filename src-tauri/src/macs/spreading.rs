@@ -55,9 +55,9 @@ impl Macs {
         let book = self.kept.peers().book();
         let lenders = book.peers.into_iter().filter(|(_, peer)| peer.lends);
         let asked = lenders.map(async |(key, peer)| {
-            let inventory = match self.borrower(&key).await {
+            let inventory = match self.located(&key).await {
                 Ok(borrower) => borrower.inventory().await.map_err(ErrorReport::from),
-                Err(error) => Err(error.into()),
+                Err(error) => Err(error),
             };
             (key, peer.name, inventory)
         });
@@ -222,7 +222,7 @@ impl Macs {
     async fn form(&self, model: &Model, layers: &Layers) -> Result<Ring, ErrorReport> {
         let mut lenders: Vec<Borrower> = Vec::new();
         for (key, _) in &layers.others {
-            lenders.push(self.borrower(&key_of(key)?).await?);
+            lenders.push(self.located(&key_of(key)?).await?);
         }
         let mut ring = PeerRing::form(&lenders, &id_of(Path::new(&model.folder)), None).await?;
         let own = std::iter::once(layers.own);

@@ -55,6 +55,7 @@ export const LOADED: ModelInfo = {
   kv_precision: "full",
   draft_model: { name: "DFlash for Qwen3.6 27B", path: "/dflash", weight_bytes: 1.1e9, most_guesses: 15 },
   draft_model_refused: null,
+  macs: [],
   notes: [],
 };
 

@@ -9,6 +9,7 @@ import type { State } from "../state";
 import { HISTORY } from "./benchmarks";
 import { BORROW_REPLY, CHATS, runs, STARTER_REPLY, STARTER_THOUGHT } from "./chats";
 import { LOCAL_API } from "./localApi";
+import { MACS } from "./macs";
 import { CATALOGUE, ENTRIES, LARGE, LIBRARY, LOADED, RECOMMENDED } from "./models";
 
 export const GENERATION: GenerationSettings = {
@@ -63,6 +64,8 @@ const SNAPSHOT: Snapshot = {
   trouble: null,
   surroundings: { accent: null, full_screen: false },
   local_api: LOCAL_API,
+  macs: MACS,
+  ring: { macs: [], link_ms: null },
   updates: { state: "idle", checked: null },
   tools: { built_in: [], folders: [], search: "", servers: [], permissions: [], questions: [] },
 };

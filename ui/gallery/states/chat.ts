@@ -32,6 +32,7 @@ import {
   STARTER_THOUGHT,
   STATS,
 } from "../data/chats";
+import { MACS_RING } from "../data/macs";
 import {
   DEMO,
   DEMO_LOADED,
@@ -389,6 +390,35 @@ export const CHAT: State[] = [
     name: "panel-chat",
     snapshot: { open: BORROW_CHAT },
     act: () => setView({ inspector: true, inspectorPage: "chat" }),
+  },
+  {
+    name: "panel-chat-macs",
+    snapshot: {
+      open: BORROW_CHAT,
+      engine: {
+        state: "ready",
+        model: { ...LOADED, macs: MACS_RING.macs.map(({ name, layers }) => ({ name, layers })) },
+        device: "metal",
+        in_memory: true,
+      },
+      ring: MACS_RING,
+    },
+    act: () => setView({ inspector: true, inspectorPage: "chat" }),
+  },
+  {
+    name: "mac-lost",
+    snapshot: {
+      open: SOURDOUGH_CHAT,
+      engine: {
+        state: "failed",
+        error: {
+          code: "mac_lost",
+          message: "Studio does not answer any more.",
+          hint: "Check that the other Macs are awake, connected and running Foretoken, then load the model again.",
+        },
+        model: null,
+      },
+    },
   },
   {
     name: "guesses-shown",

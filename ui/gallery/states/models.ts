@@ -3,6 +3,7 @@ import { t } from "../../src/language/text";
 import { openModels } from "../../src/models/actions";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
+import { FITS, HUGE_MODEL, MACS, MACS_PAIRED } from "../data/macs";
 import {
   CATALOGUE,
   DEMO_MODEL,
@@ -188,6 +189,35 @@ export const MODELS: State[] = [
     act: async () => {
       await choose("models-details-open");
       await click("evidence-toggle");
+    },
+  },
+  {
+    name: "models-over-macs",
+    snapshot: { macs: { ...MACS_PAIRED, spread: [] } },
+    library: { models: [DEMO_MODEL, HUGE_MODEL] },
+    answers: { spreadOutlook: () => FITS },
+    act: async () => {
+      await choose("models-details-open");
+      (await find('[data-testid="load-over-macs"]')).scrollIntoView({ block: "end" });
+    },
+  },
+  {
+    name: "models-over-macs-lacking",
+    snapshot: { macs: { ...MACS_PAIRED, spread: [] } },
+    library: { models: [DEMO_MODEL, HUGE_MODEL] },
+    answers: { spreadOutlook: () => ({ outlook: "lacking", macs: ["Studio"] }) },
+    act: async () => {
+      await choose("models-details-open");
+      (await find('[data-testid="ask-again"]')).scrollIntoView({ block: "end" });
+    },
+  },
+  {
+    name: "models-over-macs-unpaired",
+    snapshot: { macs: MACS },
+    library: { models: [DEMO_MODEL, HUGE_MODEL] },
+    act: async () => {
+      await choose("models-details-open");
+      (await find('[data-testid="outlook-unpaired"]')).scrollIntoView({ block: "end" });
     },
   },
   {

@@ -2,6 +2,7 @@ import type { LogLine } from "../../src/bridge/bindings";
 import { PAGES } from "../../src/settings/pages";
 import { ago } from "../clock";
 import { LOCAL_API_BUSY, LOCAL_API_IN_USE, LOCAL_API_PORT_IN_USE } from "../data/localApi";
+import { HUGE_MODEL, MACS_LENDING, MACS_PAIRED, macsPairing } from "../data/macs";
 import { LAST_LINES, TOOLS, TOOLS_FAILED } from "../data/toolServers";
 import { click, drawn, find, type } from "../page";
 import { Refusal } from "../shell";
@@ -143,6 +144,42 @@ SETTINGS.push({
     await click("all-requests");
     (await find("[data-testid=all-requests]")).scrollIntoView();
   },
+});
+
+SETTINGS.push({
+  name: "settings-other_macs-paired",
+  settings: "other_macs",
+  answers: shared,
+  snapshot: { macs: MACS_PAIRED },
+  library: { models: [HUGE_MODEL] },
+});
+
+SETTINGS.push({
+  name: "settings-other_macs-moved",
+  settings: "other_macs",
+  answers: shared,
+  snapshot: { macs: { ...MACS_PAIRED, paired: MACS_PAIRED.paired.slice(0, 2) } },
+  library: { models: [HUGE_MODEL] },
+  act: async () => {
+    const edge = await find("[data-testid=split-edge]");
+    edge.dispatchEvent(new KeyboardEvent("keydown", { key: "PageUp", bubbles: true }));
+    await drawn();
+  },
+});
+
+SETTINGS.push({
+  name: "settings-other_macs-pairing",
+  settings: "other_macs",
+  answers: shared,
+  act: ({ tell }) => tell({ type: "macs", macs: macsPairing() }),
+});
+
+SETTINGS.push({
+  name: "settings-other_macs-lending",
+  settings: "other_macs",
+  answers: shared,
+  snapshot: { macs: MACS_LENDING },
+  act: scrollDown,
 });
 
 SETTINGS.push({

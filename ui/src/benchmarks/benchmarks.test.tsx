@@ -625,6 +625,7 @@ describe("side by side", () => {
         fingerprint: "c0ffee00",
         weight_bytes: 1,
         draft_model_refused: null,
+        macs: [],
         notes: [],
       },
     });

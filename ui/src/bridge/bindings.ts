@@ -280,6 +280,37 @@ export const commands = {
 	copyForProgram: (text: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("copy_for_program", { text })),
 	/**  Ends a request of another program. */
 	stopApiRequest: (request: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_api_request", { request })),
+	/**  Looks from now on which Macs are there, or not any more. */
+	lookForMacs: (look: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("look_for_macs", { look })),
+	/**  Begins to pair with a Mac that lends itself. What comes of it is told. */
+	pairWithMac: (address: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("pair_with_mac", { address })),
+	/**  Lets other Macs pair with this one for two minutes. */
+	openForPairing: () => typedError<null, ErrorReport>(__TAURI_INVOKE("open_for_pairing")),
+	/**  Ends a pairing that is under way, and forgets what became of the last. */
+	closePairing: () => typedError<null, ErrorReport>(__TAURI_INVOKE("close_pairing")),
+	/**  Says whether both Macs show the same digits. */
+	answerPairing: (same: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("answer_pairing", { same })),
+	/**  Takes over on what terms this Mac lends itself. What runs on others ends. */
+	setLending: (settings: LendingSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_lending", { settings })),
+	/**  Ends what another Mac computes here. */
+	takeMacBack: () => typedError<null, ErrorReport>(__TAURI_INVOKE("take_mac_back")),
+	/**  Forgets a paired Mac. What runs with it ends, and neither may use the other. */
+	forgetMac: (key: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("forget_mac", { key })),
+	/**  Sets whether a paired Mac may use this one. */
+	allowMac: (key: string, borrows: boolean) => typedError<null, ErrorReport>(__TAURI_INVOKE("allow_mac", { key, borrows })),
+	/**  Says where a paired Mac is. */
+	setMacAddress: (key: string, address: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_mac_address", { key, address })),
+	/**  Measures how fast the way to a paired Mac is. */
+	testMacLink: (key: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("test_mac_link", { key })),
+	/**  What paired Macs could do for a model of this one. They are asked, which may take seconds. */
+	spreadOutlook: (path: string) => typedError<SpreadOutlook, ErrorReport>(__TAURI_INVOKE("spread_outlook", { path })),
+	/**
+	 *  Loads a model over this Mac and others, and selects it: as the outlook says, or with so many layers on each of its
+	 *  Macs. From then on it is loaded so. If it does not load, the model before it is loaded again and stays selected.
+	 */
+	loadSpread: (path: string, layers: number[] | null) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("load_spread", { path, layers })),
+	/**  Loads a model on this Mac alone, now and from then on, and selects it. */
+	loadAlone: (path: string) => typedError<ModelInfo, ErrorReport>(__TAURI_INVOKE("load_alone", { path })),
 	/**  Lets the person choose a folder in the system's dialog; `null` if they did not. */
 	chooseModelFolder: () => typedError<string | null, ErrorReport>(__TAURI_INVOKE("choose_model_folder")),
 	/**
@@ -705,6 +736,14 @@ surroundings: Surroundings } |
 { type: "local_api"; 
 /**  As it is now. */
 local_api: LocalApi } | 
+/**  Something is new about other Macs. */
+{ type: "macs"; 
+/**  As they are now. */
+macs: OtherMacs } | 
+/**  The Macs that compute the loaded model have worked; a few times a second. */
+{ type: "ring"; 
+/**  As they are now. */
+ring: RingView } | 
 /**  More is known of newer versions, or one is on its way. */
 { type: "updates"; 
 /**  As it is now. */
@@ -1908,6 +1947,34 @@ export type Language =
 /**  Japanese. */
 "ja";
 
+/**  Whether this Mac lends itself. */
+export type Lending = {
+	/**  What its owner chose. */
+	settings: LendingSettings,
+	/**  Where others find it, `host:port`; `None` while it does not listen. */
+	address: string | null,
+	/**  Why it does not listen though it should. */
+	error: ErrorReport | null,
+	/**  Who uses it now. */
+	in_use: Loan | null,
+	/**  Until when others may pair with it, milliseconds since 1970; `None`: nobody may. */
+	open_until: number | null,
+};
+
+/**  On what terms this Mac lends itself. */
+export type LendingSettings = {
+	/**  Whether paired Macs may use this one. */
+	on: boolean,
+	/**  Where it listens. */
+	port: number,
+	/**  The most memory that a model may take here, in GB (10⁹ bytes); `None`: as much as this Mac gives models. */
+	most_gigabytes: number | null,
+	/**  Not on battery. */
+	only_on_power: boolean,
+	/**  Not while a model of this Mac's owner is in memory. */
+	only_unused: boolean,
+};
+
 /**  The folder that downloaded models are kept in. */
 export type LibraryPlace = {
 	/**  The folder. */
@@ -1952,6 +2019,16 @@ export type LiveStats = {
 	acceptance: number | null,
 	/**  Accepted drafts of each of the last passes, the newest last; at most [`RECENT_PASSES`]. */
 	passes: number[],
+};
+
+/**  That another Mac uses this one. */
+export type Loan = {
+	/**  What it calls itself. */
+	mac: string,
+	/**  The model of which this Mac computes a part. */
+	model: string,
+	/**  Since when, milliseconds since 1970. */
+	since: number,
 };
 
 /**  The local API as it is now. */
@@ -2137,6 +2214,72 @@ export type Looked = {
 	total: number,
 };
 
+/**  A Mac of several that compute a model. */
+export type MacLayers = {
+	/**  What it calls itself. */
+	name: string,
+	/**  How many layers it has. */
+	layers: number,
+};
+
+/**  How fast the way to another Mac is. */
+export type MacLink = {
+	/**  There and back, in milliseconds. */
+	round_trip_ms: number,
+	/**  Bytes a second there. */
+	sent_per_second: number,
+	/**  Bytes a second back. */
+	received_per_second: number,
+	/**  When, milliseconds since 1970. */
+	measured_at: number,
+};
+
+/**  How far a pairing has come. */
+export type MacPairing = 
+/**  The other Mac is being asked. */
+{ stage: "asking"; 
+/**  Where it is, or what it calls itself. */
+whom: string } | 
+/**  Both show the digits. */
+{ stage: "compare"; 
+/**  What the other Mac calls itself. */
+name: string; 
+/**  Six of them. */
+digits: string; 
+/**  Until when, milliseconds since 1970. */
+until: number; 
+/**  Whether the other Mac is to use this one; otherwise this one is to use it. */
+borrows: boolean; 
+/**  Whether this Mac's person has said that they are the same. */
+confirmed: boolean } | 
+/**  The two are paired. */
+{ stage: "paired"; 
+/**  What the other Mac calls itself. */
+name: string } | 
+/**  They are not. */
+{ stage: "failed"; 
+/**  Why. */
+error: ErrorReport };
+
+/**  What is known of a paired Mac. */
+export type MacState = 
+/**  It was not asked. */
+{ state: "unknown" } | 
+/**  It is being asked, or the way to it is being measured. */
+{ state: "asking" } | 
+/**  It answers. */
+{ state: "here"; 
+/**  Its chip. */
+chip: string; 
+/**  Memory that it gives a model of this Mac's, in bytes. */
+free_bytes: number; 
+/**  Models in its library. */
+models: number } | 
+/**  It does not. */
+{ state: "away"; 
+/**  Why. */
+error: ErrorReport };
+
 /**  The machine that a benchmark ran on. */
 export type MachineName = {
 	/**  What its maker calls the processor; empty if the system does not say. */
@@ -2290,6 +2433,8 @@ export type ModelInfo = {
 	draft_model: DraftModelInfo | null,
 	/**  Why it goes without the draft model that was to be loaded with it, where one was. */
 	draft_model_refused: ErrorReport | null,
+	/**  The Macs that compute it together, this one first; empty where this one does so alone. */
+	macs: MacLayers[],
 	/**  What is odd about the checkpoint though it loads. */
 	notes: ModelNote[],
 };
@@ -2390,6 +2535,14 @@ export type NamedValue = {
 	value: string | null,
 };
 
+/**  A Mac of the network that lends itself. */
+export type NearMac = {
+	/**  What it calls itself. */
+	name: string,
+	/**  Where it is, `host:port`. */
+	address: string,
+};
+
 /**  Something that others have made and the app carries. */
 export type Notice = {
 	/**  What it is called. */
@@ -2446,12 +2599,50 @@ export type OpenedChat = {
 	messages: BranchMessage[],
 };
 
+/**  Other Macs as the page shows them. */
+export type OtherMacs = {
+	/**  What this Mac calls itself. */
+	name: string,
+	/**  Its chip, where the system tells. */
+	chip: string | null,
+	/**  Memory that it gives models, in bytes. */
+	usable_bytes: number,
+	/**  Whether it lends itself. */
+	lending: Lending,
+	/**  The paired Macs, by name. */
+	paired: PairedMac[],
+	/**  Macs of the network that lend themselves and are not paired yet. Empty unless somebody looks for them. */
+	near: NearMac[],
+	/**  The pairing that is under way, or what became of the last. */
+	pairing: MacPairing | null,
+	/**  The models that are loaded over several Macs. */
+	spread: SpreadModel[],
+};
+
 /**  Tools of the app's own that a chat switches on together. */
 export type OwnSource = {
 	/**  Names them in chats: `calculator`, `current_date`, `read_page`, `search_web`, `read_files` or `write_files`. */
 	id: string,
 	/**  The tools. */
 	tools: ToolInfo[],
+};
+
+/**  A paired Mac. */
+export type PairedMac = {
+	/**  The digest of its key, which names it. */
+	key: string,
+	/**  What it calls itself. */
+	name: string,
+	/**  Where it was last found, `host:port`; `None` for one that does not lend itself to this one. */
+	address: string | null,
+	/**  Whether this Mac may use it. */
+	lends: boolean,
+	/**  Whether it may use this one. */
+	borrows: boolean,
+	/**  What is known of it now. */
+	state: MacState,
+	/**  How fast the way to it was when it was last measured. */
+	link: MacLink | null,
 };
 
 /**  Which part of a reply a piece of text belongs to. */
@@ -3021,6 +3212,26 @@ export type ReplyStep = {
 	calls: ReplyCall[],
 };
 
+/**  A Mac of those that compute the loaded model, as it works now. */
+export type RingMac = {
+	/**  What it calls itself; the first is this one. */
+	name: string,
+	/**  How many layers it has. */
+	layers: number,
+	/**  Memory that its part of the model takes, in bytes. */
+	bytes: number,
+	/**  What a step takes it, in milliseconds: a mean of the last ones; `None` before the first. */
+	step_ms: number | null,
+};
+
+/**  The Macs that compute the loaded model. */
+export type RingView = {
+	/**  In the order of their layers; empty where this Mac computes alone. */
+	macs: RingMac[],
+	/**  What a step takes between them, in milliseconds: a mean of the last ones. */
+	link_ms: number | null,
+};
+
 /**  Who wrote a message. */
 export type Role = 
 /**  Instructions that hold for the whole chat. */
@@ -3308,6 +3519,8 @@ export type SettingsPage =
 "tools" | 
 /**  How other programs use the model. */
 "local_api" | 
+/**  Macs that are used, and that may use this one. */
+"other_macs" | 
 /**  Where everything is kept. */
 "data" | 
 /**  All keys that do something. */
@@ -3368,6 +3581,10 @@ export type Snapshot = {
 	surroundings: Surroundings,
 	/**  The local API. */
 	local_api: LocalApi,
+	/**  Other Macs. */
+	macs: OtherMacs,
+	/**  The Macs that compute the loaded model. */
+	ring: RingView,
 	/**  What is known of newer versions. */
 	updates: UpdateState,
 	/**  What models may use beside writing. */
@@ -3400,6 +3617,57 @@ export type Spread = {
 	min: number,
 	/**  Largest. */
 	max: number,
+};
+
+/**  A model that is loaded over several Macs whenever it is loaded, as its owner has chosen. */
+export type SpreadModel = {
+	/**  Its folder. */
+	path: string,
+	/**  The Macs in the order of their layers; this one is the first. */
+	parts: SpreadPart[],
+};
+
+/**  What paired Macs could do for a model of this one. */
+export type SpreadOutlook = 
+/**  It fits on them. */
+{ outlook: "fits"; 
+/**  How. */
+spreading: Spreading; 
+/**  Paired Macs that it fits without. */
+left_out: string[] } | 
+/**  It would fit, but not all of them have it. */
+{ outlook: "lacking"; 
+/**  Macs that do not have it. */
+macs: string[] } | 
+/**  It does not fit on all of them together. */
+{ outlook: "too_big"; 
+/**  Memory that all of them give models, in bytes. */
+usable_bytes: number } | 
+/**  No paired Mac answers. */
+{ outlook: "nobody" };
+
+/**  What one Mac has of a model. */
+export type SpreadPart = {
+	/**  The Mac's key; `None` is this one. */
+	key: string | null,
+	/**  What it calls itself. */
+	name: string,
+	/**  How many layers. */
+	layers: number,
+	/**  Memory that they take at that context, in bytes. */
+	bytes: number,
+	/**  Memory that it gives models, in bytes. */
+	usable_bytes: number,
+};
+
+/**  How a model would lie on several Macs. */
+export type Spreading = {
+	/**  The Macs in the order of their layers; this one is the first. */
+	parts: SpreadPart[],
+	/**  The longest chat that fits, in tokens. */
+	context: number,
+	/**  Tokens a second without drafts, calculated from memory bandwidths and links. */
+	tokens_per_second: number,
 };
 
 /**  What the app has stored for the person. */

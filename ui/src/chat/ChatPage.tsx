@@ -3,6 +3,7 @@ import { useShallow } from "zustand/react/shallow";
 import type { Attachment } from "../bridge/bindings";
 import { Fold } from "../frame/Fold";
 import { t } from "../language/text";
+import { RingPart } from "../macs/RingPart";
 import { Fact } from "../primitives/Fact";
 import { bytes, count, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
@@ -37,6 +38,7 @@ export function ChatPage() {
   return (
     <>
       <Room files={sum(inContext)} />
+      <RingPart />
       <div className="folds chat-rows">
         <Row
           name={t("chat-replies")}

@@ -1,6 +1,7 @@
 import { t } from "../language/text";
 import { selectModel } from "../models/choose";
 import { progressBytes } from "../models/labels";
+import { openSettings } from "../settings/actions";
 import { setView, useModelName, useStore } from "../state/store";
 import { ErrorNote } from "./ErrorNote";
 
@@ -44,12 +45,22 @@ export function EngineBanner() {
               <>
                 {selected !== "" && (
                   <button type="button" className="button primary" onClick={() => selectModel(selected)}>
-                    {t("frame-try-again")}
+                    {t(isOfMacs(engine.error.code) ? "frame-load-again" : "frame-try-again")}
                   </button>
                 )}
                 <button type="button" className="button" onClick={() => setView({ modelPicker: true })}>
                   {t("frame-choose-model")}
                 </button>
+                {isOfMacs(engine.error.code) && (
+                  <button
+                    type="button"
+                    className="quiet-button"
+                    data-testid="look-at-macs"
+                    onClick={() => openSettings("other_macs")}
+                  >
+                    {t("macs-outlook.settings")}
+                  </button>
+                )}
               </>
             }
           />
@@ -57,3 +68,6 @@ export function EngineBanner() {
       );
   }
 }
+
+/** Whether an error is about a Mac that computes a part of the model. */
+const isOfMacs = (code: string): boolean => /^(?:mac|peer|lender|ring|ask|worker)_/.test(code);

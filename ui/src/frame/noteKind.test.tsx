@@ -6,7 +6,15 @@ import { KINDS, noteKind } from "./noteKind";
 describe("the kind of a note", () => {
   it("comes from the code of the error, and each that is no failure is written out", () => {
     const kinds = {
-      short: ["out_of_memory", "no_room_to_measure", "prompt_too_large", "disk_full", "chats_full"],
+      short: [
+        "out_of_memory",
+        "no_room_to_measure",
+        "prompt_too_large",
+        "disk_full",
+        "chats_full",
+        "mac_too_small",
+        "macs_do_not_fit",
+      ],
       busy: [
         "another_model_chosen",
         "busy",
@@ -19,8 +27,10 @@ describe("the kind of a note", () => {
         "model_changed",
         "model_not_ready",
         "still_writing",
+        "lender_busy",
+        "pairing_busy",
       ],
-      away: ["hub_unreachable", "hub_busy"],
+      away: ["hub_unreachable", "hub_busy", "mac_lost", "peer_unreachable", "peer_silent"],
       unplugged: ["library_offline", "no_model"],
       full: ["prompt_too_long", "attachment_too_large", "attachments_too_many"],
     };

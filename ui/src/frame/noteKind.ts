@@ -20,6 +20,8 @@ export const KINDS: ReadonlyMap<string, NoteKind> = new Map<string, NoteKind>([
   ["prompt_too_large", "short"],
   ["disk_full", "short"],
   ["chats_full", "short"],
+  ["mac_too_small", "short"],
+  ["macs_do_not_fit", "short"],
   // Another reply, another piece of work or another program has to end first.
   ["another_model_chosen", "busy"],
   ["busy", "busy"],
@@ -32,8 +34,13 @@ export const KINDS: ReadonlyMap<string, NoteKind> = new Map<string, NoteKind>([
   ["model_changed", "busy"],
   ["model_not_ready", "busy"],
   ["still_writing", "busy"],
+  ["lender_busy", "busy"],
+  ["pairing_busy", "busy"],
   ["hub_unreachable", "away"],
   ["hub_busy", "away"],
+  ["mac_lost", "away"],
+  ["peer_unreachable", "away"],
+  ["peer_silent", "away"],
   ["library_offline", "unplugged"],
   ["no_model", "unplugged"],
   // More than a model can read.

@@ -45,47 +45,9 @@ const UNSEEN = [
     "tool_file_read_only",
     "tool_file_too_large",
   ],
-  // Other Macs are for the command line alone so far.
-  [
-    "ask_not_understood",
-    "ask_too_long",
-    "bad_layers",
-    "lender_busy",
-    "lender_no_port",
-    "mac_differs",
-    "mac_lacks_model",
-    "mac_lost",
-    "mac_on_battery",
-    "mac_too_small",
-    "measure_too_much",
-    "pairing_busy",
-    "pairing_closed",
-    "pairing_declined",
-    "pairing_declined_there",
-    "pairing_expired",
-    "pairing_mismatch",
-    "pairing_too_often",
-    "peer_broken",
-    "peer_identity",
-    "peer_listen",
-    "peer_local",
-    "peer_no_key",
-    "peer_not_paired",
-    "peer_not_understood",
-    "peer_other_key",
-    "peer_ranks",
-    "peer_silent",
-    "peer_socket",
-    "peer_stranger",
-    "peer_too_long",
-    "peer_unknown",
-    "peer_unreachable",
-    "ring_broken",
-    "ring_place",
-    "ring_taken",
-    "ring_unknown",
-    "worker_failed",
-  ],
+  // Files of models are copied between Macs by the command line alone so far.
+  ["file_beyond", "file_unknown", "lender_copies", "mac_file_unreadable", "peer_cut_short", "peer_file"],
+  ["peer_file_changed", "peer_file_in_use", "peer_hash_differs"],
 ].flat();
 
 /** Tests, what only the makers run, and the HTTP API, whose codes are for programs. */
@@ -106,7 +68,7 @@ const NAME = "[A-Z0-9_]{2,}";
 /** A report's field: `code: "…"`. */
 const FIELD = `\\bcode: ${CODE}`;
 /** Before what is wrong or what to do: `=> ("…", "Try again.")`, `refuse("…", message)`. */
-const WORDS = `"[A-Z]|${NAME}[,)]|[A-Z]\\w*::|&?format!|message`;
+const WORDS = `"[A-Z]|${NAME}[,)]|[A-Z]\\w*::|&?format!|message|report\\.`;
 const PAIR = `(?:=>\\s*\\{?|\\{|\\breport|\\brefuse)\\s*\\(\\s*${CODE},\\s*(?:${WORDS})`;
 /** The body of `fn code`. */
 const BODY = "\\bfn code\\(&?self\\)[^{]*\\{(.*?)\\n {4}\\}";

@@ -1,5 +1,6 @@
 import type { LocalModel } from "../bridge/bindings";
 import { t } from "../language/text";
+import { OutlookPart } from "../macs/OutlookPart";
 import { ActionButton } from "../primitives/ActionButton";
 import { Fact } from "../primitives/Fact";
 import { bytes, parameters } from "../primitives/format";
@@ -90,6 +91,7 @@ export function LocalDetails({ model, open, onClose }: Props) {
           <span className="path">{path}</span>
         </Fact>
       </dl>
+      <OutlookPart model={model} onLeave={onClose} />
       {model.evidence ? (
         <EvidencePart evidence={model.evidence} />
       ) : (

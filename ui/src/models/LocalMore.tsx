@@ -29,6 +29,7 @@ export function LocalMore({ model, inUse }: Props) {
     state.state === "ready" ? null : t(state.state === "offline" ? "models-is-offline" : "models-is-broken");
   const offline = state.state === "offline" ? t("models-is-offline") : null;
   const keep = keepReason(origin, inUse);
+  const lend = useStore(({ macs }) => macs.paired.some(({ lends }) => lends));
   const entries: MenuEntry[] = [
     { name: t("models-details-open"), reason: null, onSelect: () => setOpen("details") },
     {
@@ -46,6 +47,9 @@ export function LocalMore({ model, inUse }: Props) {
       ? { name: t("models-remove-from-list"), reason: keep, onSelect: () => forgetModel(path) }
       : { name: t("models-delete"), reason: keep ?? offline, onSelect: () => deleteModel(path) },
   ];
+  // What other Macs could do for it stands among all that is known of it.
+  if (lend && state.state === "ready" && origin !== "built_in")
+    entries.splice(1, 0, { name: t("macs-outlook.open"), reason: null, onSelect: () => setOpen("details") });
   if (draft !== null && origin === "library")
     entries.push({
       name: t("models-delete-with-draft"),

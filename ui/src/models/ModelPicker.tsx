@@ -1,6 +1,7 @@
 import type { EngineState, ModelInfo } from "../bridge/bindings";
 import { ErrorNote } from "../frame/ErrorNote";
 import { t } from "../language/text";
+import { ringLabel } from "../macs/labels";
 import { ActionButton } from "../primitives/ActionButton";
 import { bytes, loadedDraftLabel, mtpLabel, parameters, percent } from "../primitives/format";
 import { Icon } from "../primitives/icons";
@@ -16,6 +17,7 @@ export function ModelPicker() {
   const engine = useStore((state) => state.engine);
   const name = useModelName();
   const format = useStore((state) => formatLabel(state.engine));
+  const macs = useStore((state) => (state.engine.state === "ready" ? state.engine.model.macs.length : 0));
   const open = useStore((state) => state.modelPicker);
   return (
     <PopoverButton
@@ -23,6 +25,7 @@ export function ModelPicker() {
         <span className="model-name">
           {label(engine, name)}
           {format && <span className="model-format"> · {format}</span>}
+          {macs > 0 && <span className="model-format"> · {t("macs-ring.count", { count: macs })}</span>}
         </span>
       }
       title={t("models-picker")}
@@ -134,6 +137,7 @@ function Details({ model, device, inMemory }: { model: ModelInfo; device: string
           processor: device,
         })}
       </p>
+      {model.macs.length > 0 && <p data-testid="model-macs">{ringLabel(model.macs)}</p>}
       {!inMemory && <p data-testid="model-unloaded">{t("models-loaded.given-back")}</p>}
       <p data-testid="model-mtp">{mtpLabel(model)}</p>
       {model.draft_model && <p data-testid="model-draft">{loadedDraftLabel(model.draft_model)}</p>}

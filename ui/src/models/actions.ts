@@ -240,6 +240,18 @@ export const loadModel = (path: string, subject = about.model(path)) =>
     if (state().screen === "models") setView({ screen: "chat", modelError: null });
   });
 
+/** Loads a model over several Macs and goes to the chat, unless the person went elsewhere in the meantime. */
+export const loadOverMacs = (path: string) => loadBy(path, () => shell.loadSpread(path, null));
+
+/** The same on this Mac alone, also whenever it is loaded from now on. */
+export const loadAlone = (path: string) => loadBy(path, () => shell.loadAlone(path));
+
+const loadBy = (path: string, load: () => Promise<unknown>) =>
+  attempt(about.model(path), async () => {
+    await load();
+    if (state().screen === "models") setView({ screen: "chat", modelError: null });
+  });
+
 export const deleteModel = (path: string) =>
   attempt(about.model(path), async () => {
     await shell.deleteModel(path);

@@ -88,6 +88,7 @@ export const modelInfo = (path: string, more: Partial<ModelInfo> = {}): ModelInf
   kv_precision: "full",
   draft_model: null,
   draft_model_refused: null,
+  macs: [],
   notes: [],
   ...more,
 });

@@ -1,9 +1,10 @@
-import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { type FormEvent, useId, useState } from "react";
 import type { ApiAlias, LocalApi } from "../bridge/bindings";
 import { t } from "../language/text";
 import { ActionButton } from "../primitives/ActionButton";
 import { Icon } from "../primitives/icons";
 import { changeLocalApi } from "./localApi";
+import { PortRow } from "./PortRow";
 import { SelectRow, SwitchRow } from "./Row";
 
 /** What the alias of the loaded model is called in a list of models. */
@@ -35,7 +36,12 @@ function Opened({ api: { settings, offered } }: { api: LocalApi }) {
   const rows = ROWS.includes(settings.rows) ? ROWS : [...ROWS, settings.rows].sort((a, b) => a - b);
   return (
     <>
-      <Port key={settings.port} port={settings.port} />
+      <PortRow
+        key={settings.port}
+        port={settings.port}
+        testId="api-port"
+        onUse={(port) => changeLocalApi({ port })}
+      />
       <SwitchRow
         name={t("settings-needs-token")}
         words={t("settings-needs-token.words")}
@@ -79,45 +85,6 @@ function Opened({ api: { settings, offered } }: { api: LocalApi }) {
       <Origins origins={settings.origins} />
       <Aliases aliases={settings.aliases} offered={offered} />
     </>
-  );
-}
-
-/** Where it listens. */
-function Port({ port }: { port: number }): ReactNode {
-  const [text, setText] = useState(String(port));
-  const typed = /^\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
-  const reason =
-    typed === port
-      ? t("settings-port.same")
-      : typed >= 1024 && typed <= 65535
-        ? null
-        : t("settings-port.range");
-  return (
-    <form
-      className="setting"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (reason === null) changeLocalApi({ port: typed });
-      }}
-    >
-      <label className="setting-text" htmlFor="api-port">
-        <span className="setting-name">{t("settings-port")}</span>
-      </label>
-      <div className="row-actions">
-        <input
-          id="api-port"
-          className="field numbers api-port"
-          inputMode="numeric"
-          autoComplete="off"
-          value={text}
-          data-testid="api-port"
-          onChange={(event) => setText(event.target.value)}
-        />
-        <ActionButton type="submit" className="button" data-testid="set-api-port" reason={reason}>
-          {t("settings-port.use")}
-        </ActionButton>
-      </div>
-    </form>
   );
 }
 

@@ -16,6 +16,7 @@ import { KeyboardPage } from "./KeyboardPage";
 import { LocalApiPage } from "./LocalApiPage";
 import { ModelsPage } from "./ModelsPage";
 import { NoticesPage } from "./NoticesPage";
+import { OtherMacsPage } from "./OtherMacsPage";
 import { PAGES, pageName } from "./pages";
 import { RepliesPage } from "./RepliesPage";
 import { ToolsPage } from "./ToolsPage";
@@ -29,6 +30,7 @@ const CONTENT: Record<SettingsPage, ComponentType> = {
   models: ModelsPage,
   tools: ToolsPage,
   local_api: LocalApiPage,
+  other_macs: OtherMacsPage,
   data: DataPage,
   keyboard: KeyboardPage,
   diagnostics: DiagnosticsPage,

@@ -11,6 +11,7 @@ export const PAGES: readonly { id: SettingsPage; icon: IconName }[] = [
   { id: "models", icon: "memory" },
   { id: "tools", icon: "wrench" },
   { id: "local_api", icon: "plug" },
+  { id: "other_macs", icon: "link" },
   { id: "data", icon: "lock" },
   { id: "keyboard", icon: "keyboard" },
   { id: "diagnostics", icon: "activity" },
@@ -34,6 +35,8 @@ export function pageName(id: SettingsPage): string {
       return t("settings-tools");
     case "local_api":
       return t("settings-page.local-api");
+    case "other_macs":
+      return t("macs-page");
     case "data":
       return t("settings-page.data");
     case "keyboard":

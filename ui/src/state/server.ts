@@ -21,6 +21,7 @@ import {
   type Message,
   type ModelEntry,
   type OpenedChat,
+  type OtherMacs,
   type Preferences,
   type Preset,
   type Project,
@@ -29,6 +30,7 @@ import {
   type Provenance,
   type ReplyEvent,
   type ReplyStep,
+  type RingView,
   type Sent,
   type Snapshot,
   type SummaryProgress,
@@ -140,6 +142,10 @@ export interface ServerState {
   surroundings: Surroundings;
   /** How other programs use the model. */
   local_api: LocalApi;
+  /** Other Macs: those that lend themselves to this one, and those that may use it. */
+  macs: OtherMacs;
+  /** The Macs that compute the loaded model; none where this one computes alone. */
+  ring: RingView;
   /** What is known of newer versions. */
   updates: UpdateState;
   /** What models may use beside writing. */
@@ -193,6 +199,27 @@ export const INITIAL_LOCAL_API: LocalApi = {
   requests: { live: [], ended: [], tokens_per_second: 0 },
 };
 
+/** Other Macs where there are none, and nobody may use this one. */
+export const NO_MACS: OtherMacs = {
+  name: "",
+  chip: null,
+  usable_bytes: 0,
+  lending: {
+    settings: { on: false, port: 7421, most_gigabytes: null, only_on_power: true, only_unused: true },
+    address: null,
+    error: null,
+    in_use: null,
+    open_until: null,
+  },
+  paired: [],
+  near: [],
+  pairing: null,
+  spread: [],
+};
+
+/** This Mac computes alone. */
+export const NO_RING: RingView = { macs: [], link_ms: null };
+
 /** The tools of an app that has none. */
 export const NO_TOOLS: ToolsState = {
   built_in: [],
@@ -225,6 +252,8 @@ export const INITIAL_SERVER_STATE: ServerState = {
   preferences: { ...DEFAULT_PREFERENCES, open_projects: [] },
   surroundings: { accent: null, full_screen: false },
   local_api: INITIAL_LOCAL_API,
+  macs: NO_MACS,
+  ring: NO_RING,
   updates: { state: "off" },
   tools: NO_TOOLS,
   chatSettings: DEFAULT_CHAT_SETTINGS,
@@ -414,6 +443,10 @@ function onAppEvent(state: ServerState, event: AppEvent): ServerState {
       return { ...state, surroundings: event.surroundings };
     case "local_api":
       return { ...state, local_api: event.local_api };
+    case "macs":
+      return { ...state, macs: event.macs };
+    case "ring":
+      return { ...state, ring: event.ring };
     case "updates":
       return { ...state, updates: event.updates };
     case "tools":
@@ -730,7 +763,7 @@ export function modelBefore(state: ServerState): Choice | null {
 }
 
 /** The last part of a path. */
-function folderName(path: string): string | null {
+export function folderName(path: string): string | null {
   return path.split(/[/\\]/).filter(Boolean).at(-1) ?? null;
 }
 

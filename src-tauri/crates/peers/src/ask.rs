@@ -27,6 +27,10 @@ pub(crate) enum Ask {
     RingIn { ring: RingId },
     /// To carry what a worker has for the next one.
     RingOut { ring: RingId },
+    /// To hear which files a model of the inventory has.
+    Files { model: String },
+    /// To have one of them, from so many bytes on.
+    File { model: String, name: String, from: u64 },
     /// To find out how fast the link is: so many pings, then so many bytes each way.
     Measure { pings: u32, bytes: u64 },
 }
@@ -42,6 +46,12 @@ pub(crate) enum Answer<T> {
 /// The answer to an ask for a pipe.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Pipe {}
+
+/// The answer to an ask for a file: its whole size. What is left of it follows.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Whole {
+    pub(crate) bytes: u64,
+}
 
 /// The name of a ring: 128 random bits, which only the Macs of the ring know.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -98,6 +108,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::files::{self, ModelFile, Sha256};
 
     #[test]
     fn asks_and_answers_are_these_lines() {
@@ -110,6 +121,17 @@ mod tests {
         assert_eq!(line::parse::<Ask>(br#"{"ask":"inventory"}"#).unwrap(), Ask::Inventory);
         assert_eq!(serde_json::to_string(&Answer::Granted(Pipe {})).unwrap(), r#"{"granted":{}}"#);
         assert!(line::parse::<Ask>(br#"{"ask":"ring_in","ring":"../../etc"}"#).is_err());
+        let line = r#"{"ask":"files","model":"small"}"#;
+        let files = Ask::Files { model: "small".into() };
+        assert_eq!(serde_json::to_string(&files).unwrap(), line);
+        assert_eq!(line::parse::<Ask>(line.as_bytes()).unwrap(), files);
+        let line = r#"{"ask":"file","model":"small","name":"config.json","from":7}"#;
+        let file = Ask::File { model: "small".into(), name: "config.json".into(), from: 7 };
+        assert_eq!(serde_json::to_string(&file).unwrap(), line);
+        assert_eq!(line::parse::<Ask>(line.as_bytes()).unwrap(), file);
+        assert!(line::parse::<Ask>(br#"{"ask":"file","model":"m","name":"n","from":-1}"#).is_err());
+        let whole = Answer::Granted(Whole { bytes: 9 });
+        assert_eq!(serde_json::to_string(&whole).unwrap(), r#"{"granted":{"bytes":9}}"#);
         assert_eq!(format!("{ring:?}"), "RingId(..)");
     }
 
@@ -118,6 +140,29 @@ mod tests {
         fn no_line_does_harm(line in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = line::parse::<Ask>(&line);
             let _ = line::parse::<Answer<Pipe>>(&line);
+            let _ = line::parse::<Answer<Whole>>(&line);
+            let _ = line::parse::<Answer<Vec<ModelFile>>>(&line);
+        }
+
+        #[test]
+        fn an_ask_for_any_file_is_read_as_it_was_meant(model in ".{0,40}", name in ".{0,40}", from: u64) {
+            let ask = Ask::File { model, name, from };
+            let line = serde_json::to_vec(&ask).unwrap();
+            prop_assert!(!line.contains(&b'\n'));
+            prop_assert_eq!(line::parse::<Ask>(&line).unwrap(), ask);
+        }
+
+        #[test]
+        fn a_list_with_one_changed_byte_does_no_harm(at in 0..100usize, byte in any::<u8>()) {
+            let sha256 = Sha256::parse(&"7f".repeat(32));
+            let list = Answer::Granted(vec![ModelFile { name: "config.json".into(), bytes: 9, sha256 }]);
+            let mut line = serde_json::to_vec(&list).unwrap();
+            line[at] = byte;
+            if let Ok(Answer::Granted(read)) = line::parse::<Answer<Vec<ModelFile>>>(&line)
+                && let Ok(files) = files::checked(read)
+            {
+                prop_assert!(files.iter().all(|file| !file.name.contains('/') && !file.name.starts_with('.')));
+            }
         }
 
         #[test]

@@ -102,6 +102,52 @@ pub enum PeerError {
         /// Why not.
         source: io::Error,
     },
+    /// A file stopped arriving before its end. What has arrived is kept.
+    #[error("Of {name} {arrived} of {bytes} bytes have arrived.")]
+    CutShort {
+        /// Its name.
+        name: String,
+        /// How many bytes there are.
+        arrived: u64,
+        /// How many there should be.
+        bytes: u64,
+    },
+    /// What has arrived is not what the other Mac had listed. It was removed.
+    #[error("The content of {name} is not the one that the other Mac had announced.")]
+    HashDiffers {
+        /// Its name.
+        name: String,
+    },
+    /// A file is another than the one that the other Mac had listed.
+    #[error("{name} has {bytes} bytes on the other Mac, and had {listed} in its list.")]
+    FileChanged {
+        /// Its name.
+        name: String,
+        /// Its size in the list.
+        listed: u64,
+        /// Its size now.
+        bytes: u64,
+    },
+    /// No room is left for a file. What has arrived is kept.
+    #[error("The disk is full: {} cannot be written on.", path.display())]
+    DiskFull {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Somebody else fetches the same file to the same place.
+    #[error("{} is being fetched already.", path.display())]
+    FileInUse {
+        /// Where.
+        path: PathBuf,
+    },
+    /// A file of this Mac cannot be read or written.
+    #[error("{} cannot be written: {source}.", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// Other Macs cannot be looked for, nor this one be found.
     #[error("Bonjour cannot be used: {detail}.")]
     Bonjour {
@@ -146,6 +192,12 @@ impl PeerError {
             Self::Identity { .. } => "peer_identity",
             Self::Local { .. } => "peer_local",
             Self::Listen { .. } => "peer_listen",
+            Self::CutShort { .. } => "peer_cut_short",
+            Self::HashDiffers { .. } => "peer_hash_differs",
+            Self::FileChanged { .. } => "peer_file_changed",
+            Self::DiskFull { .. } => "disk_full",
+            Self::FileInUse { .. } => "peer_file_in_use",
+            Self::File { .. } => "peer_file",
             Self::Bonjour { .. } => "peer_bonjour",
             Self::NoAddress => "peer_no_address",
             Self::Socket { .. } => "peer_socket",
@@ -163,6 +215,16 @@ impl PeerError {
             Self::Unreachable { .. } => {
                 "Check that the other Mac is on, in the same network, and lends itself, and that the address is right."
             }
+            Self::CutShort { .. } => {
+                "Check that the other Mac is awake, and fetch it again: what has arrived is kept."
+            }
+            Self::HashDiffers { .. } => {
+                "Fetch it again; if it happens again, check the model on the other Mac."
+            }
+            Self::FileChanged { .. } => "Look again which files the model has, and fetch it anew.",
+            Self::DiskFull { .. } => "Free some space, then fetch it again: what has arrived is kept.",
+            Self::FileInUse { .. } => "Wait until the other has ended.",
+            Self::File { .. } => "Check that the folder exists and that you may write in it.",
             Self::Silent { .. } | Self::Broken { .. } => {
                 "Check that the other Mac is awake and that the network holds, and try again."
             }

@@ -11,6 +11,7 @@ mod book;
 mod borrower;
 mod discovery;
 mod error;
+mod files;
 mod forward;
 mod hex;
 mod identity;
@@ -29,9 +30,12 @@ pub use book::{Book, Changes, Peer, Peers, Terms};
 pub use borrower::{Borrower, Exposed, Lent, PeerStream, Ring, expose};
 pub use discovery::{Advert, Browser, Found};
 pub use error::PeerError;
+pub use files::{ModelFile, Sha256};
 pub use forward::{Shape, join};
 pub use identity::{Identity, PublicKey};
-pub use lender::{Host, Inventory, InventoryModel, Lender, Lending, Loan, Process, Worker};
+pub use lender::{
+    Host, Inventory, InventoryModel, Lender, Lending, Loan, Process, Worker, files_of, open_of,
+};
 pub use loopback::RingPlace;
 pub use measure::{MEASURED_BYTES, Measured};
 pub use pairing::{

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use foretoken_peers::{
-    Book, Borrower, Host, Identity, Inventory, Lender, Lending, Loan, Pairing, Peers, Worker,
+    Book, Borrower, Host, Identity, Inventory, Lender, Lending, Loan, ModelFile, Pairing, Peers, Worker,
 };
 use foretoken_protocol::ErrorReport;
+use tokio::fs::File;
 
 struct Nothing;
 
@@ -21,6 +22,14 @@ impl Host for Nothing {
     }
 
     async fn start(&self, _: Loan) -> Result<Worker, ErrorReport> {
+        unreachable!("nobody is paired")
+    }
+
+    async fn files(&self, _: &str) -> Result<Vec<ModelFile>, ErrorReport> {
+        unreachable!("nobody is paired")
+    }
+
+    async fn open(&self, _: &str, _: &str) -> Result<File, ErrorReport> {
         unreachable!("nobody is paired")
     }
 }

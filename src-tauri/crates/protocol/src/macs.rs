@@ -21,7 +21,7 @@ pub struct LendingSettings {
     pub most_gigabytes: Option<u32>,
     /// Not on battery.
     pub only_on_power: bool,
-    /// Not while a model of this Mac's owner is in memory.
+    /// Its owner comes first: nobody gets it while a model writes for them, and a loan ends when theirs is loaded.
     pub only_unused: bool,
 }
 
@@ -79,6 +79,8 @@ pub struct Lending {
 /// That another Mac uses this one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct Loan {
+    /// Its key.
+    pub key: String,
     /// What it calls itself.
     pub mac: String,
     /// The model of which this Mac computes a part.
@@ -179,6 +181,8 @@ pub enum MacPairing {
     Paired {
         /// What the other Mac calls itself.
         name: String,
+        /// Whether it may use this one; otherwise this one may use it.
+        borrows: bool,
     },
     /// They are not.
     Failed {

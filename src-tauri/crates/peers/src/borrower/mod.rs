@@ -2,6 +2,8 @@
 
 mod connect;
 mod expose;
+mod fetch;
+mod partial;
 mod ring;
 mod stream;
 

@@ -8,13 +8,15 @@ use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_rustls::{TlsAcceptor, TlsStream};
 
+use super::files::{self, Copies};
 use super::host::{Host, Loan};
 use super::refusal::{Refusal, SIZES};
 use super::rings::Rings;
 use super::work::work;
-use crate::ask::{Answer, Ask, Pipe, RingId};
+use crate::ask::{Answer, Ask, Pipe, RingId, Whole};
 use crate::book::{Peers, Role};
 use crate::error::PeerError;
+use crate::files::is_plain;
 use crate::forward::join;
 use crate::hex::Hex;
 use crate::identity::PublicKey;
@@ -33,6 +35,7 @@ pub(super) struct Door {
     pub(super) pairing: Pairing,
     pub(super) host: Arc<dyn Host>,
     pub(super) rings: Rings,
+    pub(super) copies: Copies,
 }
 
 type Stream = TlsStream<TcpStream>;
@@ -99,6 +102,17 @@ impl Door {
                 }
                 Err(refusal) => refuse(stream, refusal).await,
             },
+            Ask::Files { model } => match self.host.files(&model).await {
+                Ok(mut files) => {
+                    // One that nobody may ask for is not offered.
+                    files.retain(|file| is_plain(&file.name));
+                    if let Some(stream) = grant(stream, files).await {
+                        sockets::leave(stream).await;
+                    }
+                }
+                Err(report) => refuse(stream, report).await,
+            },
+            Ask::File { model, name, from } => self.copy(stream, key, &model, &name, from).await,
             Ask::Measure { pings, bytes } => {
                 if pings > measure::MOST_PINGS || bytes > measure::MOST_BYTES {
                     refuse(stream, Refusal::Measure { pings, bytes }).await;
@@ -140,6 +154,27 @@ impl Door {
             Err(report) => {
                 // Whoever hears of it may ask again at once.
                 drop(standing);
+                refuse(stream, report).await;
+            }
+        }
+    }
+
+    async fn copy(&self, stream: Stream, key: PublicKey, model: &str, name: &str, from: u64) {
+        let copy = match self.copies.begin(key).await {
+            Ok(copy) => copy,
+            Err(refusal) => return refuse(stream, refusal).await,
+        };
+        match files::open(&*self.host, model, name, from).await {
+            Ok(opened) => {
+                let Some(mut stream) = grant(stream, Whole { bytes: opened.bytes }).await else { return };
+                if files::send(&mut stream, opened).await.is_ok() {
+                    // Whoever sees the end of it may ask for the next at once.
+                    drop(copy);
+                    sockets::leave(stream).await;
+                }
+            }
+            Err(report) => {
+                drop(copy);
                 refuse(stream, report).await;
             }
         }

@@ -6,10 +6,12 @@ use std::io;
 use async_trait::async_trait;
 use foretoken_protocol::ErrorReport;
 use serde::{Deserialize, Serialize};
+use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Child;
 
 use crate::book::Terms;
+use crate::files::ModelFile;
 use crate::identity::PublicKey;
 use crate::loopback::RingPlace;
 use crate::text;
@@ -28,6 +30,15 @@ pub trait Host: Send + Sync {
     /// as when the terms are not met. The worker is killed when the ring ends; if the borrower is removed meanwhile,
     /// this is dropped before it is done.
     async fn start(&self, loan: Loan) -> Result<Worker, ErrorReport>;
+
+    /// The files of a model of the inventory, in any order: those in its folder whose names are plain, none of folders
+    /// within it. Hashes that it does not know it leaves out: it is asked before each file, too. Refuses with a reason
+    /// for people where there is no such model.
+    async fn files(&self, model: &str) -> Result<Vec<ModelFile>, ErrorReport>;
+
+    /// Opens a file for reading that [`Self::files`] has just named, and no other: the name is one of that list. Where
+    /// it is a link, it is the host's to know whether it may be followed.
+    async fn open(&self, model: &str, name: &str) -> Result<File, ErrorReport>;
 
     /// How many workers there may be at a time.
     fn most_workers(&self) -> usize {

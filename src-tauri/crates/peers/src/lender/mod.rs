@@ -1,6 +1,8 @@
 //! A Mac that lends itself: it listens at one port, and does what paired Macs may ask for.
 
 mod door;
+mod files;
+mod folder;
 mod host;
 mod refusal;
 mod rings;
@@ -17,6 +19,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 
 use self::door::Door;
+use self::files::Copies;
 use self::rings::Rings;
 use crate::book::{Peers, Role};
 use crate::error::PeerError;
@@ -24,6 +27,7 @@ use crate::identity::Identity;
 use crate::pairing::Pairing;
 use crate::tls;
 
+pub use folder::{files_of, open_of};
 pub use host::{Host, Inventory, InventoryModel, Loan, Process, Worker};
 pub(crate) use refusal::SIZES;
 
@@ -69,6 +73,7 @@ impl Lender {
             pairing: lending.pairing,
             host: lending.host,
             rings: Rings::default(),
+            copies: Copies::default(),
         };
         let listens = async {
             let listener = TcpListener::bind(address).await?;

@@ -26,6 +26,16 @@ pub(super) enum Refusal {
     Taken,
     #[error("The lending Mac measures {pings} pings and {bytes} bytes for nobody.")]
     Measure { pings: u32, bytes: u64 },
+    #[error("The lending Mac was asked for a file whose name is none.")]
+    FileName,
+    #[error("That model has no file {name} there.")]
+    NoFile { name: String },
+    #[error("The lending Mac was asked for a file of {bytes} bytes from byte {from} on.")]
+    Beyond { from: u64, bytes: u64 },
+    #[error("The lending Mac cannot read the file: {detail}")]
+    Unreadable { detail: String },
+    #[error("This Mac copies {most} files from there already.")]
+    Copies { most: usize },
     #[error("The lending Mac has no port free: {detail}")]
     NoPort { detail: String },
 }
@@ -41,6 +51,11 @@ impl Refusal {
             Self::NoRing => "ring_unknown",
             Self::Taken => "ring_taken",
             Self::Measure { .. } => "measure_too_much",
+            Self::FileName => "file_name",
+            Self::NoFile { .. } => "file_unknown",
+            Self::Beyond { .. } => "file_beyond",
+            Self::Unreadable { .. } => "file_unreadable",
+            Self::Copies { .. } => "lender_copies",
             Self::NoPort { .. } => "lender_no_port",
         }
     }
@@ -51,6 +66,11 @@ impl Refusal {
             Self::NotUnderstood | Self::TooLong { .. } | Self::Place { .. } | Self::Measure { .. } => {
                 "Update Foretoken on both Macs."
             }
+            Self::FileName => "Update Foretoken on both Macs.",
+            Self::NoFile { .. } => "Look again which files the model has.",
+            Self::Beyond { .. } => "Look again which files the model has, and fetch it anew.",
+            Self::Unreadable { .. } => "Check the disk of the other Mac, and try again.",
+            Self::Copies { .. } => "Wait until one of them is here, and try again.",
             Self::Busy { .. } => "Unload the model that runs there, and try again.",
             Self::NoRing | Self::Taken => "Load the model again.",
             Self::NoPort { .. } => "Quit programs there that hold many connections, and try again.",

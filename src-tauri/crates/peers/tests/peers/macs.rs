@@ -1,14 +1,18 @@
 //! Macs for the tests: lending ones with a host that is told what its workers are, and those that use them.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::process::Stdio;
 use std::sync::Mutex;
 use std::sync::{Arc, atomic::AtomicUsize, atomic::Ordering};
 
 use foretoken_peers::{
-    Book, Borrower, Host, Identity, Inventory, InventoryModel, Lender, Lending, Loan, Pairing, Peer, Peers,
-    Process, PublicKey, RingPlace, Terms, Worker,
+    Book, Borrower, Host, Identity, Inventory, InventoryModel, Lender, Lending, Loan, ModelFile, Pairing,
+    Peer, Peers, Process, PublicKey, RingPlace, Sha256, Terms, Worker,
 };
 use foretoken_protocol::ErrorReport;
+use tempfile::TempDir;
+use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::process::Command;
 use tokio::task::JoinHandle;
@@ -29,6 +33,12 @@ pub(crate) struct TestHost {
     pub(crate) work: Work,
     pub(crate) loans: Mutex<Vec<Loan>>,
     pub(crate) killed: Arc<AtomicUsize>,
+    /// The folder of its one model. It offers all that is in it, whatever the name.
+    pub(crate) model: TempDir,
+    /// What it says of the content of its files.
+    pub(crate) hashes: Mutex<BTreeMap<String, Sha256>>,
+    /// What it was asked to open.
+    pub(crate) opened: Mutex<Vec<String>>,
 }
 
 struct Task(JoinHandle<()>, Arc<AtomicUsize>);
@@ -74,6 +84,25 @@ impl Host for TestHost {
             }
         }
     }
+
+    async fn files(&self, model: &str) -> Result<Vec<ModelFile>, ErrorReport> {
+        if model != "small" {
+            let (code, message) = ("mac_lacks_model".into(), "The lending Mac has no such model.".into());
+            return Err(ErrorReport { code, message, hint: "Copy it there.".into() });
+        }
+        let entries = fs::read_dir(self.model.path()).unwrap().map(Result::unwrap);
+        let files = entries.map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            let sha256 = self.hashes.lock().unwrap().get(&name).copied();
+            ModelFile { name, bytes: entry.metadata().unwrap().len(), sha256 }
+        });
+        Ok(files.collect())
+    }
+
+    async fn open(&self, _: &str, name: &str) -> Result<File, ErrorReport> {
+        self.opened.lock().unwrap().push(name.to_owned());
+        Ok(File::open(self.model.path().join(name)).await.unwrap())
+    }
 }
 
 /// A lending Mac.
@@ -93,8 +122,14 @@ impl Studio {
     pub(crate) async fn with(work: Work, pairing: Pairing) -> Self {
         let identity = Identity::generate().unwrap();
         let peers = Peers::new(Book::default());
-        let (loans, killed) = (Mutex::default(), Arc::default());
-        let host = Arc::new(TestHost { work, loans, killed });
+        let host = Arc::new(TestHost {
+            work,
+            loans: Mutex::default(),
+            killed: Arc::default(),
+            model: tempfile::tempdir().unwrap(),
+            hashes: Mutex::default(),
+            opened: Mutex::default(),
+        });
         let lending = Lending {
             identity: identity.clone(),
             name: "Studio".into(),

@@ -1,5 +1,6 @@
-//! Pairing, lending and rings over real TLS on 127.0.0.1.
+//! Pairing, lending, rings and files over real TLS on 127.0.0.1.
 
+mod files;
 mod lending;
 mod macs;
 mod pairing;

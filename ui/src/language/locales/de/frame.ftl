@@ -47,6 +47,7 @@ frame-loading = { $model } wird geladen
     .progress = Gelesene Gewichte
     .words = Du kannst schon schreiben. Die Nachricht wird gesendet, sobald das Modell bereit ist.
 frame-try-again = Erneut versuchen
+frame-load-again = Erneut laden
 frame-choose-model = Modell auswählen
 
 ## The first start

@@ -47,6 +47,7 @@ frame-loading = Loading { $model }
     .progress = Weights read
     .words = You can write already. The message goes off when the model is there.
 frame-try-again = Try again
+frame-load-again = Load again
 frame-choose-model = Choose a model
 
 ## The first start

@@ -47,6 +47,7 @@ frame-loading = { $model } を読み込み中
     .progress = 読み込んだ重み
     .words = 今すぐ入力を始められます。モデルの準備ができると、メッセージが送信されます。
 frame-try-again = 再試行
+frame-load-again = もう一度読み込む
 frame-choose-model = モデルを選択
 
 ## The first start

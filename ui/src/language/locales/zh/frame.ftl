@@ -47,6 +47,7 @@ frame-loading = 正在加载 { $model }
     .progress = 已读取的权重
     .words = 现在就可以开始写。模型就绪后，消息会自动发送。
 frame-try-again = 重试
+frame-load-again = 重新加载
 frame-choose-model = 选择模型
 
 ## The first start

@@ -11,9 +11,11 @@ use foretoken_engine::mlx::usable_memory;
 use foretoken_engine::placement::read_speed;
 use foretoken_engine::{machine, worker};
 use foretoken_peers::{
-    Host, Inventory, InventoryModel, Lender, Lending, Loan, Pairing, Peers, PublicKey, Worker, start_worker,
+    Advert, Host, Inventory, InventoryModel, Lender, Lending, Loan, ModelFile, Pairing, Peers, PublicKey,
+    Worker, files_of, open_of, start_worker,
 };
 use foretoken_protocol::ErrorReport;
+use tokio::fs::File;
 
 use super::super::{CliError, engine, harmless};
 use super::store::{StoreOptions, own_name};
@@ -80,6 +82,13 @@ fn lend(
         };
         let lender = Lender::start(address, lending).await.map_err(network)?;
         eprintln!("{} lends itself at {}. It ends with Ctrl-C.", own_name(), lender.address());
+        // Where nobody else can come, nobody need find it.
+        let is_open = !lender.address().ip().is_loopback();
+        let advert =
+            is_open.then(|| Advert::publish(&own_name(), lender.address().port(), &store.identity.key()));
+        if let Some(Err(error)) = &advert {
+            eprintln!("Other Macs do not find it by itself: {error}");
+        }
         if pair && let Some(key) = be_paired(&pairing, &peers).await? {
             store.keep(key, None)?;
         }
@@ -140,14 +149,7 @@ impl Host for Library {
     }
 
     async fn start(&self, loan: Loan) -> Result<Worker, ErrorReport> {
-        // What comes over the network is never a path: it is one of the names here, or nothing.
-        let Some((_, model)) = self.folders().into_iter().find(|(name, _)| *name == loan.model) else {
-            return Err(ErrorReport {
-                code: "mac_lacks_model".into(),
-                message: format!("The lending Mac has no model called {}.", loan.model),
-                hint: "Copy the folder of the model to it, under the same name.".into(),
-            });
-        };
+        let model = self.folder(&loan.model)?;
         if loan.terms.only_on_power && machine::is_on_battery() {
             return Err(ErrorReport {
                 code: "mac_on_battery".into(),
@@ -164,9 +166,27 @@ impl Host for Library {
             hint: "Try again; if it happens again, restart Foretoken there.".into(),
         })
     }
+
+    async fn files(&self, model: &str) -> Result<Vec<ModelFile>, ErrorReport> {
+        Ok(files_of(&self.folder(model)?))
+    }
+
+    async fn open(&self, model: &str, name: &str) -> Result<File, ErrorReport> {
+        open_of(&self.folder(model)?, name).await
+    }
 }
 
 impl Library {
+    /// The folder of a model. What comes over the network is never a path: it is one of the names here, or nothing.
+    fn folder(&self, model: &str) -> Result<PathBuf, ErrorReport> {
+        let found = self.folders().into_iter().find(|(name, _)| name == model);
+        found.map(|(_, folder)| folder).ok_or_else(|| ErrorReport {
+            code: "mac_lacks_model".into(),
+            message: format!("The lending Mac has no model called {model}."),
+            hint: "Copy the folder of the model to it, under the same name.".into(),
+        })
+    }
+
     /// The folders that hold models, by their names.
     fn folders(&self) -> Vec<(String, PathBuf)> {
         let entries = std::fs::read_dir(&self.models).into_iter().flatten().filter_map(Result::ok);

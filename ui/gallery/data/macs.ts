@@ -58,7 +58,9 @@ export const macsPairing = (): OtherMacs =>
 /** Another Mac computes here. */
 export const MACS_LENDING: OtherMacs = otherMacs({
   paired: [mini({ name: "Studio", key: "key-studio" })],
-  lending: lendingOf({ in_use: { mac: "Studio", model: "Qwen3.5-122B", since: ago(40 * MINUTE) } }),
+  lending: lendingOf({
+    in_use: { key: "c".repeat(64), mac: "Studio", model: "Qwen3.5-122B", since: ago(40 * MINUTE) },
+  }),
 });
 
 export const FITS: SpreadOutlook = {

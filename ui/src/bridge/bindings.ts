@@ -1971,7 +1971,7 @@ export type LendingSettings = {
 	most_gigabytes: number | null,
 	/**  Not on battery. */
 	only_on_power: boolean,
-	/**  Not while a model of this Mac's owner is in memory. */
+	/**  Its owner comes first: nobody gets it while a model writes for them, and a loan ends when theirs is loaded. */
 	only_unused: boolean,
 };
 
@@ -2023,6 +2023,8 @@ export type LiveStats = {
 
 /**  That another Mac uses this one. */
 export type Loan = {
+	/**  Its key. */
+	key: string,
 	/**  What it calls itself. */
 	mac: string,
 	/**  The model of which this Mac computes a part. */
@@ -2255,7 +2257,9 @@ confirmed: boolean } |
 /**  The two are paired. */
 { stage: "paired"; 
 /**  What the other Mac calls itself. */
-name: string } | 
+name: string; 
+/**  Whether it may use this one; otherwise this one may use it. */
+borrows: boolean } | 
 /**  They are not. */
 { stage: "failed"; 
 /**  Why. */

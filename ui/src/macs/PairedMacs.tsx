@@ -71,7 +71,7 @@ function Paired({ mac, macs }: { mac: PairedMac; macs: OtherMacs }) {
   if (state.state !== "asking" && state !== known) setKnown(state);
   const isUsed =
     lends ||
-    macs.lending.in_use?.mac === name ||
+    macs.lending.in_use?.key === key ||
     macs.spread.some(({ parts }) => parts.some((part) => part.key === key));
   const forget = () => run(() => shell.forgetMac(key));
   const allow = () => run(() => shell.allowMac(key, !borrows));

@@ -122,7 +122,9 @@ describe("other Macs", () => {
     expect(forget).toHaveBeenLastCalledWith("key-studio");
     tell({
       paired: [mini()],
-      lending: lendingOf({ in_use: { mac: "Mac mini", model: "/m/Qwen3.5-122B", since: Date.now() } }),
+      lending: lendingOf({
+        in_use: { key: "b".repeat(64), mac: "Mac mini", model: "/m/Qwen3.5-122B", since: Date.now() },
+      }),
     });
     await choose("Forget…");
     expect(screen.getByTestId("forget-mac-sheet").textContent).toContain("What it computes here ends");
@@ -203,7 +205,7 @@ describe("a pairing", () => {
 
   it("ends with what one should know once, or with what went wrong", async () => {
     const close = vi.spyOn(shell, "closePairing").mockResolvedValue(null);
-    tell({ pairing: { stage: "paired", name: "Mac mini" } });
+    tell({ pairing: { stage: "paired", name: "Mac mini", borrows: false } });
     render(<OtherMacsPage />);
     expect(screen.getByTestId("pairing").textContent).toContain("“Mac mini” is paired.");
     expect(screen.getByTestId("pairing").textContent).toContain("pair only with Macs that you trust");
@@ -284,7 +286,11 @@ describe("lending this Mac", () => {
   it("names who uses it now, and ends that", async () => {
     const stop = vi.spyOn(shell, "takeMacBack").mockResolvedValue(null);
     const since = new Date().setHours(14, 2, 0, 0);
-    tell({ lending: lendingOf({ in_use: { mac: "Studio", model: "org/Qwen3.5-122B", since } }) });
+    tell({
+      lending: lendingOf({
+        in_use: { key: "c".repeat(64), mac: "Studio", model: "org/Qwen3.5-122B", since },
+      }),
+    });
     render(<OtherMacsPage />);
     const loan = screen.getByTestId("loan");
     expect(loan.textContent).toContain("Studio computes a part of Qwen3.5-122B here, since 14:02");

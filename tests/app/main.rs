@@ -24,6 +24,7 @@ mod languages;
 mod library;
 mod local_api;
 mod looks;
+mod macs;
 mod many;
 mod markdown;
 mod models_screen;

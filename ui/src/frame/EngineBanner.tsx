@@ -44,7 +44,12 @@ export function EngineBanner() {
             actions={
               <>
                 {selected !== "" && (
-                  <button type="button" className="button primary" onClick={() => selectModel(selected)}>
+                  <button
+                    type="button"
+                    className="button primary"
+                    data-testid="load-again"
+                    onClick={() => selectModel(selected)}
+                  >
                     {t(isOfMacs(engine.error.code) ? "frame-load-again" : "frame-try-again")}
                   </button>
                 )}

@@ -119,7 +119,9 @@ function Pairing({ pairing }: { pairing: MacPairing }) {
                 ? t("macs-pairing.asking", { whom: pairing.whom })
                 : t("macs-pairing.paired", { name: pairing.name })}
             </p>
-            {pairing.stage === "paired" && <p className="setting-words">{t("macs-pairing.trust")}</p>}
+            {pairing.stage === "paired" && !pairing.borrows && (
+              <p className="setting-words">{t("macs-pairing.trust")}</p>
+            )}
           </div>
           <button type="button" className="button" data-testid="close-pairing" onClick={close}>
             {t(pairing.stage === "asking" ? "macs-pairing.cancel" : "macs-pairing.close")}

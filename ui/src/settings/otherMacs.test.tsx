@@ -123,7 +123,7 @@ describe("other Macs", () => {
     tell({
       paired: [mini()],
       lending: lendingOf({
-        in_use: { key: "b".repeat(64), mac: "Mac mini", model: "/m/Qwen3.5-122B", since: Date.now() },
+        in_use: { key: "key-mini", mac: "Mac mini", model: "/m/Qwen3.5-122B", since: Date.now() },
       }),
     });
     await choose("Forget…");

@@ -198,6 +198,12 @@ fn a_paired_mac_computes_for_another_and_the_text_is_the_same() {
     };
     let told = peers(&["test", &paired.name, "--megabytes", "4"]);
     assert!(told.contains("checkpoint (") && told.contains("There and back in"), "{told}");
+    let to = paired.folder.path().join("copied");
+    peers(&["copy", &paired.name, "checkpoint", "--to", to.to_str().unwrap()]);
+    for file in fs::read_dir(demo_model()).unwrap().map(Result::unwrap).filter(|file| file.path().is_file()) {
+        let copied = to.join("checkpoint").join(file.file_name());
+        assert!(fs::read(&copied).unwrap() == fs::read(file.path()).unwrap(), "{}", copied.display());
+    }
     // A private key is its owner's alone.
     let key = fs::metadata(macs.join("key.pem")).unwrap().permissions();
     assert_eq!(key.mode() & 0o777, 0o600);

@@ -10,7 +10,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use foretoken_protocol::{EngineState, ErrorReport, Event, ModelInfo, Request, RequestId, RingView};
+use foretoken_protocol::{
+    EngineState, ErrorReport, Event, ModelInfo, Priority, Request, RequestId, RingView,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -648,7 +650,10 @@ impl Supervisor {
                     self.load(model, Some(answer));
                     return ControlFlow::Continue(());
                 }
-                EngineCommand::Generate(job) if self.model.is_some() => {
+                // What nobody waits for is no reason to try again.
+                EngineCommand::Generate(job)
+                    if self.model.is_some() && job.prompt.priority != Priority::Background =>
+                {
                     self.failures = IMPATIENT;
                     self.waiting.push_back(*job);
                     return ControlFlow::Continue(());

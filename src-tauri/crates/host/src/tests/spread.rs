@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::Mutex;
 
-use foretoken_protocol::RingView;
+use foretoken_protocol::{Priority, RingView};
 
 use super::*;
 use crate::{Forming, Layers, Ring, Rings};
@@ -123,7 +123,10 @@ async fn a_process_that_is_lost_is_named_and_nothing_is_tried_until_somebody_ask
     let mut state = engine.watch();
     let failed = |state: &EngineState| matches!(state, EngineState::Failed { model: Some(_), error } if error.code == "mac_lost");
     timeout(TIMEOUT, state.wait_for(failed)).await.expect("it waits").unwrap();
-    assert_eq!(*rings.formed.lock().unwrap(), 1, "nothing is formed by itself");
+    let background = Prompt { priority: Priority::Background, ..prompt(4) };
+    let (_, end) = read(engine.generate(background)).await;
+    assert!(matches!(end, ReplyProgress::Event(Event::Failed { .. })), "{end:?}");
+    assert_eq!(*rings.formed.lock().unwrap(), 1, "nothing is formed unless somebody waits for it");
     engine.load_again();
     let ready = |state: &EngineState| matches!(state, EngineState::Ready { in_memory: true, .. });
     timeout(TIMEOUT, state.wait_for(ready)).await.expect("it is formed again").unwrap();

@@ -174,7 +174,8 @@ fn info(version: &Version, entries: &[Entry]) -> Dictionary {
         ("NSHumanReadableCopyright", "Copyright the Foretoken authors. Apache License 2.0."),
         (
             "NSLocalNetworkUsageDescription",
-            "With \"Other devices in this network\" on, Foretoken answers programs on your other devices.",
+            "Foretoken finds Macs that you pair it with, to compute large models together, and answers programs on your \
+             other devices where you have switched that on.",
         ),
         ("NSNetworkVolumesUsageDescription", models),
         ("NSRemovableVolumesUsageDescription", models),
@@ -182,6 +183,7 @@ fn info(version: &Version, entries: &[Entry]) -> Dictionary {
     let mut info: Dictionary =
         texts.into_iter().map(|(key, text)| (key.to_owned(), Value::from(text))).collect();
     info.insert("CFBundleVersion".into(), version.build.to_string().into());
+    info.insert("NSBonjourServices".into(), Value::Array(vec!["_foretoken._tcp".into()]));
     // The system's dialogs follow the language of the app where it is one of these.
     let languages = ["en", "de", "zh-Hans", "ja"].map(Value::from);
     info.insert("CFBundleLocalizations".into(), Value::Array(languages.into()));

@@ -1,14 +1,20 @@
 //! The `peers` command: pairs this Mac with another one that lends itself, lists those that are paired, tries the way
-//! to them, and forgets them.
+//! to them, copies models from them, and forgets them.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use foretoken_peers::{Borrower, MEASURED_BYTES};
+use foretoken_peers::{Borrower, Browser, MEASURED_BYTES};
+use tokio::time::timeout;
 
 use super::super::CliError;
 use super::store::{Store, StoreOptions, own_name};
 use super::{confirms, grouped, network, run};
+
+/// How long it is listened for Macs.
+const LOOKING: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
 pub(crate) struct Peers {
@@ -22,6 +28,18 @@ pub(crate) struct Peers {
 enum Command {
     /// Tell which Macs are paired.
     List,
+    /// Tell which Macs of this network lend themselves.
+    Near,
+    /// Copy a model from a Mac, or go on with that.
+    Copy {
+        /// The Mac's name.
+        name: String,
+        /// The model, as `test` names it.
+        model: String,
+        /// The folder that gets the folder of the model.
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        to: PathBuf,
+    },
     /// Pair with a Mac that lends itself, at HOST:PORT. It has to be open for pairing.
     Pair {
         /// Where it is.
@@ -47,6 +65,8 @@ impl Peers {
         let mut store = self.store.open()?;
         match self.command {
             Command::List => list(&store),
+            Command::Near => near(),
+            Command::Copy { name, model, to } => copy(&store, &name, &model, &to),
             Command::Pair { address } => pair(&mut store, &address),
             Command::Forget { name } => forget(&mut store, &name),
             Command::Test { name, megabytes } => test(&store, &name, megabytes),
@@ -63,6 +83,63 @@ fn list(store: &Store) -> Result<(), CliError> {
         let address = store.addresses.get(&key).map_or(String::new(), |address| format!(", at {address}"));
         writeln!(out, "{}: {}{address} ({key})", super::super::harmless(&peer.name), roles.join(", "))?;
     }
+    Ok(())
+}
+
+/// Lists the Macs that are found within a while.
+fn near() -> Result<(), CliError> {
+    let found = run(async {
+        let mut browser = Browser::start().map_err(network)?;
+        let mut last = Vec::new();
+        let _ = timeout(LOOKING, async {
+            while let Some(found) = browser.next().await {
+                last = found;
+            }
+        })
+        .await;
+        Ok(last)
+    })?;
+    let mut out = io::stdout().lock();
+    for mac in &found {
+        let address = mac.addresses.first().map_or(String::new(), |address| format!(", at {address}"));
+        let version = if mac.same_version { "" } else { ", of another version" };
+        writeln!(out, "{}{address}{version}", super::super::harmless(&mac.name))?;
+    }
+    if found.is_empty() {
+        eprintln!("No Mac of this network lends itself, or the network keeps that to itself.");
+    }
+    Ok(())
+}
+
+fn copy(store: &Store, name: &str, model: &str, to: &Path) -> Result<(), CliError> {
+    let mac = borrower(store, name)?;
+    let folder = to.join(Path::new(model).file_name().unwrap_or(model.as_ref()));
+    std::fs::create_dir_all(&folder)?;
+    run(async {
+        let files = mac.files(model).await.map_err(network)?;
+        let all: u64 = files.iter().map(|file| file.bytes).sum();
+        let mut before = 0;
+        for file in &files {
+            let place = folder.join(&file.name);
+            // What is there already, in full, was copied before.
+            if place.metadata().is_ok_and(|there| there.len() == file.bytes) {
+                before += file.bytes;
+                continue;
+            }
+            let mut told = 0;
+            let progress = |done: u64| {
+                let percent = (before + done) * 100 / all.max(1);
+                if percent > told {
+                    told = percent;
+                    eprint!("\r{percent} %");
+                }
+            };
+            mac.fetch(model, file, &place, progress).await.map_err(network)?;
+            before += file.bytes;
+        }
+        Ok(())
+    })?;
+    eprintln!("\r{} is at {}.", super::super::harmless(model), folder.display());
     Ok(())
 }
 

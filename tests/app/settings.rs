@@ -183,7 +183,17 @@ fn settings_can_be_changed_with_the_keyboard() {
     window.press(&[], ARROW_RIGHT);
     window.wait_until("it is dark", || is_dark(&window));
     window.tab_to("open-appearance");
-    for page in ["replies", "prompts", "models", "tools", "local_api", "data", "keyboard", "diagnostics"] {
+    for page in [
+        "replies",
+        "prompts",
+        "models",
+        "tools",
+        "local_api",
+        "other_macs",
+        "data",
+        "keyboard",
+        "diagnostics",
+    ] {
         window.press(&[], ARROW_DOWN);
         window.wait_until(&format!("{page} is open"), || window.is_shown(&format!("settings-{page}")));
     }

@@ -99,6 +99,17 @@ impl Kept {
         }
     }
 
+    /// Notes that the models of a folder are in another one now.
+    pub(super) fn moved(&self, from: &Path, to: &Path) {
+        let mut contents = self.lock();
+        let moved = |path: String| match Path::new(&path).strip_prefix(from) {
+            Ok(rest) => to.join(rest).to_string_lossy().into_owned(),
+            Err(_) => path,
+        };
+        let spread = std::mem::take(&mut contents.spread);
+        contents.spread = spread.into_iter().map(|(path, parts)| (moved(path), parts)).collect();
+    }
+
     /// Forgets a Mac, and ends all that runs with it. Models that are spread over it are spread no more.
     pub(super) fn forget(&self, key: &PublicKey) {
         self.peers.remove(key);

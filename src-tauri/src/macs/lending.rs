@@ -120,8 +120,14 @@ impl Macs {
 
     /// Bytes that a model of another Mac may take here.
     fn lent_bytes(&self) -> u64 {
-        let most = self.settings.current().lending.most_gigabytes;
-        most.map_or(u64::MAX, |gigabytes| u64::from(gigabytes) * 1_000_000_000).min(self.machine.usable_bytes)
+        let LendingSettings { most_gigabytes, only_unused, .. } = self.settings.current().lending;
+        let most = most_gigabytes.map_or(u64::MAX, |gigabytes| u64::from(gigabytes) * 1_000_000_000);
+        // An idle model makes way unless its owner wants both.
+        let taken = match self.engine.state() {
+            EngineState::Ready { model, in_memory: true, .. } if !only_unused => model.weight_bytes,
+            _ => 0,
+        };
+        most.min(self.machine.usable_bytes.saturating_sub(taken))
     }
 
     /// The folder of a model. What comes over the network is never a path: it is the name of a model here, or nothing.

@@ -211,6 +211,12 @@ impl Macs {
         before
     }
 
+    /// Follows the models of a folder to another one.
+    pub(crate) async fn moved(&self, from: &Path, to: &Path) {
+        self.kept.moved(from, to);
+        self.keep().await;
+    }
+
     /// How the layers of the model in a folder lie; `None`: all of them here.
     pub(crate) fn layers_of(&self, folder: &str) -> Option<Layers> {
         let parts = self.kept.spread().remove(folder)?;

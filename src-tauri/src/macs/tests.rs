@@ -210,6 +210,9 @@ async fn what_is_paired_outlives_the_app_and_a_port_in_use_is_told() {
     let kept = laptop.app.macs.shown();
     let again = Kept::open(Box::new(crate::keychain::MACS_KEY), &laptop.folder.path().join("data"));
     let key: PublicKey = kept.paired[0].key.parse().unwrap();
+    again.set_spread("/models/a", Some(Vec::new()));
+    again.moved(Path::new("/models"), Path::new("/disk"));
+    assert_eq!(again.spread().into_keys().collect::<Vec<_>>(), ["/disk/a"]);
     assert!(again.peers().book().peers.contains_key(&key));
     assert_eq!(again.address(&key), kept.paired[0].address);
     let taken = studio.app.settings.current().lending.port;

@@ -317,6 +317,7 @@ impl Models {
         let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut moves) = moves else { return };
         while let Some((from, to)) = moves.recv().await {
+            self.macs.moved(&from, &to).await;
             self.publish();
             let EngineState::Ready { model, .. } = self.engine.state() else { continue };
             let Ok(rest) = Path::new(&model.path).strip_prefix(&from) else { continue };

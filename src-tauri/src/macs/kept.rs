@@ -1,5 +1,5 @@
-//! What is kept of other Macs: this one's key in the keychain, and in a file who is paired, where they are, how fast the
-//! way to them is, and which models are spread over them.
+//! What is kept of other Macs: this one's key in the keychain, and in a file who is paired, where they are, how fast
+//! the way to them is, and which models are spread over them.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -187,8 +187,8 @@ impl Macs {
         }
     }
 
-    /// Lends this Mac if it is to be, and follows what must end a loan, for as long as the app runs. `shelf`: the models
-    /// that are here.
+    /// Lends this Mac if it is to be, and follows what must end a loan, for as long as the app runs. `shelf`: the
+    /// models that are here.
     pub(crate) async fn run(self: Arc<Self>, shelf: impl Fn() -> Vec<Shelved> + Send + Sync + 'static) {
         // It is set once.
         let _ = self.shelf.set(Arc::new(shelf));

@@ -149,8 +149,8 @@ impl Models {
         self.macs.outlook(path, kv_precision, draft_model.as_deref()).await
     }
 
-    /// Loads the model in a folder over this Mac and others, and selects it: as the outlook says, or with so many layers
-    /// on each of its Macs. From then on it is loaded so. If it does not load, nothing is changed.
+    /// Loads the model in a folder over this Mac and others, and selects it: as the outlook says, or with so many
+    /// layers on each of its Macs. From then on it is loaded so. If it does not load, nothing is changed.
     pub(crate) async fn load_spread(
         &self,
         path: &str,

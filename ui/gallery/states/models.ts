@@ -3,7 +3,7 @@ import { t } from "../../src/language/text";
 import { openModels } from "../../src/models/actions";
 import { job } from "../../src/models/samples";
 import { setView } from "../../src/state/store";
-import { FITS, HUGE_MODEL, MACS, MACS_PAIRED } from "../data/macs";
+import { FITS, HUGE_MODEL, MACS_PAIRED } from "../data/macs";
 import {
   CATALOGUE,
   DEMO_MODEL,
@@ -209,15 +209,6 @@ export const MODELS: State[] = [
     act: async () => {
       await choose("models-details-open");
       (await find('[data-testid="ask-again"]')).scrollIntoView({ block: "end" });
-    },
-  },
-  {
-    name: "models-over-macs-unpaired",
-    snapshot: { macs: MACS },
-    library: { models: [DEMO_MODEL, HUGE_MODEL] },
-    act: async () => {
-      await choose("models-details-open");
-      (await find('[data-testid="outlook-unpaired"]')).scrollIntoView({ block: "end" });
     },
   },
   {

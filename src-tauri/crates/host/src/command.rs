@@ -13,8 +13,8 @@ use foretoken_protocol::{
 };
 use tokio::sync::oneshot;
 
+use crate::layers::Layers;
 use crate::progress::{ProgressSender, ReplyProgress};
-use crate::rings::Layers;
 
 /// What is to be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,11 +18,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::activity::Activity;
 use crate::command::{Counted, EngineCommand, Job, Model, Prompt, RequestIds, ToCount};
+use crate::layers::Layers;
 use crate::process::{Ending, Process, Requests};
 use crate::program::{EngineProgram, forget};
 use crate::progress::{Begun, ProgressSender, ReplyProgress};
 use crate::reports::{closed, given_up, no_model, no_rings, not_started, ring_ended, stopped, superseded};
-use crate::rings::{Layers, Ring, Rings};
+use crate::rings::{Ring, Rings};
 use crate::watchdog::{Duty, Timeouts, Watchdog};
 
 /// Waits before the first, second and third start after a failure. One failure more and the supervisor gives up.
@@ -441,8 +442,8 @@ impl Supervisor {
         }
     }
 
-    /// Sends the load to the process and publishes it. Does nothing while no process is ready that can do it: it is sent
-    /// once one is.
+    /// Sends the load to the process and publishes it. Does nothing while no process is ready that can do it: it is
+    /// sent once one is.
     fn send_load(&mut self) {
         let (Some(link), Some(load)) = (&mut self.link, &mut self.loading) else { return };
         if link.layers != load.model.layers || link.is_taken {
@@ -455,7 +456,8 @@ impl Supervisor {
         self.send(Request::Load { id, model: folder, kv_precision, draft_model });
     }
 
-    /// Whether the model that is to be loaded is for another process than this one, which has done all that it was asked.
+    /// Whether the model that is to be loaded is for another process than this one, which has done all that it was
+    /// asked.
     fn needs_another_process(&self) -> bool {
         self.link.is_some()
             && self.loading.as_ref().is_some_and(|load| !load.is_sent)

@@ -42,8 +42,8 @@ impl Seated {
     }
 }
 
-/// Starts `program worker MODEL` at its place in a ring. `memory`: bytes that it may take; `None`: as many as the machine
-/// gives models.
+/// Starts `program worker MODEL` at its place in a ring. `memory`: bytes that it may take; `None`: as many as the
+/// machine gives models.
 pub fn start_worker(
     program: &Path,
     model: &Path,
@@ -91,8 +91,8 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// Hands the workers of a ring to a process that does not run yet. `lenders`: who lends them; `layers`: how many each
-    /// rank gets, this Mac first.
+    /// Hands the workers of a ring to a process that does not run yet. `lenders`: who lends them; `layers`: how many
+    /// each rank gets, this Mac first.
     pub async fn of(ring: &mut Ring, lenders: &[Borrower], layers: &[usize]) -> Result<Self, PeerError> {
         let seated = Seated::at(ring.place).map_err(|source| PeerError::Local { source })?;
         let Seated { environment, folder } = seated;

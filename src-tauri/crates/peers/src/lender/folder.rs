@@ -1,5 +1,5 @@
-//! The folder of a model, as other Macs may see it. A link counts where it leads into the folder, or to what the Hugging
-//! Face cache keeps for it: whatever else it leads to is of no concern to them.
+//! The folder of a model, as other Macs may see it. A link counts where it leads into the folder, or to what the
+//! Hugging Face cache keeps for it: whatever else it leads to is of no concern to them.
 
 use std::fs::Metadata;
 use std::io;

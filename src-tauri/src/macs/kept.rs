@@ -155,7 +155,10 @@ fn read_or_create(keychain: &dyn SecretStore, file: &Path) -> Result<Identity, M
     match keychain.read() {
         Ok(Some(text)) => Identity::from_text(&text).map_err(|error| failed(&error)),
         Ok(None) => {
-            let identity = Identity::generate().map_err(|error| failed(&error))?;
+            // It may be from before there was a keychain: others know this Mac by it.
+            let before = std::fs::read_to_string(file).ok();
+            let known = before.and_then(|text| Identity::from_text(&text).ok());
+            let identity = known.map_or_else(Identity::generate, Ok).map_err(|error| failed(&error))?;
             keychain.write(&identity.to_text()).map_err(|error| failed(&error))?;
             Ok(identity)
         }

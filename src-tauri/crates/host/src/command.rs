@@ -34,6 +34,11 @@ impl Model {
     pub fn new(folder: impl Into<String>, kv_precision: KvPrecision) -> Self {
         Self { folder: folder.into(), kv_precision, draft_model: None, layers: None }
     }
+
+    /// What a process must have been started for that computes it with other Macs.
+    pub(crate) fn spread(&self) -> Option<(String, Layers)> {
+        Some((self.folder.clone(), self.layers.clone()?))
+    }
 }
 
 impl From<&ModelInfo> for Model {

@@ -54,8 +54,8 @@ pub struct Supervisor {
     ids: RequestIds,
     /// What connects this Mac with others.
     rings: Option<Arc<dyn Rings>>,
-    /// The Macs that the process of the moment was started to compute with.
-    process_layers: Option<Layers>,
+    /// The folder of the model, and the Macs, that the process of the moment was started for.
+    process_spread: Option<(String, Layers)>,
     /// The process, once it has said that it is ready.
     link: Option<Link>,
     /// The model that loaded last; a new process loads it again.
@@ -119,8 +119,8 @@ struct Link {
     requests: Requests,
     /// What computes.
     device: String,
-    /// The Macs that it computes with.
-    layers: Option<Layers>,
+    /// The folder of the model that it computes with other Macs, and how.
+    spread: Option<(String, Layers)>,
     /// Whether it was told to load a model with them: it cannot load another.
     is_taken: bool,
     /// Since when it has had a model.
@@ -174,7 +174,7 @@ impl Supervisor {
             ring,
             ids,
             rings: None,
-            process_layers: None,
+            process_spread: None,
             link: None,
             model: None,
             loading: None,
@@ -208,14 +208,20 @@ impl Supervisor {
         self.state.send_replace(EngineState::Starting);
         let program = self.program.clone();
         let program = self.meanwhile(program.path()).await?;
+        let asked = self.loading.as_ref().map(|load| load.id);
         let mut ring = match self.form_ring().await? {
             Ok(ring) => ring,
+            // Another model was chosen meanwhile, which is not to blame.
+            Err(_) if self.loading.as_ref().map(|load| load.id) != asked => return ControlFlow::Continue(()),
             Err(report) => return self.not_formed(report).await,
         };
         match Process::spawn(program, &self.state_dir, ring.as_ref()) {
             Ok(mut process) => {
                 self.activity.send_modify(|activity| activity.starts += 1);
-                let report = match self.attend(&mut process, ring.as_mut()).await? {
+                let parting = self.attend(&mut process, ring.as_mut()).await;
+                // Other Macs are free from here on, however long it takes until the next process.
+                drop(ring);
+                let report = match parting? {
                     Parting::Ended(ending) => stopped(&ending),
                     Parting::Idle => return self.rest(process).await,
                     Parting::Lost(report) => return self.lose(process, report).await,
@@ -243,6 +249,7 @@ impl Supervisor {
                 }
             }
             Err(error) => {
+                drop(ring);
                 let report = not_started(program, &error);
                 tracing::error!("{report}");
                 self.give_up(report).await
@@ -446,10 +453,10 @@ impl Supervisor {
     /// sent once one is.
     fn send_load(&mut self) {
         let (Some(link), Some(load)) = (&mut self.link, &mut self.loading) else { return };
-        if link.layers != load.model.layers || link.is_taken {
+        if link.spread != load.model.spread() || link.is_taken {
             return;
         }
-        (link.is_taken, load.is_sent) = (link.layers.is_some(), true);
+        (link.is_taken, load.is_sent) = (link.spread.is_some(), true);
         let Model { folder, kv_precision, draft_model, .. } = load.model.clone();
         let id = load.id;
         self.state.send_replace(EngineState::Loading { path: folder.clone(), done: 0, total: 0 });
@@ -471,12 +478,12 @@ impl Supervisor {
         let model = self.loading.as_ref().map(|load| &load.model).or(self.model.as_ref());
         let Some((model, layers)) = model.and_then(|model| Some((model.clone(), model.layers.clone()?)))
         else {
-            self.process_layers = None;
+            self.process_spread = None;
             return ControlFlow::Continue(Ok(None));
         };
         let Some(rings) = self.rings.clone() else { return ControlFlow::Continue(Err(no_rings())) };
-        let formed = self.meanwhile(rings.form(model, layers.clone())).await?;
-        self.process_layers = Some(layers);
+        self.process_spread = model.spread();
+        let formed = self.meanwhile(rings.form(model, layers)).await?;
         ControlFlow::Continue(formed.map(Some))
     }
 
@@ -506,7 +513,8 @@ impl Supervisor {
     /// closes.
     async fn lose(&mut self, process: Process, report: ErrorReport) -> ControlFlow<()> {
         tracing::error!("{report}");
-        let goes_back = self.loading.as_ref().is_some_and(|load| self.is_another(load));
+        let goes_on = |load: &Load| !load.is_sent || self.is_another(load);
+        let goes_back = self.loading.as_ref().is_some_and(goes_on);
         self.interrupt(&report);
         self.state.send_replace(EngineState::Starting);
         self.meanwhile(process.kill()).await?;
@@ -629,7 +637,8 @@ impl Supervisor {
         }
         // With a model to go back to, the one that was being loaded is not tried again: it may be what failed, unless
         // the process was still busy with another one.
-        let blameless = !std::mem::take(&mut self.superseded).is_empty();
+        let waits = self.process_spread.is_some() && self.loading.as_ref().is_some_and(|load| !load.is_sent);
+        let blameless = !std::mem::take(&mut self.superseded).is_empty() || waits;
         if self.model.is_some()
             && !blameless
             && let Some(Load { answer: Some(answer), .. }) = self.loading.take()

@@ -13,9 +13,9 @@ impl Supervisor {
         match event {
             Event::Ready { version, device } if self.link.is_none() => {
                 tracing::info!("engine {version} runs on {device}");
-                let (layers, used) = (self.process_layers.clone(), Instant::now());
+                let (spread, used) = (self.process_spread.clone(), Instant::now());
                 let requests = process.requests();
-                self.link = Some(Link { requests, device, layers, is_taken: false, loaded: None, used });
+                self.link = Some(Link { requests, device, spread, is_taken: false, loaded: None, used });
                 if self.loading.is_some() {
                     self.send_load();
                 } else if let Some(model) = self.model.clone() {

@@ -30,13 +30,8 @@ impl Macs {
     /// Ends what another Mac computes here. It may ask again.
     pub(crate) fn take_back(&self) {
         let Some(loan) = self.lock().in_use.clone() else { return };
-        let peers = self.kept.peers();
-        if let Ok(key) = loan.key.parse()
-            && let Some(terms) = peers.book().peers.get(&key).and_then(|peer| peer.borrows)
-        {
-            // Whatever runs ends with the permission.
-            peers.set_terms(&key, None);
-            peers.set_terms(&key, Some(terms));
+        if let Ok(key) = loan.key.parse() {
+            self.kept.peers().interrupt(&key);
         }
     }
 

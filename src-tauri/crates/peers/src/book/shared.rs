@@ -97,6 +97,14 @@ impl Peers {
         });
     }
 
+    /// Ends the running connections of a Mac that uses this one. It may come again.
+    pub fn interrupt(&self, key: &PublicKey) {
+        self.state.send_modify(|state| {
+            state.pairings.remove(&(*key, Role::Borrower));
+            state.renumber(*key);
+        });
+    }
+
     /// Forgets a Mac, and ends all its running connections. Returns whether it was paired.
     pub fn remove(&self, key: &PublicKey) -> bool {
         self.state.send_if_modified(|state| {
@@ -159,6 +167,10 @@ mod tests {
         peers.set_terms(&key, Some(Terms { most_bytes: Some(1), only_on_power: true }));
         assert!(peers.remove(&key) && !peers.remove(&key));
         peers.pin(key, "A", Role::Borrower);
+        stay.await;
+        assert_eq!(peers.terms(&key), Some(Terms::default()));
+        let stay = peers.stay(key, Role::Borrower).unwrap();
+        peers.interrupt(&key);
         stay.await;
         assert_eq!(peers.terms(&key), Some(Terms::default()));
         let stay = peers.stay(key, Role::Borrower).unwrap();

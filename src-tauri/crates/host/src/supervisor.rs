@@ -466,10 +466,7 @@ impl Supervisor {
     /// Whether the model that is to be loaded is for another process than this one, which has done all that it was
     /// asked.
     fn needs_another_process(&self) -> bool {
-        self.link.is_some()
-            && self.loading.as_ref().is_some_and(|load| !load.is_sent)
-            && self.running.is_empty()
-            && self.counting.is_empty()
+        self.has_load_for_another() && self.running.is_empty() && self.counting.is_empty()
     }
 
     /// Connects the Macs that the next model is spread over, if it is, for the process that is about to start. Breaks
@@ -508,13 +505,18 @@ impl Supervisor {
         load.answer.is_some() && self.model.as_ref().is_some_and(|model| *model != load.model)
     }
 
+    /// Whether a load waits for another process than this one, which takes requests and was not told of it.
+    fn has_load_for_another(&self) -> bool {
+        self.link.is_some() && self.loading.as_ref().is_some_and(|load| !load.is_sent)
+    }
+
     /// Parts with a process that has lost another Mac. The model before is taken up if this one was about to be loaded;
     /// otherwise nothing is done until somebody wants it again: that Mac is to be seen to first. Breaks when the app
     /// closes.
     async fn lose(&mut self, process: Process, report: ErrorReport) -> ControlFlow<()> {
         tracing::error!("{report}");
-        let goes_on = |load: &Load| !load.is_sent || self.is_another(load);
-        let goes_back = self.loading.as_ref().is_some_and(goes_on);
+        let is_another = self.loading.as_ref().is_some_and(|load| self.is_another(load));
+        let goes_back = is_another || self.has_load_for_another();
         self.interrupt(&report);
         self.state.send_replace(EngineState::Starting);
         self.meanwhile(process.kill()).await?;
@@ -627,6 +629,7 @@ impl Supervisor {
 
     /// What a process that is gone, or is about to be, leaves undone. Replies that wait go on waiting.
     fn interrupt(&mut self, error: &ErrorReport) {
+        let waits = self.has_load_for_another();
         self.unlink();
         for (_, running) in self.running.drain() {
             running.progress.send(ReplyProgress::Interrupted(error.clone()));
@@ -637,7 +640,6 @@ impl Supervisor {
         }
         // With a model to go back to, the one that was being loaded is not tried again: it may be what failed, unless
         // the process was still busy with another one.
-        let waits = self.process_spread.is_some() && self.loading.as_ref().is_some_and(|load| !load.is_sent);
         let blameless = !std::mem::take(&mut self.superseded).is_empty() || waits;
         if self.model.is_some()
             && !blameless

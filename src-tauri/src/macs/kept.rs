@@ -48,7 +48,11 @@ pub(super) struct Kept {
 impl Kept {
     pub(super) fn open(keychain: Box<dyn SecretStore>, folder: &Path) -> Self {
         let file = folder.join(FILE);
-        let contents: Contents = json_file::read(&file).unwrap_or_default();
+        let contents: Contents = json_file::read(&file).unwrap_or_else(|| {
+            // What cannot be read is not written over; as a rule there is none yet.
+            let _ = std::fs::rename(&file, file.with_extension("damaged.json"));
+            Contents::default()
+        });
         Self {
             keychain: keychain.into(),
             key_file: folder.join(KEY_FILE),

@@ -215,6 +215,10 @@ async fn what_is_paired_outlives_the_app_and_a_port_in_use_is_told() {
     assert_eq!(again.spread().into_keys().collect::<Vec<_>>(), ["/disk/a"]);
     assert!(again.peers().book().peers.contains_key(&key));
     assert_eq!(again.address(&key), kept.paired[0].address);
+    let data = studio.folder.path().join("data");
+    std::fs::write(data.join("macs.json"), "{").unwrap();
+    let damaged = Kept::open(Box::new(crate::keychain::MACS_KEY), &data);
+    assert!(damaged.peers().book().peers.is_empty() && data.join("macs.damaged.json").exists());
     let taken = studio.app.settings.current().lending.port;
     laptop.app.macs.set_lending(LendingSettings { port: taken, ..lending() }).await.unwrap();
     let told = laptop.app.macs.shown().lending;

@@ -274,6 +274,9 @@ impl Supervisor {
             }
             watchdog.expect(self.duty(), Instant::now());
             let (deadline, unload) = (watchdog.deadline(), self.unload_at());
+            // Once its load has failed the ring ends too, which is no news.
+            let has_failed = self.loading.is_none()
+                && self.link.as_ref().is_some_and(|link| link.is_taken && link.loaded.is_none());
             tokio::select! {
                 command = self.commands.recv() => match command {
                     Some(EngineCommand::Unload(answer)) if self.is_idle() => {
@@ -300,7 +303,7 @@ impl Supervisor {
                     }
                     Err(ending) => return ControlFlow::Continue(Parting::Ended(ending)),
                 },
-                () = &mut ended, if lost_at.is_none() => lost_at = Some(Instant::now() + LAST_WORDS),
+                () = &mut ended, if lost_at.is_none() && !has_failed => lost_at = Some(Instant::now() + LAST_WORDS),
                 () = until(lost_at) => return ControlFlow::Continue(Parting::Lost(ring_ended())),
                 () = until(unload) => return ControlFlow::Continue(Parting::Idle),
                 () = until(deadline) => {

@@ -37,7 +37,7 @@ fn store_prompt(model: &Qwen, spec: &RowSpec, store: &mut PrefixStore) -> Vec<us
     let mut task = PrefillTask::new(model, Row::new(0, spec.clone())).unwrap();
     let mut places = Vec::new();
     while !task.is_read() {
-        task.advance(model, 3).unwrap();
+        task.advance(model, 3, 1).unwrap();
         if let Some((tokens, cache, snapshot, likely)) = task.to_store()
             && places.last() != Some(&tokens.len())
         {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use foretoken_engine::checkpoint::{Config, Index, Layout};
-use foretoken_engine::decode::{Footprint, Limits, Policy, RowId, RowSpec, Scheduler, SchedulerEvent};
+use foretoken_engine::decode::{
+    Footprint, Limits, PREFILL_CHUNK, Policy, RowId, RowSpec, Scheduler, SchedulerEvent,
+};
 use foretoken_engine::link::Served;
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
@@ -29,6 +31,9 @@ pub struct RingPlan {
     pub kv_precision: KvPrecision,
     /// The draft model's folder, where there is one.
     pub draft_model: Option<PathBuf>,
+    /// The most steps, and chunks of a prompt, that are to be under way at a time; as many as there are ranks where
+    /// none is given.
+    pub most_in_flight: Option<usize>,
     /// How long nobody may be heard of, and how long the ring may take for one hidden state.
     pub patience: Duration,
     /// What it plays.
@@ -44,6 +49,8 @@ pub struct RingReport {
     pub played: Played,
     /// Messages that it has sent.
     pub messages: u64,
+    /// The most steps, and chunks of a prompt, that were under way at a time.
+    pub deepest: usize,
     /// What the others have done.
     pub others: Vec<Served>,
 }
@@ -63,6 +70,10 @@ pub struct Scene {
     pub is_short: bool,
     /// Whether the draft model drafts.
     pub dflash: bool,
+    /// Whether some first questions are of several chunks.
+    pub is_long: bool,
+    /// Whether requests may fail.
+    pub may_fail: bool,
     /// Questions of each chat, of which every one goes on from what was remembered.
     pub questions: usize,
 }
@@ -76,6 +87,8 @@ pub struct Played {
     pub layers_run: u64,
     /// How often a request was preempted.
     pub preemptions: u64,
+    /// The requests that failed.
+    pub failed: BTreeSet<RowId>,
 }
 
 /// Configuration and layout of a model.
@@ -117,7 +130,7 @@ impl Scene {
             let requests: Vec<Request> = (0..self.requests)
                 .map(|chat| self.request(chat, question, &played.replies, known, &mut rng))
                 .collect();
-            self.answer(model, &mut scheduler, requests, &mut played.replies);
+            self.answer(model, &mut scheduler, requests, &mut played);
         }
         played.layers_run = scheduler.layers_run();
         played.preemptions = scheduler.counters().preemptions;
@@ -130,7 +143,7 @@ impl Scene {
         model: &Qwen,
         scheduler: &mut Scheduler,
         requests: Vec<Request>,
-        replies: &mut BTreeMap<RowId, Vec<u32>>,
+        Played { replies, failed, .. }: &mut Played,
     ) {
         let (mut coming, mut turn) = (requests.into_iter().peekable(), 0);
         while coming.peek().is_some() || !scheduler.is_idle() {
@@ -144,6 +157,7 @@ impl Scene {
                     SchedulerEvent::Advanced { advance, .. } => {
                         replies.entry(advance.row).or_default().extend(advance.tokens);
                     }
+                    SchedulerEvent::Failed { row, .. } if self.may_fail => _ = failed.insert(row),
                     SchedulerEvent::Failed { error, .. } => panic!("{error}"),
                     _ => {}
                 }
@@ -207,7 +221,8 @@ impl Scene {
 
     /// The tokens of a question.
     fn asked(self, chat: usize, question: usize) -> Vec<u32> {
-        let length = [1, 7, 40, 130, 2, 90][chat % 6];
+        let chunks = if self.is_long && chat.is_multiple_of(4) && question == 0 { 2 } else { 0 };
+        let length = [1, 7, 40, 130, 2, 90][chat % 6] + chunks * (PREFILL_CHUNK + 20);
         Rng::new(self.seed + 100 * chat as u64 + 7 * question as u64).prompt(length + 40 * question)
     }
 }

@@ -1,6 +1,7 @@
 //! One rank of a ring, as a test wants it. Rank 0 reads its plan as a line of JSON from standard input, and says at its
-//! end what was done; the others take their orders there, with the model's folder and how many of their steps fail as
-//! arguments. The place in the ring is in the environment.
+//! end what was done; the others take their orders there, with the model's folder and which of their frames fail as
+//! arguments: those of at least so many rows, of these every so manieth, and so many at most. The place in the ring is
+//! in the environment.
 
 use std::error::Error;
 use std::io;
@@ -10,17 +11,18 @@ use std::rc::Rc;
 use foretoken_engine::checkpoint::{Files, Metadata};
 use foretoken_engine::link::{Channel, Clocks, Link, PartOrder};
 use foretoken_engine::mlx;
-use foretoken_engine::worker::Member;
+use foretoken_engine::worker::{Faults, Member};
 use foretoken_tests::rings::{RingPlan, RingReport, first_layers};
 
 fn main() -> Result<(), Box<dyn Error>> {
     mlx::environment::prepare(None);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
-        [model, faults] => {
-            let faults = faults.parse()?;
+        [model, rows, every, times] => {
+            let faults =
+                Faults { rows: rows.parse()?, every: every.parse()?, times: times.parse()?, seen: 0 };
             let member = Member::new(io::stdin(), io::stdout());
-            let done = member.run(model.as_ref(), None, |stage| stage.fail(3, faults));
+            let done = member.run(model.as_ref(), None, |stage| stage.fail(faults));
             done.map_err(|report| report.to_string())?;
         }
         _ => lead()?,
@@ -55,6 +57,7 @@ fn lead() -> Result<(), Box<dyn Error>> {
     let parts = part.spread(&plan.layers);
     let link = Link::form(channels, &parts, clocks, Box::new(|loss| eprintln!("lost: {loss}")))?;
     link.ready(|_, _, _| {});
+    plan.most_in_flight.iter().for_each(|&most| link.limit_in_flight(most));
     let link = Rc::new(link);
     (first.rest, first.stack.layers_per_piece) = (Some(Rc::clone(&link)), None);
     eprintln!("begun");
@@ -64,6 +67,7 @@ fn lead() -> Result<(), Box<dyn Error>> {
     io::copy(&mut io::stdin(), &mut io::sink())?;
     let others = link.stop().into_iter().map(|served| served.ok_or("a rank says nothing at its end"));
     let others = others.collect::<Result<_, _>>()?;
-    println!("{}", serde_json::to_string(&RingReport { played, messages: link.sent().messages, others })?);
+    let (messages, deepest) = (link.sent().messages, link.deepest());
+    println!("{}", serde_json::to_string(&RingReport { played, messages, deepest, others })?);
     Ok(())
 }

@@ -83,7 +83,14 @@ fn policy(c: &mut Criterion) {
                     .collect();
                 let shape = StepShape::of(&plans);
                 let took = Some(Duration::from_millis(20 + 2 * shape.width as u64));
-                policy.observe(&StepView { rows: &outcomes, shape, took, caught_up: false, pipelined: None });
+                policy.observe(&StepView {
+                    rows: &outcomes,
+                    shape,
+                    took,
+                    caught_up: false,
+                    pipelined: None,
+                    in_company: false,
+                });
             });
         });
     }

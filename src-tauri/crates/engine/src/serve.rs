@@ -5,6 +5,7 @@ mod next_turn;
 mod prompts;
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::fs;
 use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +14,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
-use std::{fmt, fs};
 
 use foretoken_calls::Tools;
 use foretoken_prefixes::{PrefixFiles, Quota};
@@ -29,8 +29,8 @@ use self::prompts::{Asked, Made, Prepared as PreparedPrompt, Preparing, Ticket, 
 use crate::constrain::Compiled;
 use crate::error::EngineError;
 use crate::learned::Learned;
-use crate::link::{Channel, Clocks, Loss, OnLoss, evenly};
-use crate::session::{Calls, Prepared, Progress, Reply, ReplyRequest, Session};
+use crate::link::Loss;
+use crate::session::{Calls, Prepared, Progress, Reply, ReplyRequest, RingSeat, Session};
 use crate::text::{Prompter, TextError, TokenPrompt};
 use crate::{device_check, machine, mlx};
 
@@ -66,26 +66,9 @@ pub enum ServeError {
     Device(EngineError),
 }
 
-/// The place of this process in a ring, for the first model that is loaded: it has no other.
-pub struct RingSeat {
-    /// The ways to the other ranks, in order.
-    pub channels: Vec<Channel>,
-    /// How many layers each rank gets, this one first; empty for about as many each.
-    pub layers: Vec<usize>,
-    /// How long others may take.
-    pub clocks: Clocks,
-    /// What else is done when one of them is lost, after that was told.
-    pub on_loss: OnLoss,
-}
-
-impl fmt::Debug for RingSeat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RingSeat").field("channels", &self.channels).finish_non_exhaustive()
-    }
-}
-
 /// Serves until standard input ends. What is learned about drafts is kept in `state_dir`, if there is one. With a
-/// `ring` the first model that is loaded is spread over its processes. The calling thread owns all of MLX.
+/// `ring` the first model that is loaded is spread over its processes; once one of them is lost, this process ends. The
+/// calling thread owns all of MLX.
 pub fn serve(state_dir: Option<PathBuf>, ring: Option<RingSeat>) -> Result<(), ServeError> {
     let (sender, messages) = channel();
     let found = sender.clone();
@@ -331,7 +314,10 @@ impl Server {
         self.unload();
         mlx::clear_cache();
         if !self.is_alone {
-            let spread = self.ring.take().map_or_else(|| Err(no_ring()), |ring| ring.spread(&mut prepared));
+            let spread = match self.ring.take() {
+                Some(seat) => prepared.spread(seat.telling(tell_loss)),
+                None => Err(no_ring()),
+            };
             if let Err(error) = spread {
                 return self.out.fail(id, &error);
             }
@@ -621,23 +607,12 @@ fn weight_files(folder: &Path) -> Vec<(PathBuf, u64, Option<SystemTime>)> {
     files
 }
 
-impl RingSeat {
-    /// Spreads a model that is about to be loaded over the processes. Once one of them is lost, it is told on standard
-    /// output, and this process ends.
-    fn spread(self, prepared: &mut Prepared) -> Result<(), EngineError> {
-        let Self { channels, mut layers, clocks, on_loss } = self;
-        if layers.is_empty() {
-            layers = evenly(prepared.layers(), channels.len() + 1);
-        }
-        let tell = move |loss: &Loss| {
-            if let Ok(mut line) = serde_json::to_vec(&Event::Failed { id: None, error: loss.into() }) {
-                line.push(b'\n');
-                // Whoever would read it may have gone too.
-                let _ = write_lines(&line);
-            }
-            on_loss(loss);
-        };
-        prepared.spread(&layers, channels, clocks, Box::new(tell))
+/// Tells on standard output that a process of the ring is lost.
+fn tell_loss(loss: &Loss) {
+    if let Ok(mut line) = serde_json::to_vec(&Event::Failed { id: None, error: loss.into() }) {
+        line.push(b'\n');
+        // Whoever would read it may have gone too.
+        let _ = write_lines(&line);
     }
 }
 

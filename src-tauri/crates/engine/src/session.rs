@@ -33,6 +33,7 @@ use crate::text::{ChatTemplate, MESSAGE_START, Prompter, Tokenizer, stop_ids};
 pub use crate::text::{PLAIN_TEXT, TokenPicture, TokenPrompt};
 pub use replies::{Calls, Progress, Reply, ReplyId, ReplyRequest, ReplyToken};
 use sight::Sight;
+pub use spread::RingSeat;
 use spread::{Rest, RingWatch};
 
 /// What a model is asked whose drafts nobody knows.

@@ -9,10 +9,9 @@ use std::process::{Child, Command, Stdio, exit};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use foretoken_engine::link::{Channel, Clocks, Loss, OnLoss, evenly, write_hosts};
+use foretoken_engine::link::{Channel, Clocks, Loss, OnLoss, write_hosts};
 use foretoken_engine::mlx::environment::{HOSTS, RANK, set_ring};
-use foretoken_engine::serve::RingSeat;
-use foretoken_engine::session::Prepared;
+use foretoken_engine::session::{Prepared, RingSeat};
 use foretoken_protocol::ErrorReport;
 use tempfile::TempDir;
 
@@ -31,6 +30,10 @@ pub(super) struct RingOptions {
     /// How many of its layers each gets, the first of them this one; by memory and speed where nothing is said.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     layers: Vec<usize>,
+    /// The most steps that are under way at a time, where several replies are written, and chunks of a prompt; as many
+    /// as there are Macs where nothing is said.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=8))]
+    in_flight: Option<u8>,
     /// Where keys and paired Macs are kept.
     #[arg(long, value_name = "DIR", requires = "hosts")]
     macs: Option<PathBuf>,
@@ -49,6 +52,7 @@ pub(super) struct OtherProcesses {
     /// Those that were started here.
     processes: Arc<Mutex<Vec<Child>>>,
     layers: Vec<usize>,
+    most_in_flight: Option<usize>,
     clocks: Clocks,
     /// Where each listens, for as long as they join.
     _hosts: Option<TempDir>,
@@ -70,10 +74,15 @@ impl RingOptions {
         }
         let (found, what) = match self.ring_test {
             Some(ranks) => (self.start_ranks(model.folder, ranks.into()), "started"),
-            None if self.channel.is_empty() && self.layers.is_empty() => return Ok(None),
             None if self.channel.is_empty() => {
-                let alone = "--layers is for a model that is spread, by --hosts or --ring-test.";
-                return Err(CliError::Usage(alone.into()));
+                let for_rings =
+                    [("--layers", !self.layers.is_empty()), ("--in-flight", self.in_flight.is_some())];
+                return match for_rings.iter().find(|(_, is_given)| *is_given) {
+                    Some((name, _)) => Err(CliError::Usage(format!(
+                        "{name} is for a model that is spread, by --hosts or --ring-test."
+                    ))),
+                    None => Ok(None),
+                };
             }
             None => (self.connect(), "reached"),
         };
@@ -91,6 +100,7 @@ impl RingOptions {
             channels: self.channel.iter().map(channel).collect::<io::Result<_>>()?,
             processes: Arc::default(),
             layers: self.layers.clone(),
+            most_in_flight: self.in_flight.map(usize::from),
             clocks: if self.one_machine { Clocks::ONE_MACHINE } else { Clocks::MACHINES },
             _hosts: None,
         })
@@ -120,27 +130,23 @@ impl RingOptions {
         }
         let processes = Arc::new(Mutex::new(processes));
         let (layers, clocks) = (self.layers.clone(), Clocks::ONE_MACHINE);
-        Ok(OtherProcesses { channels, processes, layers, clocks, _hosts: Some(folder) })
+        let most_in_flight = self.in_flight.map(usize::from);
+        Ok(OtherProcesses { channels, processes, layers, most_in_flight, clocks, _hosts: Some(folder) })
     }
 }
 
 impl OtherProcesses {
     /// Spreads a model that is about to be loaded over the processes.
     pub(super) fn spread(mut self, prepared: &mut Prepared) -> Result<Self, CliError> {
-        let channels = std::mem::take(&mut self.channels);
-        let (ranks, all) = (channels.len() + 1, prepared.layers());
-        if self.layers.is_empty() {
-            self.layers = evenly(all, ranks);
-        }
-        let on_loss = self.on_loss();
-        prepared.spread(&self.layers, channels, self.clocks, on_loss).map_err(engine)?;
+        prepared.spread(self.seat()).map_err(engine)?;
         Ok(self)
     }
 
     /// The place of this process among them, for the model that it is asked to load.
     pub(super) fn seat(&mut self) -> RingSeat {
         let (channels, layers) = (std::mem::take(&mut self.channels), self.layers.clone());
-        RingSeat { channels, layers, clocks: self.clocks, on_loss: self.on_loss() }
+        let (most_in_flight, clocks) = (self.most_in_flight, self.clocks);
+        RingSeat { channels, layers, most_in_flight, clocks, on_loss: self.on_loss() }
     }
 
     fn on_loss(&self) -> OnLoss {

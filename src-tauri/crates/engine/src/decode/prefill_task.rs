@@ -2,7 +2,7 @@
 //! layers at a time, so that other rows make decode steps in between.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use foretoken_protocol::Looked;
@@ -12,9 +12,10 @@ use super::row::{CacheLost, Row};
 use super::row_error::RowError;
 use super::spec::{HeadInput, PromptPicture, RowId, RowSpec};
 use crate::cache::{DeltaState, DraftContext, Prefix, RowCache, StateSnapshot};
+use crate::link::RemoteState;
 use crate::memory::ChunkSizes;
 use crate::mlx::{self, Array, Result};
-use crate::model::{Hidden, ImageSpan, LayerOutputs, Packed, Phase, Placed, Qwen, TowerPass, Vision};
+use crate::model::{Hidden, ImageSpan, LayerOutputs, Packed, Phase, Placed, Qwen, TowerPass, Trunk, Vision};
 
 /// A row on its way into a batch, whose prompt is read by itself, chunk by chunk, and each chunk some layers at a time.
 /// Only the prompt decides where chunks end, so only the prompt decides how its reading is rounded. A row whose step
@@ -27,8 +28,16 @@ use crate::model::{Hidden, ImageSpan, LayerOutputs, Packed, Phase, Placed, Qwen,
 pub struct PrefillTask {
     pub(super) row: Row,
     pub(super) states: Vec<DeltaState>,
+    /// Tokens that all layers have read, and that those here have.
     read: usize,
+    launched: usize,
     chunk: Option<Chunk>,
+    /// The chunks that layers elsewhere read, in order.
+    in_flight: VecDeque<ChunkInFlight>,
+    /// Whether the prefix cache may want what it has at the end of each chunk.
+    pub(super) is_stored: bool,
+    /// What the row had after the last chunk that all layers have read.
+    at_chunk_end: Option<ChunkEnd>,
     /// The picture that is on its way through the vision tower, by its number in the row.
     looking: Option<(usize, TowerPass)>,
     /// What the tower has made of those pictures that are being read, `[n, H]` each, by number.
@@ -54,6 +63,23 @@ struct Chunk {
     taps: Vec<Array>,
 }
 
+/// A chunk that the layers here have read.
+#[derive(Debug)]
+struct ChunkInFlight {
+    trunk: Trunk,
+    head_input: Array,
+    end: ChunkEnd,
+}
+
+/// What a row has after a chunk.
+#[derive(Debug)]
+struct ChunkEnd {
+    /// Tokens so far.
+    tokens: usize,
+    states: Vec<DeltaState>,
+    remote: Option<RemoteState>,
+}
+
 impl PrefillTask {
     /// A row that reads all of its tokens.
     pub fn new(model: &Qwen, mut row: Row) -> Result<Self> {
@@ -70,15 +96,29 @@ impl PrefillTask {
             Err(error) => return Err(CacheLost { error: error.into(), row: Box::new(row) }),
         };
         let mut task = Self::with_states(row, states);
-        (task.read, task.last) = (prefix.len(), hidden);
+        (task.read, task.launched, task.last) = (prefix.len(), prefix.len(), hidden);
         task.push_last_pair();
         Ok(task)
     }
 
     fn with_states(row: Row, states: Vec<DeltaState>) -> Self {
         let chunk_ends = chunk_ends(&row.spec.message_starts, row.committed(), ChunkSizes::on(mlx::device()));
-        let (looking, seen) = (None, BTreeMap::new());
-        Self { row, states, read: 0, chunk: None, looking, seen, chunk_ends, last: None }
+        let (looking, seen, in_flight) = (None, BTreeMap::new(), VecDeque::new());
+        let (read, launched, chunk, is_stored, at_chunk_end, last) = Default::default();
+        Self {
+            row,
+            states,
+            read,
+            launched,
+            chunk,
+            in_flight,
+            is_stored,
+            at_chunk_end,
+            looking,
+            seen,
+            chunk_ends,
+            last,
+        }
     }
 
     /// The row without what was read: its tokens alone.
@@ -96,18 +136,23 @@ impl PrefillTask {
         (self.read, self.row.committed())
     }
 
+    /// Whether the layers here have read the whole prompt.
+    fn is_launched(&self) -> bool {
+        self.launched == self.row.committed()
+    }
+
     /// Whether the whole prompt is read.
     pub fn is_read(&self) -> bool {
         self.read == self.row.committed()
     }
 
-    /// Tokens of the chunk that is being read, or is next.
+    /// Tokens of the chunk that is being read here, or is next.
     pub fn chunk_tokens(&self) -> usize {
-        self.chunk_end() - self.read
+        self.chunk_end() - self.launched
     }
 
     fn chunk_end(&self) -> usize {
-        self.chunk_ends.iter().copied().find(|&end| end > self.read).unwrap_or(self.row.committed())
+        self.chunk_ends.iter().copied().find(|&end| end > self.launched).unwrap_or(self.row.committed())
     }
 
     /// Enters what was read into the row's index of look-up.
@@ -144,10 +189,10 @@ impl PrefillTask {
     }
 
     fn next_unseen(&self) -> Option<usize> {
-        if self.chunk.is_some() || self.is_read() {
+        if self.chunk.is_some() || self.is_launched() {
             return None;
         }
-        let overlapping = overlapping(&self.row.spans, &(self.read..self.chunk_end()));
+        let overlapping = overlapping(&self.row.spans, &(self.launched..self.chunk_end()));
         overlapping.into_iter().find(|picture| !self.seen.contains_key(picture))
     }
 
@@ -179,24 +224,31 @@ impl PrefillTask {
     /// whether prompts are likely to go on here, as they are behind the first message and at the last chunk end before
     /// the reply. `None` except at a chunk end, since prompts that begin alike are cut at the same places.
     pub fn to_store(&self) -> Option<(Cow<'_, [u32]>, &RowCache, StateSnapshot, bool)> {
-        if self.chunk.is_some() || !self.chunk_ends.contains(&self.read) {
+        let ChunkEnd { states, remote, .. } = self.at_chunk_end.as_ref()?;
+        let is_past = self.launched > self.read && !self.is_stored;
+        if is_past || !self.chunk_ends.contains(&self.read) {
             return None;
         }
         let message_starts = &self.row.spec.message_starts;
         let first = self.chunk_ends.iter().find(|end| message_starts.contains(end));
         let likely = first == Some(&self.read) || self.chunk_ends.last() == Some(&self.read);
-        let snapshot = StateSnapshot {
-            states: self.states.clone(),
-            hidden: self.last.clone(),
-            remote: self.row.remote_state(self.read),
-        };
+        let snapshot =
+            StateSnapshot { states: states.clone(), hidden: self.last.clone(), remote: remote.clone() };
         Some((self.row.spec.keys(&self.row.ctx[..self.read]), &self.row.cache, snapshot, likely))
     }
 
-    /// Runs the chunk through up to `layers` more layers, at least one, and waits for them. Returns how many layers
-    /// were run. Pictures in it that were not looked at before are looked at first.
-    pub fn advance(&mut self, model: &Qwen, layers: usize) -> std::result::Result<usize, RowError> {
-        if self.is_read() {
+    /// Runs the chunk through up to `layers` more layers, at least one, and waits for them; where all chunks have gone
+    /// through the layers here, waits for those elsewhere. Returns how many layers were run here. Pictures in the chunk
+    /// that were not looked at before are looked at first. `most_in_flight`: where so many chunks have gone through the
+    /// layers here, the first of them is waited for.
+    pub fn advance(
+        &mut self,
+        model: &Qwen,
+        layers: usize,
+        most_in_flight: usize,
+    ) -> std::result::Result<usize, RowError> {
+        if self.is_launched() {
+            self.land(model)?;
             return Ok(0);
         }
         let mut chunk = match self.chunk.take() {
@@ -210,34 +262,53 @@ impl PrefillTask {
             }
         };
         let begin = chunk.layer;
-        self.row.tell_length(self.read);
         chunk.layer = model.stack.layers.len().min(begin + layers.max(1));
-        let mut rows = [&mut self.row.cache];
-        let range = begin..chunk.layer;
-        let mut outputs = LayerOutputs { taps: chunk.taps, ..LayerOutputs::default() };
-        let (states, packed) = (&mut self.states, &chunk.packed);
-        let phase = Phase::Prefill;
-        chunk.x = model.run_layers(chunk.x, range, packed, &mut rows, states, phase, &mut outputs)?;
-        chunk.taps = outputs.taps;
-        let done = chunk.layer - begin;
-        if chunk.layer == model.stack.layers.len() {
-            self.end_chunk(model, chunk)?;
-        } else {
+        let (range, done) = (begin..chunk.layer, chunk.layer - begin);
+        if range.end < model.stack.layers.len() {
+            let mut outputs = LayerOutputs { taps: chunk.taps, ..LayerOutputs::default() };
+            let (states, packed, phase) = (&mut self.states, &chunk.packed, Phase::Prefill);
+            let rows = &mut [&mut self.row.cache];
+            chunk.x = model.run_layers(chunk.x, range, packed, rows, states, phase, &mut outputs)?;
+            chunk.taps = outputs.taps;
             self.chunk = Some(chunk);
+            return Ok(done);
+        }
+        self.launch(model, chunk, range)?;
+        if self.in_flight.len() >= most_in_flight {
+            self.land(model)?;
         }
         Ok(done)
+    }
+
+    /// Runs the last layers here of a chunk, and has other machines run those that lie there.
+    fn launch(&mut self, model: &Qwen, chunk: Chunk, layers: Range<usize>) -> Result<()> {
+        let Chunk { end, packed, head_input, x, taps, .. } = chunk;
+        self.row.tell_length(self.launched);
+        // The row goes on there: what it has now has to be kept if it is to be of use.
+        if self.is_stored {
+            for before in &mut self.in_flight {
+                before.end.remote = before.end.remote.as_ref().map(RemoteState::keep);
+            }
+        }
+        let outputs = LayerOutputs { taps, ..LayerOutputs::default() };
+        let (rows, states) = (&mut [&mut self.row.cache], &mut self.states);
+        let trunk = model.launch(x, layers, &packed, rows, states, Phase::Prefill, outputs)?;
+        let end = ChunkEnd { tokens: end, states: self.states.clone(), remote: self.row.remote_state(end) };
+        self.launched = end.tokens;
+        self.in_flight.push_back(ChunkInFlight { trunk, head_input, end });
+        Ok(())
     }
 
     /// Reads what is left of the prompt.
     pub fn read_all(&mut self, model: &Qwen) -> std::result::Result<(), RowError> {
         while !self.is_read() {
-            self.advance(model, model.stack.layers.len())?;
+            self.advance(model, model.stack.layers.len(), 1)?;
         }
         Ok(())
     }
 
     fn begin_chunk(&self, model: &Qwen) -> Result<Chunk> {
-        let range = self.read..self.chunk_end();
+        let range = self.launched..self.chunk_end();
         let placed: Vec<Placed> =
             self.seen.iter().map(|(&picture, seen)| (self.row.spans[picture], seen.clone())).collect();
         let packed = model.packed(&self.row.spans, range.clone())?;
@@ -256,11 +327,15 @@ impl PrefillTask {
         Ok(Chunk { end: range.end, packed, x, head_input, layer: 0, taps: Vec::new() })
     }
 
-    fn end_chunk(&mut self, model: &Qwen, chunk: Chunk) -> Result<()> {
-        let (begin, end) = (self.read, chunk.end);
+    /// Waits for all layers to have read the first of the chunks that are under way, and has head and draft model read
+    /// what these give.
+    fn land(&mut self, model: &Qwen) -> Result<()> {
+        let Some(ChunkInFlight { trunk, head_input, end: chunk_end }) = self.in_flight.pop_front() else {
+            return Ok(());
+        };
+        let (begin, end) = (self.read, chunk_end.tokens);
         let len = (end - begin) as i32;
-        let Hidden { for_mtp: hidden, features, .. } =
-            model.hidden(chunk.x, LayerOutputs { taps: chunk.taps, pieces: Vec::new() })?;
+        let Hidden { for_mtp: hidden, features, .. } = model.land(trunk)?;
         if let (Some(draft), Some(features)) = (&model.draft, features) {
             self.row.read_features(draft, &features, begin)?;
             // One after the other, since a layer computes several times of what it keeps.
@@ -276,7 +351,7 @@ impl PrefillTask {
                 let before = hidden.slice_axis(0, 0, len - 1)?;
                 let before: Vec<&Array> = self.last.iter().chain((len > 1).then_some(&before)).collect();
                 let packed = model.packed(&self.row.spans, first - 1..end - 1)?;
-                let next = chunk.head_input.slice_axis(0, (first - begin) as i32, len)?;
+                let next = head_input.slice_axis(0, (first - begin) as i32, len)?;
                 head.append(&mlx::concatenate(&before, 0)?, &next, &packed, std::iter::once(cache))?;
             }
             // A copy: a view would keep the whole chunk alive.
@@ -285,7 +360,7 @@ impl PrefillTask {
             self.last = Some(last);
         }
         mlx::eval(self.arrays())?;
-        self.read = end;
+        (self.read, self.at_chunk_end) = (end, Some(chunk_end));
         let spans = &self.row.spans;
         self.seen.retain(|&picture, _| spans[picture].range().end > end);
         self.push_last_pair();

@@ -8,9 +8,11 @@ use thiserror::Error;
 use tracing::debug_span;
 
 use super::batch::{Batch, Departed};
+use super::drafters::Drafted;
 use super::plan::{DraftPlan, DrafterKind, MOST_UNREAD, NextStep};
 use super::row::{Advance, Row};
 use super::spec::RowId;
+use super::verify::Pass;
 use super::verify_graph::VerifyGraph;
 use crate::mlx::{self, DeviceKind, MlxError, Result};
 use crate::model::Qwen;
@@ -73,6 +75,21 @@ pub struct StepFailed {
     pub rows: Vec<Row>,
 }
 
+/// A step that is under way.
+#[derive(Debug)]
+pub(super) struct Launched {
+    begin: Instant,
+    /// Time that had been waited for the device before.
+    waited_before: Duration,
+    drafted: Drafted,
+    /// What verifies the drafts, unless all of it has begun during the step before.
+    pass: Option<Pass>,
+    timing: StepTiming,
+    has_drafts: bool,
+    /// Whether its parts are timed.
+    timed: bool,
+}
+
 impl Batch {
     /// Drafts for all rows, and one forward pass that verifies the drafts. `drafts[b]`: who drafts how many tokens for
     /// row b, the head where it is a number; fewer are used where its budget or its drafter does not allow as many.
@@ -94,31 +111,56 @@ impl Batch {
         drafts: &[D],
         next: NextStep,
     ) -> std::result::Result<Stepped, StepFailed> {
-        if self.rows.is_empty() {
-            return Ok(Stepped::default());
-        }
-        let tokens: HashMap<RowId, usize> = self.rows.iter().map(|row| (row.id, row.ctx.len())).collect();
-        let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
-        self.try_step(model, &plans, next).map_err(|error| {
-            let mut rows = std::mem::take(self).rows;
-            rows.iter_mut().for_each(|row| row.forget(tokens[&row.id]));
-            StepFailed { error, rows }
-        })
+        self.launch(model, drafts)?;
+        self.land(model, next)
     }
 
-    fn try_step(&mut self, model: &Qwen, plans: &[DraftPlan], next: NextStep) -> Result<Stepped> {
+    /// The first part of a step: drafts, and the layers that this machine has. Other machines compute the rest until
+    /// [`Self::land`]. Without rows it does nothing. After an error the batch is empty.
+    pub fn launch<D: Into<DraftPlan> + Copy>(
+        &mut self,
+        model: &Qwen,
+        drafts: &[D],
+    ) -> std::result::Result<(), StepFailed> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
+        let tokens = self.token_counts();
+        let launched = self.try_launch(model, &plans).map_err(|error| self.failed(error, &tokens))?;
+        self.launched = Some(Box::new(launched));
+        Ok(())
+    }
+
+    /// The rest of the step that was launched, if one was.
+    pub fn land(&mut self, model: &Qwen, next: NextStep) -> std::result::Result<Stepped, StepFailed> {
+        let Some(launched) = self.launched.take() else { return Ok(Stepped::default()) };
+        let tokens = self.token_counts();
+        self.try_land(model, *launched, next).map_err(|error| self.failed(error, &tokens))
+    }
+
+    fn token_counts(&self) -> HashMap<RowId, usize> {
+        self.rows.iter().map(|row| (row.id, row.ctx.len())).collect()
+    }
+
+    /// Takes all rows out with so many tokens each, since their step failed.
+    fn failed(&mut self, error: MlxError, tokens: &HashMap<RowId, usize>) -> StepFailed {
+        let mut rows = std::mem::take(self).rows;
+        rows.iter_mut().for_each(|row| row.forget(tokens[&row.id]));
+        StepFailed { error, rows }
+    }
+
+    fn try_launch(&mut self, model: &Qwen, plans: &[DraftPlan]) -> Result<Launched> {
         let (begin, waited_before) = (Instant::now(), mlx::waited());
         mlx::take_handed_over();
         let plans = self.possible(plans);
         if plans.iter().any(|plan| plan.depth > 0) {
             self.discard_begun();
         }
-        let begun = self.begun.take();
-        let was_begun = begun.is_some();
         let mut timing = StepTiming {
             rows: self.rows.len(),
             caught_up: self.catches_up(&plans),
-            overlaps: was_begun,
+            overlaps: self.has_begun(),
             ..StepTiming::default()
         };
         let drafted = debug_span!("build drafts").in_scope(|| self.draft(model, &plans))?;
@@ -139,10 +181,24 @@ impl Batch {
             timing.draft = Some(mlx::waited() - drafting);
         }
 
-        let VerifyGraph { host_tokens, targets, hidden, logits } = match begun {
-            Some(begun) => begun,
-            None => debug_span!("build verify").in_scope(|| self.verify_graph(model, &drafted))?,
+        let pass = match self.has_begun() {
+            true => None,
+            false => Some(debug_span!("build verify").in_scope(|| self.verify_pass(model, &drafted))?),
         };
+        Ok(Launched { begin, waited_before, drafted, pass, timing, has_drafts, timed })
+    }
+
+    fn try_land(&mut self, model: &Qwen, launched: Launched, next: NextStep) -> Result<Stepped> {
+        let Launched { begin, waited_before, drafted, pass, mut timing, has_drafts, timed } = launched;
+        let begun = self.begun.take();
+        let was_begun = begun.is_some();
+        let graph = match pass {
+            Some(pass) => Some(debug_span!("build logits").in_scope(|| self.graph(model, &drafted, pass))?),
+            None => begun,
+        };
+        // A pass is missing only where the step has begun.
+        let graph = graph.ok_or_else(|| MlxError::new("step", "nothing was launched"))?;
+        let VerifyGraph { host_tokens, targets, hidden, logits } = graph;
         if timed {
             mlx::eval([&logits])?;
         }

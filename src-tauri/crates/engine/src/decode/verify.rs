@@ -9,17 +9,32 @@ use super::row::{Advance, Row, Verdict};
 use super::spec::RowId;
 use super::verify_graph::VerifyGraph;
 use crate::mlx::{self, Array, Dtype, Result};
-use crate::model::{Hidden, Packed, Phase, Position, Qwen};
+use crate::model::{Hidden, LayerOutputs, Packed, Phase, Position, Qwen, Trunk};
 use crate::sample::{Logprobs, Restriction, SamplePosition, restricted, sample};
+
+/// A pass over the tokens of rows, as far as this machine has layers for it.
+#[derive(Debug)]
+pub(super) struct Pass {
+    trunk: Trunk,
+    /// Of each row, where its first token stands and how many there are.
+    spans: Vec<(Position, usize)>,
+    /// How many tokens each row will have emitted by then.
+    ahead: usize,
+}
 
 impl Batch {
     /// Builds the pass that verifies the drafts.
     pub(super) fn verify_graph(&mut self, model: &Qwen, drafted: &Drafted) -> Result<VerifyGraph> {
+        let pass = self.verify_pass(model, drafted)?;
+        self.graph(model, drafted, pass)
+    }
+
+    /// Builds that pass as far as this machine has layers for it.
+    pub(super) fn verify_pass(&mut self, model: &Qwen, drafted: &Drafted) -> Result<Pass> {
         let (tokens, committed) = (self.input_tokens(drafted)?, std::mem::take(&mut self.committed));
-        let graph =
-            self.pass(model, drafted, &tokens, 0, Phase::Step { committed: &committed, behind: None });
+        let pass = self.pass(model, drafted, &tokens, 0, Phase::Step { committed: &committed, behind: None });
         self.committed = committed;
-        graph
+        pass
     }
 
     /// Builds the pass of a plain step behind another one, which the device still computes. `targets`: the token that
@@ -32,11 +47,13 @@ impl Batch {
     ) -> Result<VerifyGraph> {
         let committed = vec![1; self.rows.len()];
         let phase = Phase::Step { committed: &committed, behind: Some(pieces) };
-        self.pass(model, &Drafted::none(vec![DrafterKind::Head; committed.len()]), targets, 1, phase)
+        let drafted = Drafted::none(vec![DrafterKind::Head; committed.len()]);
+        let pass = self.pass(model, &drafted, targets, 1, phase)?;
+        self.graph(model, &drafted, pass)
     }
 
-    /// Builds a pass over each row's last token and its drafts, `tokens`, u32 `[T]`. `ahead`: how many tokens each row
-    /// will have emitted by then.
+    /// Builds a pass over each row's last token and its drafts, `tokens`, u32 `[T]`, as far as this machine has layers
+    /// for it. `ahead`: how many tokens each row will have emitted by then.
     fn pass(
         &mut self,
         model: &Qwen,
@@ -44,13 +61,22 @@ impl Batch {
         tokens: &Array,
         ahead: usize,
         phase: Phase<'_>,
-    ) -> Result<VerifyGraph> {
+    ) -> Result<Pass> {
         let span = |(b, row): (usize, &Row)| (row.position(row.committed() + ahead), drafted.width(b));
         let spans: Vec<(Position, usize)> = self.rows.iter().enumerate().map(span).collect();
         let packed = Packed::new(&spans)?;
         self.rows.iter().for_each(|row| row.tell_length(row.committed() + ahead));
         let mut caches: Vec<_> = self.rows.iter_mut().map(|row| &mut row.cache).collect();
-        let hidden = model.forward(tokens, &packed, &mut caches, &mut self.states, phase)?;
+        let x = model.embed_tokens.forward(tokens)?;
+        let (layers, outputs) = (0..model.stack.layers.len(), LayerOutputs::default());
+        let trunk = model.launch(x, layers, &packed, &mut caches, &mut self.states, phase, outputs)?;
+        Ok(Pass { trunk, spans, ahead })
+    }
+
+    /// Builds what is computed behind the layers of a pass. Waits for the machines that have some of these.
+    pub(super) fn graph(&mut self, model: &Qwen, drafted: &Drafted, pass: Pass) -> Result<VerifyGraph> {
+        let Pass { trunk, spans, ahead } = pass;
+        let hidden = model.land(trunk)?;
         let logits = model.logits(&hidden.normed)?;
         let bound = self.bound(&logits, drafted)?;
 

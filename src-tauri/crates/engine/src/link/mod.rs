@@ -33,4 +33,4 @@ pub use frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_RO
 pub use hosts::write_hosts;
 pub use members::{Channel, Loss, Members, OnLoss};
 pub(crate) use remote::REST;
-pub use remote::{Link, LinkError, RemoteAnchor, RemoteRow, RemoteState, Times};
+pub use remote::{Flight, Link, LinkError, RemoteAnchor, RemoteRow, RemoteState, Times};

@@ -1,6 +1,7 @@
 //! The other ranks, as rank 0 has them: layers that lie elsewhere, and rows there.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use thiserror::Error;
 
 use super::clocks::{Clocks, Patience};
 use super::control::{PartOrder, RankMemory, Served, Worked};
-use super::deadline::{Deadline, UnderWay};
+use super::deadline::Deadline;
 use super::frame::{Frame, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS, following};
 use super::members::{Channel, Members, OnLoss};
 use crate::mlx::{Array, BROKEN_RING, Dtype, MlxError, Ring, Sent};
@@ -65,8 +66,17 @@ pub struct Link {
     next_anchor: Cell<u32>,
     /// What the ranks are to be told with the next frame.
     operations: RefCell<Vec<Operation>>,
-    /// When the step that is under way was announced.
+    /// When the last step was announced.
     announced_at: Cell<Option<Instant>>,
+    /// What was sent and has not come back, in order.
+    in_flight: RefCell<VecDeque<InFlight>>,
+    /// What has come back and was not asked for yet.
+    landed: RefCell<Vec<(u32, Landed)>>,
+    /// When something came back last.
+    landed_at: Cell<Instant>,
+    /// The most steps, and chunks of a prompt, that are to be under way, and that have been.
+    most_in_flight: Cell<usize>,
+    deepest: Cell<usize>,
     /// The steps of this rank, and what it has waited for the others in them.
     times: Cell<Times>,
 }
@@ -78,6 +88,33 @@ pub struct Times {
     pub own: Worked,
     /// From the hidden state that left this rank to the one that came back.
     pub elsewhere: Worked,
+}
+
+/// A hidden state on its way round the ring.
+#[derive(Debug)]
+struct InFlight {
+    /// The frame that named its rows.
+    announced: u32,
+    /// What comes back, `[T, width]`.
+    shape: [i32; 2],
+    dtype: Dtype,
+    /// Whether something comes into memory for it.
+    is_slow: bool,
+    sent_at: Instant,
+    /// What this rank's layers took, if it is a step that has the ring for itself.
+    own: Option<Duration>,
+    /// Whether anybody waits for it.
+    is_wanted: bool,
+}
+
+/// What has come back: what the layers elsewhere have made of a hidden state, or which rank could not.
+type Landed = Result<Array, LinkError>;
+
+/// A hidden state that the layers elsewhere compute on. Once this is dropped, what comes back is dropped as well.
+#[derive(Debug)]
+pub struct Flight {
+    link: Rc<Link>,
+    announced: u32,
 }
 
 /// A row's caches and states on the other ranks. They go when it is dropped.
@@ -124,6 +161,11 @@ impl Link {
             next_anchor: Cell::new(0),
             operations: RefCell::default(),
             announced_at: Cell::new(None),
+            in_flight: RefCell::default(),
+            landed: RefCell::default(),
+            landed_at: Cell::new(Instant::now()),
+            most_in_flight: Cell::new(1 + parts.len()),
+            deepest: Cell::new(0),
             times: Cell::default(),
         })
     }
@@ -156,7 +198,8 @@ impl Link {
     }
 
     /// Tells the ranks which rows come next, so that they get ready while the hidden state is computed here. What is
-    /// returned names it in [`Self::pass`] or [`Self::give_up`], one of which has to follow.
+    /// returned names it in [`Self::launch`] or [`Self::give_up`], one of which has to follow before anything else is
+    /// announced.
     ///
     /// `rotation`: how the tokens turn, where the kind says that it is not by their positions, `[T, 1, 1, dims]`.
     pub fn announce(
@@ -174,6 +217,11 @@ impl Link {
         if self.is_at_rest.replace(false) {
             self.members.bell();
             self.is_slow.set(true);
+        }
+        if matches!(kind, FrameKind::Step | FrameKind::Chunk { .. }) {
+            while self.in_flight.borrow().len() >= self.most_in_flight.get() {
+                self.receive();
+            }
         }
         let is_quick = |operation: &Operation| matches!(operation, Operation::Forget(_) | Operation::Drop(_));
         if !self.operations.borrow().iter().all(is_quick) {
@@ -195,44 +243,47 @@ impl Link {
         Ok(announced)
     }
 
-    /// What the layers elsewhere make of the hidden state of the rows that were announced, `[T, width]`. `x`: that
-    /// state, `[T, H]`, and beside it the outputs of layers here that the draft model reads.
-    pub fn pass(&self, announced: u32, x: &Array, width: i32) -> Result<Array, LinkError> {
-        let tokens = x.dim(0) as usize;
-        let is_slow = self.is_slow.get();
-        let (begin, _under_way) = (Instant::now(), self.wait_for(tokens));
-        self.send_state(announced, None, x);
-        let own = self.announced_at.take().map(|at| at.elapsed());
-        let sent_at = Instant::now();
-        match self.receive_state(announced, &[x.dim(0), width], x.dtype()) {
-            (None, y) => {
-                if let Some(own) = own {
-                    let mut times = self.times.get();
-                    times.own.count(own);
-                    times.elsewhere.count(sent_at.elapsed());
-                    self.times.set(times);
-                }
-                if !is_slow {
-                    self.patience.took(tokens, begin.elapsed());
-                }
-                Ok(y)
-            }
-            (Some(rank), _) => Err(LinkError::Rank(rank)),
-        }
+    /// Sends the hidden state of the rows that were announced to the layers elsewhere. `x`: that state, `[T, H]`, and
+    /// beside it the outputs of layers here that the draft model reads; `width`: how wide it comes back.
+    pub fn launch(self: &Rc<Self>, announced: u32, x: &Array, width: i32) -> Flight {
+        self.send_state(announced, None, x, width);
+        Flight { link: Rc::clone(self), announced }
     }
 
     /// Tells the ranks that the hidden state of the rows that were announced could not be computed here. `shape` and
     /// `dtype` are those that it would have had.
     pub fn give_up(&self, announced: u32, shape: [i32; 2], dtype: Dtype, width: i32) {
-        let _under_way = self.wait_for(shape[0] as usize);
         let nothing = self.or_broken(Array::zeros(&shape, dtype));
-        self.send_state(announced, Some(0), &nothing);
-        self.receive_state(announced, &[shape[0], width], dtype);
+        self.send_state(announced, Some(0), &nothing, width);
+        self.abandon(announced);
+    }
+
+    /// The most steps, and chunks of a prompt, that are to be under way at a time: as many as there are ranks, unless
+    /// fewer are asked for.
+    pub fn most_in_flight(&self) -> usize {
+        self.most_in_flight.get()
+    }
+
+    /// The most of them that have been under way at a time.
+    pub fn deepest(&self) -> usize {
+        self.deepest.get()
+    }
+
+    /// Has no more than so many steps, and chunks of a prompt, under way at a time.
+    pub fn limit_in_flight(&self, most: usize) {
+        self.most_in_flight.set(most.clamp(1, self.most_in_flight.get()));
     }
 
     /// Lets the ranks rest, without what is no longer needed, until there is something to compute.
     pub fn rest(&self) {
-        if !self.is_at_rest.get() && self.announce(FrameKind::Rest, Vec::new(), None).is_ok() {
+        if self.is_at_rest.get() {
+            return;
+        }
+        // Whoever sends what nobody receives has no rest.
+        while !self.in_flight.borrow().is_empty() {
+            self.receive();
+        }
+        if self.announce(FrameKind::Rest, Vec::new(), None).is_ok() {
             self.is_at_rest.set(true);
         }
     }
@@ -267,9 +318,61 @@ impl Link {
         }
     }
 
-    /// Begins to wait for a hidden state of so many tokens.
-    fn wait_for(&self, tokens: usize) -> UnderWay<'_> {
-        self.deadline.begin(self.patience.limit(tokens, self.is_slow.take()))
+    /// What has become of a hidden state. Those that were sent before it are received first.
+    fn land(&self, announced: u32) -> Landed {
+        loop {
+            let mut landed = self.landed.borrow_mut();
+            if let Some(place) = landed.iter().position(|(other, _)| *other == announced) {
+                return landed.swap_remove(place).1;
+            }
+            drop(landed);
+            if self.is_over.get() || self.in_flight.borrow().is_empty() {
+                return Err(LinkError::Over);
+            }
+            self.receive();
+        }
+    }
+
+    /// Waits for what comes back next.
+    fn receive(&self) {
+        let Some(InFlight { announced, shape, dtype, is_slow, sent_at, own, is_wanted }) =
+            self.in_flight.borrow_mut().pop_front()
+        else {
+            return;
+        };
+        let tokens = shape[0] as usize;
+        let (failed, y) = {
+            let _under_way = self.deadline.begin(self.patience.limit(tokens, is_slow));
+            self.receive_state(announced, &shape, dtype)
+        };
+        let now = Instant::now();
+        // The ranks had to do with the one before until that came back.
+        let took = now.duration_since(sent_at.max(self.landed_at.replace(now)));
+        if failed.is_none() {
+            if let Some(own) = own {
+                let mut times = self.times.get();
+                times.own.count(own);
+                times.elsewhere.count(took);
+                self.times.set(times);
+            }
+            if !is_slow {
+                self.patience.took(tokens, took);
+            }
+        }
+        if is_wanted {
+            self.landed
+                .borrow_mut()
+                .push((announced, failed.map_or(Ok(y), |rank| Err(LinkError::Rank(rank)))));
+        }
+    }
+
+    /// Has what comes back dropped.
+    fn abandon(&self, announced: u32) {
+        self.landed.borrow_mut().retain(|(other, _)| *other != announced);
+        let mut in_flight = self.in_flight.borrow_mut();
+        if let Some(flight) = in_flight.iter_mut().find(|flight| flight.announced == announced) {
+            flight.is_wanted = false;
+        }
     }
 
     fn send(&self, kind: FrameKind, rows: Vec<FrameRow>, operations: Vec<Operation>) -> u32 {
@@ -286,9 +389,24 @@ impl Link {
         self.ring.send(&Array::from_slice(&frame.encode(), &[WORDS as i32])?)
     }
 
-    fn send_state(&self, announced: u32, failed: Option<u32>, x: &Array) {
+    fn send_state(&self, announced: u32, failed: Option<u32>, x: &Array, width: i32) {
+        let _under_way = self.deadline.begin(SENDING);
         self.send_frame(&Frame::state(self.epoch, announced, failed));
         self.or_broken(self.ring.send(x));
+        let mut in_flight = self.in_flight.borrow_mut();
+        let own = self.announced_at.take().filter(|_| in_flight.is_empty()).map(|at| at.elapsed());
+        // Of steps in company it cannot be told what each takes.
+        in_flight.iter_mut().for_each(|other| other.own = None);
+        in_flight.push_back(InFlight {
+            announced,
+            shape: [x.dim(0), width],
+            dtype: x.dtype(),
+            is_slow: self.is_slow.take(),
+            sent_at: Instant::now(),
+            own,
+            is_wanted: true,
+        });
+        self.deepest.set(self.deepest.get().max(in_flight.len()));
     }
 
     fn receive_state(&self, announced: u32, shape: &[i32], dtype: Dtype) -> (Option<u32>, Array) {
@@ -302,6 +420,19 @@ impl Link {
     /// After the first error nothing is asked of the ring any more: it might never return.
     fn or_broken<T>(&self, done: Result<T, MlxError>) -> T {
         done.unwrap_or_else(|error| self.members.broken(&error))
+    }
+}
+
+impl Flight {
+    /// Waits for what the layers elsewhere make of it, `[T, width]`.
+    pub fn land(self) -> Result<Array, LinkError> {
+        self.link.land(self.announced)
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.link.abandon(self.announced);
     }
 }
 

@@ -52,7 +52,7 @@ pub use moe::{Moe, MoeDims};
 pub use mtp_head::MtpHead;
 pub use packed::{Packed, Position};
 pub use parts::{Part, PartWeights};
-pub use qwen::{Hidden, Qwen};
+pub use qwen::{Hidden, Qwen, Trunk};
 pub use rope::{Rope, Rotation};
 pub use stack::{LayerOutputs, Phase, Read, Stack};
 pub use vision::{Tower, TowerPass, Vision};

@@ -15,7 +15,7 @@ use super::stack::{LayerOutputs, Phase, Read, Stack};
 use super::{DraftLmHead, DraftModel, Layer, Mixer, MtpHead, Vision};
 use crate::cache::{DeltaState, RowCache, RowKv};
 use crate::checkpoint::{HiddenMode, QuantSpec};
-use crate::link::{FrameKind, Link, REST};
+use crate::link::{Flight, FrameKind, Link, REST};
 use crate::memory::RowMemory;
 use crate::mlx::{self, Array, DeviceKind, MlxError, Result, TopK};
 
@@ -69,6 +69,16 @@ pub struct Hidden {
     pub pieces: Vec<Array>,
 }
 
+/// A forward pass on its way: what the layers here have made of it.
+#[derive(Debug)]
+pub struct Trunk {
+    /// The output of the last of them, `[T, H]`.
+    x: Array,
+    outputs: LayerOutputs,
+    /// Where other machines compute the other layers.
+    elsewhere: Option<Flight>,
+}
+
 impl Hidden {
     /// What is read of it after the step: what is drafted from, and what the next step's pieces wait for.
     pub fn read_later(&self) -> impl Iterator<Item = &Array> {
@@ -98,13 +108,12 @@ impl Qwen {
         states: &mut [DeltaState],
         phase: Phase<'_>,
     ) -> Result<Hidden> {
-        let mut outputs = LayerOutputs::default();
-        let x = self.run_layers(x, 0..self.stack.layers.len(), packed, rows, states, phase, &mut outputs)?;
-        self.hidden(x, outputs)
+        let (layers, outputs) = (0..self.stack.layers.len(), LayerOutputs::default());
+        self.land(self.launch(x, layers, packed, rows, states, phase, outputs)?)
     }
 
-    /// Runs some of the layers: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once. In
-    /// [`Phase::Prefill`] it waits for the last one, unless nothing reads its output: without an MTP head only the
+    /// Runs some of the layers here: x `[T, H]` → `[T, H]`. Running all of them piece by piece is the same as at once.
+    /// In [`Phase::Prefill`] it waits for the last one, unless nothing reads its output: without an MTP head only the
     /// caches of the model's last layer are needed of a prompt.
     #[expect(clippy::too_many_arguments, reason = "what a pass reads and what it changes")]
     pub fn run_layers(
@@ -117,11 +126,32 @@ impl Qwen {
         phase: Phase<'_>,
         outputs: &mut LayerOutputs,
     ) -> Result<Array> {
-        let taps = self.draft.as_ref().map_or(&[][..], DraftModel::taps);
         let last = self.mtp.is_some() || self.rest.is_some() || layers.end < self.stack.layers.len();
-        let read = Read { last, taps };
-        let Some(rest) = self.rest.as_ref().filter(|_| layers.end == self.stack.layers.len()) else {
-            return self.stack.run(x, layers, packed, rows, states, phase, read, outputs);
+        let read = Read { last, taps: self.taps() };
+        self.stack.run(x, layers, packed, rows, states, phase, read, outputs)
+    }
+
+    /// The layers whose outputs the draft model reads.
+    fn taps(&self) -> &[usize] {
+        self.draft.as_ref().map_or(&[][..], DraftModel::taps)
+    }
+
+    /// Runs the last of the layers here, and has other machines run those that lie there: [`Self::land`] waits for
+    /// them. `outputs`: what the layers before have left beside x.
+    #[expect(clippy::too_many_arguments, reason = "what a pass reads and what it changes")]
+    pub fn launch(
+        &self,
+        x: Array,
+        layers: Range<usize>,
+        packed: &Packed,
+        rows: &mut [&mut RowCache],
+        states: &mut [DeltaState],
+        phase: Phase<'_>,
+        mut outputs: LayerOutputs,
+    ) -> Result<Trunk> {
+        let Some(rest) = &self.rest else {
+            let x = self.run_layers(x, layers, packed, rows, states, phase, &mut outputs)?;
+            return Ok(Trunk { x, outputs, elsewhere: None });
         };
         let rotation = packed.rotation().map(|Rotation(turned)| turned);
         let kind = match phase {
@@ -135,10 +165,11 @@ impl Qwen {
         let told = told.ok_or_else(|| MlxError::new(REST, "a row is not known there"))?;
         let announced = rest.announce(kind, told, rotation)?;
         let (tokens, hidden, dtype) = (x.dim(0), x.dim(1), x.dtype());
+        let taps = self.taps();
         let width = |taps: usize| (1 + taps as i32) * hidden;
         let own = taps.iter().filter(|&&tap| tap < self.stack.layers.len()).count();
         let run = || -> Result<Array> {
-            let x = self.stack.run(x, layers, packed, rows, states, phase, read, outputs)?;
+            let x = self.run_layers(x, layers, packed, rows, states, phase, &mut outputs)?;
             let x = mlx::concatenate(&[&x].into_iter().chain(&outputs.taps).collect::<Vec<_>>(), -1)?;
             // Computed here, so that what fails fails before anybody is sent anything of it.
             mlx::eval([&x])?;
@@ -146,19 +177,32 @@ impl Qwen {
         };
         match run() {
             Ok(x) => {
-                let all = rest.pass(announced, &x, width(taps.len()))?;
-                let part = |index: i32| all.slice_axis(1, index * hidden, (index + 1) * hidden);
-                outputs.taps = (1..=taps.len() as i32).map(part).collect::<Result<_>>()?;
+                let elsewhere = Some(rest.launch(announced, &x, width(taps.len())));
                 if let Phase::Prefill = phase {
                     rows.iter().zip(packed.lens()).for_each(|(row, &tokens)| row.tell_read(tokens as usize));
                 }
-                part(0)
+                Ok(Trunk { x, outputs, elsewhere })
             }
             Err(error) => {
                 rest.give_up(announced, [tokens, width(own)], dtype, width(taps.len()));
                 Err(error)
             }
         }
+    }
+
+    /// Waits for what other machines make of a pass, where some layers lie there.
+    pub fn land(&self, trunk: Trunk) -> Result<Hidden> {
+        let Trunk { x, mut outputs, elsewhere } = trunk;
+        let Some(flight) = elsewhere else { return self.hidden(x, outputs) };
+        let (all, hidden) = (flight.land()?, self.norm.dim(0));
+        let part = |index: i32| all.slice_axis(1, index * hidden, (index + 1) * hidden);
+        outputs.taps = (1..=self.taps().len() as i32).map(part).collect::<Result<_>>()?;
+        self.hidden(part(0)?, outputs)
+    }
+
+    /// How many steps, or chunks of a prompt, it computes at a time: one, unless other machines have layers of it.
+    pub fn most_in_flight(&self) -> usize {
+        self.rest.as_ref().map_or(1, |rest| rest.most_in_flight())
     }
 
     /// The same network, of which nothing is handed to the device before it is asked for: its graphs can be looked at.
@@ -168,7 +212,7 @@ impl Qwen {
 
     /// The final norm of the last layer's output `[T, H]`, and what the MTP head and the draft model read. `outputs`:
     /// what the layers left beside it.
-    pub fn hidden(&self, x: Array, LayerOutputs { taps, pieces }: LayerOutputs) -> Result<Hidden> {
+    fn hidden(&self, x: Array, LayerOutputs { taps, pieces }: LayerOutputs) -> Result<Hidden> {
         let normed = mlx::rms_norm(&x, Some(&self.norm), self.stack.eps)?;
         let for_mtp = match self.hidden_mode {
             HiddenMode::PostNorm => normed.clone(),

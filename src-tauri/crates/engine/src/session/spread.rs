@@ -1,6 +1,7 @@
 //! One model over several processes: this one has the first layers and all that is not a layer, the others have the
 //! rest.
 
+use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::rc::Rc;
 
@@ -8,10 +9,44 @@ use foretoken_protocol::{MacLayers, RingMac, RingView};
 
 use super::Prepared;
 use crate::error::EngineError;
-use crate::link::{Channel, Clocks, Link, OnLoss, PartOrder, Times, Worked};
+use crate::link::{Channel, Clocks, Link, Loss, OnLoss, PartOrder, Times, Worked, evenly};
 
 /// What people call the process that this is.
 const OWN_NAME: &str = "This Mac";
+
+/// The place of this process in a ring, as rank 0 of it, for one model: it has no other, see
+/// [`set_ring`](crate::mlx::environment::set_ring).
+pub struct RingSeat {
+    /// The ways to the other ranks, in order.
+    pub channels: Vec<Channel>,
+    /// How many layers each rank gets, this one first; empty for about as many each.
+    pub layers: Vec<usize>,
+    /// The most steps, and chunks of a prompt, that are under way at a time; as many as there are ranks where nothing
+    /// is said.
+    pub most_in_flight: Option<usize>,
+    /// How long others may take.
+    pub clocks: Clocks,
+    /// What is done when one of them is lost, before this process ends.
+    pub on_loss: OnLoss,
+}
+
+impl fmt::Debug for RingSeat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RingSeat").field("channels", &self.channels).finish_non_exhaustive()
+    }
+}
+
+impl RingSeat {
+    /// The same, with something else that is done first when a rank is lost.
+    pub fn telling(self, tell: impl Fn(&Loss) + Send + Sync + 'static) -> Self {
+        let on_loss = self.on_loss;
+        let both = move |loss: &Loss| {
+            tell(loss);
+            on_loss(loss);
+        };
+        Self { on_loss: Box::new(both), ..self }
+    }
+}
 
 /// The layers that lie on others, until the model is loaded.
 #[derive(Debug)]
@@ -62,19 +97,16 @@ impl RingWatch {
 }
 
 impl Prepared {
-    /// Spreads the model over this process and those at the other ends of `channels`, rank by rank: `layers` says how
-    /// many of its layers each gets. This process must have its place in the ring, see
-    /// [`set_ring`](crate::mlx::environment::set_ring). What is remembered of earlier turns goes with the process.
+    /// Spreads the model over this process and those at the other ends of the channels. What is remembered of earlier
+    /// turns goes with the process.
     ///
     /// Whatever becomes of the others from now on ends this process, after `on_loss` was told.
-    pub fn spread(
-        &mut self,
-        layers: &[usize],
-        channels: Vec<Channel>,
-        clocks: Clocks,
-        on_loss: OnLoss,
-    ) -> Result<(), EngineError> {
+    pub fn spread(&mut self, seat: RingSeat) -> Result<(), EngineError> {
+        let RingSeat { channels, mut layers, most_in_flight, clocks, on_loss } = seat;
         let (ranks, all) = (channels.len() + 1, self.config.layers.len());
+        if layers.is_empty() {
+            layers = evenly(all, ranks);
+        }
         let sum = layers.iter().copied().fold(0, usize::saturating_add);
         if layers.len() != ranks || layers.contains(&0) || sum != all {
             return Err(EngineError::Request {
@@ -100,8 +132,9 @@ impl Prepared {
             RingMac { name, layers: layers as u32, bytes: layout.weight_bytes(), step_ms: None }
         };
         let macs: Vec<RingMac> =
-            std::iter::once(OWN_NAME.to_owned()).chain(names).zip(layers).map(of_rank).collect();
-        let link = Link::form(channels, &part.spread(layers), clocks, on_loss)?;
+            std::iter::once(OWN_NAME.to_owned()).chain(names).zip(&layers).map(of_rank).collect();
+        let link = Link::form(channels, &part.spread(&layers), clocks, on_loss)?;
+        most_in_flight.iter().for_each(|&most| link.limit_in_flight(most));
         let layers_of = |mac: &RingMac| MacLayers { name: mac.name.clone(), layers: mac.layers };
         self.info.macs = macs.iter().map(layers_of).collect();
         self.rest = Some(Rest { link: Rc::new(link), watch: RingWatch::new(macs) });

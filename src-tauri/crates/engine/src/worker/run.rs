@@ -106,6 +106,9 @@ pub fn serve(
                         Err(error) => return Err(WorkerError::Stage(error)),
                     },
                 };
+                if computed.is_none() {
+                    stage.lose_rows(&frame);
+                }
                 // Whatever happens here, the others must not wait for it.
                 served.passes += 1;
                 if computed.is_some() && frame.kind == FrameKind::Step {

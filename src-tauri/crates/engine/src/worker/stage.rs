@@ -66,16 +66,50 @@ pub struct Stage {
     taps: Vec<usize>,
     /// Bytes that its rows may take.
     memory: u64,
-    /// Steps of at least so many rows are to fail, and how many of them, for tests.
-    faults: (usize, u32),
+    /// Which frames are to fail, for tests.
+    faults: Faults,
     /// Rows that do not decode in company now, by name.
     apart: HashMap<u32, Apart>,
     /// What was kept of rows, by name.
     anchors: HashMap<u32, Anchor>,
     /// Rows and anchors, in this order, of which a copy could not be made: nothing goes on from there.
     lost: [HashSet<u32>; 2],
-    /// The rows of the last step, in order.
-    group: Vec<Member>,
+    /// Rows that made their last step together: one group for each step that may be under way.
+    groups: Vec<Group>,
+}
+
+/// Which frames are to fail.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Faults {
+    /// Those of at least so many rows.
+    pub rows: usize,
+    /// Of these every so manieth.
+    pub every: u32,
+    /// How many at most.
+    pub times: u32,
+    /// How many there were.
+    pub seen: u32,
+}
+
+impl Faults {
+    /// Whether a frame of so many rows is one.
+    fn strikes(&mut self, rows: usize) -> bool {
+        if self.times == 0 || rows < self.rows {
+            return false;
+        }
+        self.seen += 1;
+        let strikes = self.seen.is_multiple_of(self.every.max(1));
+        self.times -= u32::from(strikes);
+        strikes
+    }
+}
+
+/// Rows that made their last step together.
+#[derive(Debug, Default)]
+struct Group {
+    /// In order.
+    members: Vec<Member>,
     /// Their recurrent states, one per linear-attention layer.
     states: Vec<DeltaState>,
 }
@@ -144,15 +178,15 @@ impl Stage {
     /// A stage of these layers that knows no row. `rotated`: entries of a head that are; `taps`: the layers of the
     /// model whose outputs the draft model reads, ascending; `memory`: bytes that its rows may take.
     pub fn new(stack: Stack, kv_precision: KvPrecision, rotated: i32, taps: Vec<usize>, memory: u64) -> Self {
-        let (apart, anchors, lost, group, states) = Default::default();
-        let faults = (0, 0);
-        Self { stack, kv_precision, rotated, taps, memory, faults, apart, anchors, lost, group, states }
+        let (apart, anchors, lost, groups) = Default::default();
+        let faults = Faults::default();
+        Self { stack, kv_precision, rotated, taps, memory, faults, apart, anchors, lost, groups }
     }
 
-    /// Has the next `times` steps of at least `rows` rows fail, as if there were too little memory for them.
+    /// Has frames fail, as if there were too little memory for their rows.
     #[doc(hidden)]
-    pub fn fail(&mut self, rows: usize, times: u32) {
-        self.faults = (rows, times);
+    pub fn fail(&mut self, faults: Faults) {
+        self.faults = faults;
     }
 
     /// Entries of a head that are rotated.
@@ -171,7 +205,8 @@ impl Stage {
 
     /// Bytes that its rows take, and what is kept of them.
     pub fn bytes(&self) -> u64 {
-        let mut arrays: Vec<&Array> = self.states.iter().flat_map(DeltaState::arrays).collect();
+        let states = self.groups.iter().flat_map(|group| &group.states);
+        let mut arrays: Vec<&Array> = states.flat_map(DeltaState::arrays).collect();
         let mut shared: Vec<*const ()> = Vec::new();
         let mut is_new = |address: *const ()| {
             let new = !shared.contains(&address);
@@ -188,12 +223,12 @@ impl Stage {
                 States::Of(..) => {}
             }
         }
-        arrays.extend(self.group.iter().flat_map(|member| member.cache.arrays()));
+        arrays.extend(self.members().flat_map(|member| member.cache.arrays()));
         let anchored = self.anchors.values().flat_map(|anchor| &anchor.states);
         arrays.extend(anchored.flat_map(DeltaState::arrays));
         let kept = self.anchors.values().map(|anchor| &anchor.kept);
         let kept = kept.chain(self.apart.values().map(|apart| &apart.kept));
-        for last in kept.chain(self.group.iter().map(|member| &member.kept)) {
+        for last in kept.chain(self.members().map(|member| &member.kept)) {
             for stretch in stretches(last.as_ref()) {
                 if is_new(Rc::as_ptr(stretch).cast()) {
                     arrays.extend(stretch.kv.iter().flat_map(KvCopy::arrays));
@@ -205,7 +240,11 @@ impl Stage {
 
     /// Rows that it has caches of, and places that rows may go on from.
     pub fn rows(&self) -> usize {
-        self.apart.len() + self.group.len() + self.anchors.len()
+        self.apart.len() + self.members().count() + self.anchors.len()
+    }
+
+    fn members(&self) -> impl Iterator<Item = &Member> {
+        self.groups.iter().flat_map(|group| &group.members)
     }
 
     /// Does what a frame says before its tokens.
@@ -339,8 +378,19 @@ impl Stage {
 
     /// Lets a row be by itself.
     fn part(&mut self, row: u32) {
-        if self.group.iter().any(|member| member.name == row) {
-            self.disband();
+        let is_of = |group: &Group| group.members.iter().any(|member| member.name == row);
+        if let Some(place) = self.groups.iter().position(is_of) {
+            self.disband(place);
+        }
+    }
+
+    /// Gives up the rows of a frame whose hidden state was not computed. Frames that were sent before rank 0 heard of
+    /// it may name them still.
+    pub fn lose_rows(&mut self, frame: &Frame) {
+        for row in &frame.rows {
+            self.part(row.name);
+            self.apart.remove(&row.name);
+            self.lost[0].insert(row.name);
         }
     }
 
@@ -353,7 +403,7 @@ impl Stage {
             if self.lost[0].contains(&row.name) {
                 continue;
             }
-            let member = self.group.iter().find(|member| member.name == row.name);
+            let member = self.members().find(|member| member.name == row.name);
             let known = match (member, self.apart.get(&row.name)) {
                 (Some(member), _) => (member.length, member.tokens),
                 (None, Some(apart)) => (apart.length, apart.tokens),
@@ -379,12 +429,7 @@ impl Stage {
             return Err(StageError::Lost(row.name));
         }
         let (held, memory) = (self.bytes(), self.memory);
-        let (rows, faults) = &mut self.faults;
-        let is_fault = *faults > 0 && frame.rows.len() >= *rows;
-        if is_fault {
-            *faults -= 1;
-        }
-        if held > memory || is_fault {
+        if held > memory || self.faults.strikes(frame.rows.len()) {
             return Err(StageError::Memory { held, memory });
         }
         let spans: Vec<(Position, usize)> =
@@ -442,41 +487,42 @@ impl Stage {
         x: Array,
         outputs: &mut LayerOutputs,
     ) -> Result<Array> {
-        let is_group = rows.len() == self.group.len()
-            && rows.iter().zip(&self.group).all(|(row, member)| row.name == member.name);
-        if !is_group {
-            self.regroup(rows)?;
-        }
+        let place = match self.groups.iter().position(|group| group.is_of(rows)) {
+            Some(place) => place,
+            None => self.regroup(rows)?,
+        };
+        let Group { members, states } = &mut self.groups[place];
         let committed: Vec<usize> =
-            rows.iter().zip(&self.group).map(|(row, member)| row.length - member.length).collect();
-        for (row, member) in rows.iter().zip(&mut self.group) {
+            rows.iter().zip(&*members).map(|(row, member)| row.length - member.length).collect();
+        for (row, member) in rows.iter().zip(&mut *members) {
             member.cache.kv.iter_mut().for_each(|kv| kv.rewind(row.length));
             (member.length, member.tokens) = (row.length, row.tokens);
         }
-        let mut caches: Vec<&mut RowCache> = self.group.iter_mut().map(|member| &mut member.cache).collect();
+        let mut caches: Vec<&mut RowCache> = members.iter_mut().map(|member| &mut member.cache).collect();
         let (layers, phase) =
             (0..self.stack.layers.len(), Phase::Step { committed: &committed, behind: None });
         let read = Read { last: true, taps: &self.taps };
-        let y = self.stack.run(x, layers, packed, &mut caches, &mut self.states, phase, read, outputs)?;
-        let states = self.states.iter().flat_map(DeltaState::arrays);
-        let caches = self.group.iter().flat_map(|member| member.cache.arrays());
+        let y = self.stack.run(x, layers, packed, &mut caches, states, phase, read, outputs)?;
+        let states = states.iter().flat_map(DeltaState::arrays);
+        let caches = members.iter().flat_map(|member| member.cache.arrays());
         mlx::eval([&y].into_iter().chain(states).chain(caches))?;
         Ok(y)
     }
 
-    /// Makes these rows the group, in this order, all of them settled.
-    fn regroup(&mut self, rows: &[FrameRow]) -> Result<()> {
-        if self.group.iter().any(|member| rows.iter().all(|row| row.name != member.name)) {
-            self.disband();
+    /// Makes these rows a group, in this order, all of them settled: its place.
+    fn regroup(&mut self, rows: &[FrameRow]) -> Result<usize> {
+        let told = |member: &Member| rows.iter().find(|row| row.name == member.name);
+        // One that loses nobody stays together.
+        let whole = self.groups.iter().position(|group| group.members.iter().all(|row| told(row).is_some()));
+        let Group { mut members, mut states } =
+            whole.map_or_else(Group::default, |place| self.groups.swap_remove(place));
+        while let Some(place) =
+            self.groups.iter().position(|group| group.members.iter().any(|row| told(row).is_some()))
+        {
+            self.disband(place);
         }
-        let told = |name: u32| rows.iter().find(|row| row.name == name);
-        let committed: Vec<usize> = self
-            .group
-            .iter()
-            .map(|member| told(member.name).map_or(0, |row| row.length - member.length))
-            .collect();
-        let mut states = std::mem::take(&mut self.states);
-        let mut members = std::mem::take(&mut self.group);
+        let committed: Vec<usize> =
+            members.iter().map(|member| told(member).map_or(0, |row| row.length - member.length)).collect();
         for (member, kept) in members.iter_mut().zip(&committed) {
             (member.length, member.tokens) = (member.length + kept, 0);
         }
@@ -507,14 +553,15 @@ impl Stage {
         states = states.iter().map(|state| state.keep(&settled, &order)).collect::<Result<_>>()?;
         mlx::eval(states.iter().flat_map(DeltaState::arrays))?;
         members.sort_by_key(|member| rows.iter().position(|row| row.name == member.name));
-        (self.group, self.states) = (members, states);
-        Ok(())
+        self.groups.push(Group { members, states });
+        Ok(self.groups.len() - 1)
     }
 
-    /// Lets each member be by itself. How much of their last step is kept is not known yet.
-    fn disband(&mut self) {
-        let (states, all) = (Rc::new(std::mem::take(&mut self.states)), self.group.len());
-        for (place, member) in std::mem::take(&mut self.group).into_iter().enumerate() {
+    /// Lets each member of a group be by itself. How much of their last step is kept is not known yet.
+    fn disband(&mut self, group: usize) {
+        let Group { members, states } = self.groups.swap_remove(group);
+        let (states, all) = (Rc::new(states), members.len());
+        for (place, member) in members.into_iter().enumerate() {
             let Member { name, cache, length, tokens, kept } = member;
             let states = States::Of(Rc::clone(&states), place, all);
             self.apart.insert(name, Apart { cache, length, tokens, states, kept, swapped: None });
@@ -537,6 +584,14 @@ impl Stage {
                 swapped: None,
             }),
         }
+    }
+}
+
+impl Group {
+    /// Whether it is made of these rows, in this order.
+    fn is_of(&self, rows: &[FrameRow]) -> bool {
+        rows.len() == self.members.len()
+            && rows.iter().zip(&self.members).all(|(row, member)| row.name == member.name)
     }
 }
 

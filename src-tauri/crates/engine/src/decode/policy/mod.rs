@@ -126,6 +126,8 @@ pub struct StepView<'a> {
     pub took: Option<Duration>,
     /// Whether a drafter first read what many steps without it had left unread.
     pub caught_up: bool,
+    /// Whether steps of other rows were under way when it was chosen, so that nothing was probed.
+    pub in_company: bool,
     /// The whole step where the device had it before the last one was read, and the next one before it was.
     pub pipelined: Option<Duration>,
 }
@@ -150,6 +152,8 @@ pub struct Policy {
     plain_steps: u32,
     /// Whether the rows at hand could have their next plain step told beforehand.
     can_be_told: bool,
+    /// Whether steps of other rows are under way.
+    in_company: bool,
     /// Time of such a step as a share of what it takes otherwise, by the number of rows.
     ahead: BTreeMap<usize, f64>,
 }
@@ -184,6 +188,12 @@ impl Policy {
     /// Says whether the device could have the next step of the rows at hand before this one is read, if that is plain.
     pub fn set_can_be_told(&mut self, can_be_told: bool) {
         self.can_be_told = can_be_told;
+    }
+
+    /// Says whether steps of other rows are under way. Then a step tells nothing of what it costs, and nothing is
+    /// probed.
+    pub fn set_in_company(&mut self, in_company: bool) {
+        self.in_company = in_company;
     }
 
     /// What a plain step of so many rows takes that is told beforehand, as a share of another.
@@ -371,6 +381,9 @@ impl Policy {
                 (base, [None, refused, first, other])
             }
         };
+        if self.in_company {
+            return chosen.drafts;
+        }
         let around = match self.plain_steps >= PARKED {
             true => f64::from(PAUSE + 2) * plain_seconds * (1.0 / self.share(chains.len()) - 1.0),
             false => 0.0,
@@ -392,6 +405,9 @@ impl Policy {
                 records.of_mut(source).observe(judged, right);
                 self.chats.observe(chat, source, judged, right);
             }
+        }
+        if step.in_company {
+            return;
         }
         let tokens = step.rows.iter().map(|row| 1 + row.accepted).sum();
         // What was read is not what drafting takes.

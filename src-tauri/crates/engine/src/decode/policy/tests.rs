@@ -190,6 +190,7 @@ impl Simulation {
             took: Some(took).filter(|_| !(timed || was_begun || self.begun)),
             caught_up: false,
             pipelined: Some(took).filter(|_| pipelined),
+            in_company: false,
         });
         run.pipelined += usize::from(pipelined);
         run.tokens += rows.len() + done.iter().map(|row| row.accepted).sum::<usize>();
@@ -522,7 +523,7 @@ fn a_pause_of_the_machine_changes_nothing() {
         let mut paused = simulation.policy.clone();
         let (rows, took) = (&[plain(chat)], Some(Duration::from_secs(5)));
         let shape = StepShape::of(&[DraftPlan::from(width - 1)]);
-        paused.observe(&StepView { rows, shape, took, caught_up: false, pipelined: None });
+        paused.observe(&StepView { rows, shape, took, caught_up: false, pipelined: None, in_company: false });
         let known = |policy: &Policy| policy.state().cost.pass(width).map(|seconds| (seconds * 1e9).round());
         assert_eq!(
             (known(&paused), depths(&paused)),

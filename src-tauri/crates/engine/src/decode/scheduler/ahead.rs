@@ -43,7 +43,8 @@ impl Scheduler {
         match task {
             // All of it may be cached.
             Ok(task) if task.is_read() => self.rebalance(0),
-            Ok(task) => {
+            Ok(mut task) => {
+                task.is_stored = true;
                 self.ahead = Some(Ahead { task, layer_time: self.throttle.expected(), bytes: needed });
             }
             Err(error) => {
@@ -70,7 +71,7 @@ impl Scheduler {
         let layers = (self.throttle.layers(layer_time, tokens, false) / SHARE_OF_STALL).max(1);
         let _span = tracing::debug_span!("read ahead", tokens, layers).entered();
         let begin = Instant::now();
-        match task.advance(model, layers) {
+        match task.advance(model, layers, 1) {
             Ok(layers) => {
                 let took = begin.elapsed();
                 self.throttle.record_prefill(&mut layer_time, layers, tokens, took, false);

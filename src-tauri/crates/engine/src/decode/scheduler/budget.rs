@@ -30,7 +30,7 @@ impl Scheduler {
     pub(super) fn admitted(&self) -> impl Iterator<Item = (&Row, Option<&Request>)> {
         let admitted = self.requests.values().filter(|request| !request.stage.is_queued());
         let outside = admitted.filter_map(|request| Some((request.stage.row()?, Some(request))));
-        outside.chain(self.batch.rows().iter().map(|row| (row, self.request(row.id))))
+        outside.chain(self.rows().map(|row| (row, self.request(row.id))))
     }
 
     /// Gives the prefix cache the memory that rows and the features of pictures leave. `more`: bytes of a row that is

@@ -66,9 +66,9 @@ impl Scheduler {
         events: &mut Vec<SchedulerEvent>,
     ) -> mlx::Result<()> {
         let ended = self.advance(model, &mut batch, events);
-        self.batch.merge(batch)?;
+        let merged = self.merge(model, batch, events);
         self.end(model, ended);
-        Ok(())
+        merged
     }
 
     /// Handles a failed step. A row that was alone in it ends with the error, or is read from its first token where it

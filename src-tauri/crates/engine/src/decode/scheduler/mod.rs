@@ -8,6 +8,7 @@ mod budget;
 mod disk;
 mod event;
 mod faults;
+mod groups;
 mod preemption;
 mod prefill;
 mod request;
@@ -32,6 +33,7 @@ use crate::mlx;
 use crate::model::Qwen;
 use ahead::Ahead;
 pub use event::SchedulerEvent;
+use groups::Group;
 use request::{PrefixLookup, Quarantine, Request, Stage};
 
 /// Rows in one step.
@@ -71,9 +73,12 @@ pub struct Scheduler {
     policy: Policy,
     /// All requests that have not ended, in order of arrival.
     requests: IndexMap<RowId, Request>,
-    /// The rows of all running requests, and cancelled ones that could not be taken out yet.
-    batch: Batch,
-    /// Rows that were cancelled and could not be taken out of the batch yet.
+    /// The rows of all running requests, and cancelled ones that could not be taken out yet: in one batch, or in as
+    /// many as steps may be under way on other machines, those that are in order before those that are not.
+    groups: Vec<Group>,
+    /// When a step ended last.
+    stepped_at: Instant,
+    /// Rows that were cancelled and could not be taken out of their batch yet.
     leaving: Vec<RowId>,
     /// The prefix cache.
     prefixes: PrefixStore,
@@ -102,7 +107,8 @@ impl Scheduler {
             throttle: PrefillThrottle::new(limits.max_stall),
             policy,
             requests: IndexMap::new(),
-            batch: Batch::default(),
+            groups: groups::empty(model),
+            stepped_at: Instant::now(),
             leaving: Vec::new(),
             prefixes: PrefixStore::default(),
             disk: None,
@@ -131,9 +137,10 @@ impl Scheduler {
         self.rebalance(0);
     }
 
-    /// The rows that take part in steps.
+    /// The batch of all rows that take part in steps; the first one, where several steps are under way on other
+    /// machines.
     pub fn batch(&self) -> &Batch {
-        &self.batch
+        &self.groups[0].batch
     }
 
     /// Requests in the queue, in order of arrival: those not admitted yet and those preempted.
@@ -164,7 +171,7 @@ impl Scheduler {
 
     /// Whether nothing is left to do.
     pub fn is_idle(&self) -> bool {
-        self.requests.is_empty() && self.batch.rows().is_empty()
+        self.requests.is_empty() && !self.is_decoding()
     }
 
     /// Queues a request. `id` must not name another that has not ended; [`RowSpec::drafts`] follows from `drafting`.
@@ -213,20 +220,25 @@ impl Scheduler {
         self.requests.get(&row).filter(|_| !self.leaving.contains(&row))
     }
 
-    /// Takes cancelled rows out of the batch. Where that fails they take part in one more step, whose outcome for them
-    /// is not reported, and a new request that has the id of one waits until it is out.
+    /// Takes cancelled rows out of their batch. Where that fails, or a step of it is under way, they take part in one
+    /// more step, whose outcome for them is not reported, and a new request that has the id of one waits until it is
+    /// out.
     fn release(&mut self, model: &Qwen) {
         if self.leaving.is_empty() {
             return;
         }
-        match self.batch.remove(&self.leaving) {
-            Ok(mut departed) => {
-                self.leaving.clear();
-                self.rebalance(0);
-                departed.iter_mut().for_each(|departed| self.cache_prefix(model, departed));
+        for place in 0..self.groups.len() {
+            let Group { batch, flight: None } = &mut self.groups[place] else { continue };
+            match batch.remove(&self.leaving) {
+                Ok(mut departed) => {
+                    self.rebalance(0);
+                    departed.iter_mut().for_each(|departed| self.cache_prefix(model, departed));
+                }
+                Err(error) => tracing::warn!("rows could not be taken out of the batch: {error}"),
             }
-            Err(error) => tracing::warn!("rows could not be taken out of the batch: {error}"),
         }
+        let left: Vec<RowId> = self.rows().map(|row| row.id).collect();
+        self.leaving.retain(|id| left.contains(id));
     }
 
     /// Preempts where memory is short, admits requests that fit, swaps rows and prefills a piece of a prompt as the
@@ -239,6 +251,9 @@ impl Scheduler {
     /// What a turn does once cancelled rows were taken out of the batch, or could not be.
     fn turn(&mut self, model: &Qwen) -> Vec<SchedulerEvent> {
         let mut events = Vec::new();
+        if self.is_short_of_memory() {
+            self.land_all(model, &mut events);
+        }
         self.preempt();
         self.admit(model, &mut events);
         self.swap(model, &mut events);

@@ -10,11 +10,16 @@ use crate::decode::swapped_row::SwappedRow;
 use crate::model::Qwen;
 
 impl Scheduler {
+    /// Whether less memory is left than the next step of all rows may need.
+    pub(super) fn is_short_of_memory(&self) -> bool {
+        self.needed_bytes().saturating_add(self.resident_bytes()) > self.limits.memory
+    }
+
     /// Preempts where replies have outgrown what was set aside for them and may need more memory than there is: the
     /// youngest request waits until others have ended. What waiting requests still have in memory is swapped out first.
     /// The oldest request always goes on.
     pub(super) fn preempt(&mut self) {
-        while self.needed_bytes().saturating_add(self.resident_bytes()) > self.limits.memory {
+        while self.is_short_of_memory() {
             // What waits goes first.
             if self.swap_out_part() {
                 continue;
@@ -50,8 +55,10 @@ impl Scheduler {
 
     /// Takes a row out of the batch, to be swapped out; `None` where it cannot be taken out.
     fn leave_batch(&mut self, id: RowId) -> Option<Stage> {
-        let removed = self.batch.remove(&[id]);
-        let departed = removed
+        let group = self.groups.iter_mut().find(|group| group.batch.rows().iter().any(|row| row.id == id))?;
+        let departed = group
+            .batch
+            .remove(&[id])
             .inspect_err(|error| tracing::warn!("a row could not be taken out of the batch: {error}"))
             .ok()?
             .pop()?;
@@ -61,7 +68,7 @@ impl Scheduler {
     /// Swaps in the row that comes back and swaps out rows that wait, part by part, for as long as running rows may be
     /// held up.
     pub(super) fn swap(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
-        let decoding = !self.batch.rows().is_empty();
+        let decoding = self.is_decoding();
         let Some(allowed) = self.throttle.allowed(decoding) else { return };
         let begin = Instant::now();
         let mut moved = false;

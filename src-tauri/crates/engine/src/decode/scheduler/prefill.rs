@@ -53,7 +53,10 @@ impl Scheduler {
             None => (PrefillTask::new(model, row), lookup),
         };
         let task = match task {
-            Ok(task) => task,
+            Ok(mut task) => {
+                task.is_stored = self.limits.prefix_cache_bytes > 0;
+                task
+            }
             Err(error) => return self.fail(id, error, events),
         };
         let (done, total) = task.progress();
@@ -77,7 +80,7 @@ impl Scheduler {
     /// Runs some layers of the prompt whose turn it is. After each chunk it is the next prompt's turn.
     pub(super) fn prefill(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
         let Some((id, mut prefill)) = self.take_prefill() else { return };
-        let decoding = !self.batch.rows().is_empty();
+        let decoding = self.is_decoding();
         let tokens = prefill.task.chunk_tokens();
         let before = prefill.task.progress();
         match self.look(model, &mut prefill.task, decoding) {
@@ -103,7 +106,10 @@ impl Scheduler {
             let parent = parent.and_then(Span::id);
             let _span = tracing::debug_span!(parent: parent, "prefill", tokens, layers).entered();
             let begin = Instant::now();
-            match prefill.task.advance(model, layers) {
+            // While rows decode, their steps are what other machines have to do meanwhile.
+            let most_in_flight = if decoding { 1 } else { model.most_in_flight() };
+            match prefill.task.advance(model, layers, most_in_flight) {
+                Ok(0) => self.throttle.record_swap(begin.elapsed(), decoding),
                 Ok(layers) => {
                     let took = begin.elapsed();
                     self.throttle.record_prefill(&mut prefill.layer_time, layers, tokens, took, decoding);

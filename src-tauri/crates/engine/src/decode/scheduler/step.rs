@@ -1,8 +1,11 @@
 //! One decode step of the rows in the batch: the draft depths that the policy chooses, what the step did for each
 //! request, and what is left of rows that have ended.
 
+use std::time::Instant;
+
 use foretoken_protocol::Drafting;
 
+use super::groups::Flight;
 use super::request::{Quarantine, Stage};
 use super::{MAX_ROWS, Scheduler, SchedulerEvent};
 use crate::cache::StateSnapshot;
@@ -15,14 +18,6 @@ use crate::decode::step::Stepped;
 use crate::model::{DraftModel, Qwen};
 
 impl Scheduler {
-    /// One step with all rows that are ready.
-    pub(super) fn step(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
-        let mut batch = std::mem::take(&mut self.batch);
-        let ended = self.advance(model, &mut batch, events);
-        self.batch = batch;
-        self.end(model, ended);
-    }
-
     /// Lets a row, which comes in a batch of its own, take part in steps. An isolated row makes one alone first.
     pub(super) fn join_batch(
         &mut self,
@@ -33,7 +28,7 @@ impl Scheduler {
     ) {
         let joined = match self.requests.get(&id).map(|request| request.quarantine) {
             Some(Quarantine::Isolated) => self.step_isolated(model, batch, events),
-            _ => self.batch.merge(batch),
+            _ => self.merge(model, batch, events),
         };
         if let Err(error) = joined {
             self.fail(id, error, events);
@@ -47,9 +42,25 @@ impl Scheduler {
         batch: &mut Batch,
         events: &mut Vec<SchedulerEvent>,
     ) -> Vec<Departed> {
-        if batch.rows().is_empty() {
-            return Vec::new();
+        match self.launch(model, batch, events) {
+            Some(flight) => self.land(model, batch, flight, events),
+            None => Vec::new(),
         }
+    }
+
+    /// Begins a step of a batch: the policy chooses, and this machine computes its layers. `None` where there are no
+    /// rows, or it fails.
+    pub(super) fn launch(
+        &mut self,
+        model: &Qwen,
+        batch: &mut Batch,
+        events: &mut Vec<SchedulerEvent>,
+    ) -> Option<Flight> {
+        if batch.rows().is_empty() {
+            return None;
+        }
+        let in_company = self.has_company();
+        self.policy.set_in_company(in_company);
         let looks_up = |row: &&Row| self.request(row.id).is_some_and(|request| request.drafting.looks_up());
         let looking_up: Vec<RowId> = batch.rows().iter().filter(looks_up).map(|row| row.id).collect();
         batch.look_up(&looking_up);
@@ -98,6 +109,23 @@ impl Scheduler {
         }
         let shape = StepShape::of(&plans);
         let _span = tracing::trace_span!("step", rows = plans.len(), width = shape.width).entered();
+        match batch.launch(model, &plans) {
+            Ok(()) => Some(Flight { shape, in_company }),
+            Err(failed) => {
+                self.quarantine(failed, events);
+                None
+            }
+        }
+    }
+
+    /// Ends a step of a batch: what it did for each request. Returns the rows that it has ended.
+    pub(super) fn land(
+        &mut self,
+        model: &Qwen,
+        batch: &mut Batch,
+        Flight { shape, in_company }: Flight,
+        events: &mut Vec<SchedulerEvent>,
+    ) -> Vec<Departed> {
         let joining = |stage: &Stage| matches!(stage, Stage::Prefilling(_) | Stage::SwappingIn(_));
         let rows_change = self.requests.values().any(|request| joining(&request.stage));
         let next = match rows_change {
@@ -105,7 +133,7 @@ impl Scheduler {
             false if self.policy.is_parked() => NextStep::Plain,
             false => NextStep::Alike,
         };
-        let Stepped { advances, timing, ended, lost } = match batch.step_with(model, &plans, next) {
+        let Stepped { advances, timing, ended, lost } = match batch.land(model, next) {
             Ok(stepped) => stepped,
             Err(failed) => {
                 self.quarantine(failed, events);
@@ -113,18 +141,22 @@ impl Scheduler {
             }
         };
 
-        self.throttle.record_step(timing.total);
+        // Of steps that overlap only what the last one took by itself.
+        let since_last = std::mem::replace(&mut self.stepped_at, Instant::now()).elapsed();
+        self.throttle.record_step(timing.total.min(since_last));
         let outcome = |a: &Advance| {
             let drafts = DraftPlan { drafter: a.drafter, depth: a.drafted };
             let chat = self.request(a.row)?.chat;
             Some(RowOutcome { chat, drafts, accepted: a.accepted, lookup: a.lookup })
         };
         let rows: Vec<RowOutcome> = advances.iter().filter_map(outcome).collect();
-        let took = (timing.sample.is_none() && !timing.overlaps && !timing.padded).then_some(timing.total);
+        let is_told = timing.sample.is_none() && !timing.overlaps && !timing.padded && !in_company;
+        let took = (is_told && !self.has_company()).then_some(timing.total);
         let pipelined = timing.pipelined.then_some(timing.total);
-        self.policy.observe(&StepView { rows: &rows, shape, took, caught_up: timing.caught_up, pipelined });
+        let caught_up = timing.caught_up;
+        self.policy.observe(&StepView { rows: &rows, shape, took, caught_up, pipelined, in_company });
         lost.into_iter().for_each(|row| self.give_up(row, events));
-        let alone = plans.len() == 1;
+        let alone = shape.rows == 1;
         for advance in advances {
             if self.leaving.contains(&advance.row) {
                 continue;

@@ -224,7 +224,7 @@ fn a_cancelled_row_is_not_taken_for_a_request_that_has_its_id() {
         // As `cancel` leaves a row that cannot be taken out.
         scheduler.requests.clear();
         scheduler.leaving.push(1);
-        happens(&mut scheduler.batch);
+        happens(&mut scheduler.groups[0].batch);
         let taken = scheduler.reserved_bytes();
         scheduler.submit(1, spec(&new), Drafting::Fixed { depth: 2 }).unwrap();
         assert_eq!(scheduler.reserved_bytes(), taken, "{what}");
@@ -396,7 +396,7 @@ fn while_drafting_is_parked_steps_are_begun_beforehand() {
                     replies.entry(advance.row).or_default().extend(advance.tokens);
                 }
             }
-            begun += usize::from(scheduler.batch.has_begun());
+            begun += usize::from(scheduler.batch().has_begun());
         }
         mlx::synchronize().unwrap();
         (replies, begun)

@@ -121,7 +121,14 @@ fn write(
         let took = Some(Duration::from_secs_f64(milliseconds * if stalls { 10.0 } else { 1.0 } / 1e3));
         let rows = &[RowOutcome { chat, drafts, accepted, lookup }];
         let shape = StepShape::of(&[drafts]);
-        simulation.policy.observe(&StepView { rows, shape, took, caught_up: false, pipelined: None });
+        simulation.policy.observe(&StepView {
+            rows,
+            shape,
+            took,
+            caught_up: false,
+            pipelined: None,
+            in_company: false,
+        });
         written.drafting[drafts.drafter as usize] += usize::from(drafts.depth > 0);
         written.depths[drafts.depth] += 1;
         written.tokens += 1 + accepted;
@@ -240,7 +247,14 @@ fn the_other_drafter_is_probed_in_company() {
         let shape = StepShape::of(&plans);
         let block = if shape.block { 3.0 } else { 0.0 };
         let took = Some(Duration::from_secs_f64((machine.step(shape) + block) / 1e3));
-        simulation.policy.observe(&StepView { rows: &rows, shape, took, caught_up: false, pipelined: None });
+        simulation.policy.observe(&StepView {
+            rows: &rows,
+            shape,
+            took,
+            caught_up: false,
+            pipelined: None,
+            in_company: false,
+        });
         let drafts = plans[1];
         blocks += usize::from(step > 200 && drafts.drafter == DrafterKind::Dflash && drafts.depth > 0);
     }
@@ -380,7 +394,14 @@ fn catching_up_is_not_taken_for_drafting() {
             let milliseconds = text.milliseconds(FLAT, drafts) + if caught_up { 6.0 } else { 0.0 };
             let rows = &[RowOutcome { chat, drafts, accepted, lookup: None }];
             let (shape, took) = (StepShape::of(&[drafts]), Some(Duration::from_secs_f64(milliseconds / 1e3)));
-            simulation.policy.observe(&StepView { rows, shape, took, caught_up, pipelined: None });
+            simulation.policy.observe(&StepView {
+                rows,
+                shape,
+                took,
+                caught_up,
+                pipelined: None,
+                in_company: false,
+            });
             unread = if is_probe { 0 } else { unread } + 1 + accepted;
             caught_up_probes += usize::from(caught_up);
             other_probes += usize::from(is_probe && !caught_up);

@@ -101,7 +101,7 @@ fn what_is_read_behind_a_cached_prefix_is_the_same_bit_for_bit() {
     let mut task = PrefillTask::new(&model, Row::new(0, first.clone())).unwrap();
     let mut places = Vec::new();
     while !task.is_read() {
-        task.advance(&model, 3).unwrap();
+        task.advance(&model, 3, 1).unwrap();
         if let Some((tokens, cache, snapshot, likely)) = task.to_store()
             && places.last() != Some(&tokens.len())
         {

@@ -36,9 +36,13 @@ struct Wanted<'a> {
     /// many of them.
     faults: [u32; 3],
     most_in_flight: Option<usize>,
+    /// A rank that ends or stands still, and at which point: as the program takes it.
+    strike: Option<(usize, String)>,
     /// Another model that the last rank has.
     other_model: Option<&'a Path>,
+    patience: Duration,
     scene: Scene,
+    times: usize,
     known: BTreeMap<RowId, Vec<u32>>,
 }
 
@@ -61,8 +65,11 @@ impl<'a> Wanted<'a> {
             draft_model: None,
             faults: [0; 3],
             most_in_flight: None,
+            strike: None,
             other_model: None,
+            patience: STANDSTILL,
             scene,
+            times: 1,
             known: BTreeMap::new(),
         }
     }
@@ -86,8 +93,9 @@ impl<'a> Wanted<'a> {
             kv_precision: self.kv_precision,
             draft_model: self.draft_model.clone(),
             most_in_flight: self.most_in_flight,
-            patience: STANDSTILL,
+            patience: self.patience,
             scene: self.scene,
+            times: self.times,
             known: self.known.clone(),
         };
         let mut first = start(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -100,6 +108,7 @@ impl<'a> Wanted<'a> {
             let end = || OwnedFd::from(channel.try_clone().unwrap());
             let mut rank = start(place + 1);
             rank.arg(model).args(self.faults.map(|number| number.to_string())).stdin(end()).stdout(end());
+            rank.args(self.strike.iter().filter(|(other, _)| *other == place + 1).map(|(_, strike)| strike));
             processes.push(rank.spawn().unwrap());
             channels.push(channel);
         }
@@ -273,6 +282,44 @@ fn failing(times: u32) {
     assert!(others.iter().any(|rank| rank.failed >= u64::from(times) / 2), "{others:?}");
 }
 
+/// Scenes of the soak; an hour of them is `FORETOKEN_RING_SOAK=400`.
+#[cfg(target_os = "linux")]
+const SCENES: usize = 16;
+
+/// Requests come, are cancelled, swapped out and go on, and the ranks rest in between: none of them keeps anything.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_of_every_rank_stays_flat() {
+    let asked = std::env::var("FORETOKEN_RING_SOAK").ok();
+    let scenes = asked.as_ref().map_or(SCENES, |scenes| scenes.parse().unwrap());
+    // Whoever waits for an hour does something else on the machine meanwhile.
+    let patience = if asked.is_some() { Duration::from_secs(120) } else { STANDSTILL };
+    let model = demo_model();
+    let scene = Scene { cancels: true, questions: 2, requests: 4, seed: 23, ..SCENE };
+    let mut ring = Wanted { times: scenes, patience, ..Wanted::new(&model, &[3, 5, 8], scene) }.start();
+    ring.wait_for("begun");
+    let mut taken = vec![Vec::new(); ring.processes.len()];
+    for scene in 1..=scenes {
+        ring.wait_for("rests");
+        for (process, taken) in ring.processes.iter().zip(&mut taken) {
+            taken.push(foretoken_tests::programs::resident_memory(process.id()));
+        }
+        if scene % 50 == 0 {
+            let last: Vec<Option<&u64>> = taken.iter().map(|taken| taken.last()).collect();
+            println!("{scene} scenes: {last:?} bytes");
+        }
+    }
+    let (said, outputs) = ring.end();
+    assert!(outputs.iter().all(|output| output.status.success()), "{said}");
+    let report: RingReport = serde_json::from_slice(&outputs[0].stdout).unwrap();
+    assert!(report.others.iter().all(|rank| (rank.failed, rank.rows) == (0, 0)), "{:?}", report.others);
+    for (rank, taken) in taken.iter().enumerate() {
+        let before = *taken[scenes / 4..scenes / 2].iter().max().unwrap();
+        let after = *taken[3 * scenes / 4..].iter().min().unwrap();
+        assert!(after <= before + before / 20, "rank {rank}: {taken:?}");
+    }
+}
+
 /// What happens to a ring in the middle of its work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fault {
@@ -325,6 +372,54 @@ fn no_process_is_left_waiting() {
         assert!(outputs.iter().all(|output| !output.status.success()), "{fault:?}: {outputs:?}");
         assert!(said.contains(loss), "{fault:?}: {said}");
     }
+}
+
+/// Wherever in its work a rank ends, with steps in flight or none, all others end by themselves and it is named.
+#[test]
+fn a_rank_that_ends_at_any_point_is_named() {
+    for (place, point) in POINTS.into_iter().enumerate() {
+        struck(1 + place % 2, point, "KILL", "has ended");
+    }
+}
+
+/// It says all the time that it is there, and does not go on.
+#[test]
+fn a_step_that_takes_too_long_ends_the_ring() {
+    struck(2, "Compute:9", "SLEEP", "has stopped computing");
+}
+
+/// The long form: each rank at each point, and those that stand still too.
+#[test]
+#[ignore = "takes minutes"]
+fn each_rank_that_ends_or_stands_still_at_any_point_is_named() {
+    for point in POINTS {
+        for rank in [1, 2] {
+            struck(rank, point, "KILL", "has ended");
+            struck(rank, point, "STOP", "does not answer");
+        }
+    }
+}
+
+const POINTS: [&str; 6] = ["Receive:9", "State:9", "Compute:9", "Send:9", "Hidden:9", "Rest:1"];
+
+fn struck(rank: usize, point: &str, signal: &str, becomes: &str) {
+    let (model, endless) = (demo_model(), Scene { requests: 400, seed: 17, ..SCENE });
+    let scene = if point.starts_with("Rest") { Scene { requests: 3, ..endless } } else { endless };
+    let strike = Some((rank, format!("{point}:{signal}")));
+    let mut ring = Wanted { strike, ..Wanted::new(&model, &[3, 5, 8], scene) }.start();
+    let mut victim = ring.processes.remove(rank);
+    if signal == "KILL" {
+        // Its end of the channel is held here too.
+        victim.wait().unwrap();
+        ring.channels.clear();
+    }
+    let said: Vec<String> = ring.said.by_ref().lines().map_while(Result::ok).collect();
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    let (_, outputs) = ring.end();
+    assert!(outputs.iter().all(|output| !output.status.success()), "{rank} at {point}: {outputs:?}");
+    let lost = format!("lost: Mac {rank} {becomes}");
+    assert!(said.contains(&lost), "{rank} at {point}: {said:?}");
 }
 
 /// Whoever waits for a message keeps a processor busy, so nobody does while there is nothing to compute.

@@ -24,6 +24,14 @@ pub fn processor_time(process: u32) -> u64 {
     fields[11..13].iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 
+/// Bytes that a process of this machine has in memory.
+#[cfg(target_os = "linux")]
+pub fn resident_memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it has memory");
+    1024 * line.trim().trim_end_matches(" kB").parse::<u64>().expect("that is a number")
+}
+
 /// A program of this workspace as `cargo build --release` makes it, for measurements.
 pub fn released(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("this test has a path");

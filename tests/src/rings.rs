@@ -38,6 +38,8 @@ pub struct RingPlan {
     pub patience: Duration,
     /// What it plays.
     pub scene: Scene,
+    /// How often, each time with other requests.
+    pub times: usize,
     /// What its requests come to, where that is what they draft.
     pub known: BTreeMap<RowId, Vec<u32>>,
 }

@@ -6,23 +6,32 @@
 use std::error::Error;
 use std::io;
 use std::os::unix::net::UnixStream;
+use std::process::Command;
 use std::rc::Rc;
+use std::thread;
+use std::time::Duration;
 
 use foretoken_engine::checkpoint::{Files, Metadata};
 use foretoken_engine::link::{Channel, Clocks, Link, PartOrder};
 use foretoken_engine::mlx;
-use foretoken_engine::worker::{Faults, Member};
-use foretoken_tests::rings::{RingPlan, RingReport, first_layers};
+use foretoken_engine::worker::{Faults, Member, Point};
+use foretoken_tests::rings::{Played, RingPlan, RingReport, Scene, first_layers};
 
 fn main() -> Result<(), Box<dyn Error>> {
     mlx::environment::prepare(None);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
-        [model, rows, every, times] => {
+        [model, rows, every, times, rest @ ..] => {
             let faults =
                 Faults { rows: rows.parse()?, every: every.parse()?, times: times.parse()?, seen: 0 };
+            let strike = rest.first().map(|strike| Strike::parse(strike)).transpose()?;
             let member = Member::new(io::stdin(), io::stdout());
-            let done = member.run(model.as_ref(), None, |stage| stage.fail(faults));
+            let done = member.run(model.as_ref(), None, |stage| {
+                stage.fail(faults);
+                if let Some(strike) = strike {
+                    stage.watch(strike.when_reached());
+                }
+            });
             done.map_err(|report| report.to_string())?;
         }
         _ => lead()?,
@@ -30,6 +39,43 @@ fn main() -> Result<(), Box<dyn Error>> {
     // What was sent last is on its way.
     mlx::synchronize()?;
     Ok(())
+}
+
+/// The end of this process, or what is like one, at a point of its work.
+struct Strike {
+    point: String,
+    /// Which time it is reached.
+    time: u32,
+    /// The signal's name, or SLEEP.
+    signal: String,
+}
+
+impl Strike {
+    /// As "Compute:3:KILL".
+    fn parse(text: &str) -> Result<Self, Box<dyn Error>> {
+        let [point, time, signal] = text
+            .split(':')
+            .collect::<Vec<_>>()
+            .try_into()
+            .map_err(|_| "it must look like POINT:TIME:SIGNAL")?;
+        Ok(Self { point: point.to_owned(), time: time.parse()?, signal: signal.to_owned() })
+    }
+
+    fn when_reached(self) -> impl FnMut(Point) {
+        let mut left = self.time;
+        move |point| {
+            if format!("{point:?}") == self.point {
+                left = left.saturating_sub(1);
+                if left == 0 && self.signal == "SLEEP" {
+                    // Whatever else it does goes on.
+                    thread::sleep(Duration::from_secs(3600));
+                } else if left == 0 {
+                    let id = std::process::id().to_string();
+                    let _ = Command::new("kill").args([&format!("-{}", self.signal), &id]).status();
+                }
+            }
+        }
+    }
 }
 
 /// Plays a scene as rank 0.
@@ -61,8 +107,12 @@ fn lead() -> Result<(), Box<dyn Error>> {
     let link = Rc::new(link);
     (first.rest, first.stack.layers_per_piece) = (Some(Rc::clone(&link)), None);
     eprintln!("begun");
-    let played = plan.scene.play(&first, &plan.known);
-    eprintln!("rests");
+    let mut played = Played::default();
+    for time in 0..plan.times {
+        let scene = plan.scene;
+        played = Scene { seed: scene.seed + 1000 * time as u64, ..scene }.play(&first, &plan.known);
+        eprintln!("rests");
+    }
     // For as long as whoever started it likes.
     io::copy(&mut io::stdin(), &mut io::sink())?;
     let others = link.stop().into_iter().map(|served| served.ok_or("a rank says nothing at its end"));

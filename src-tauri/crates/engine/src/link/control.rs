@@ -106,6 +106,9 @@ pub struct Worked {
     pub steps: u64,
     /// What these took it, in microseconds.
     pub micros: u64,
+    /// Hidden states that it has passed on, those of chunks and those that it could not compute included.
+    #[serde(default)]
+    pub passes: u64,
 }
 
 impl Worked {

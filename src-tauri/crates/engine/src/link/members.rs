@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{Read, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -14,6 +15,9 @@ use super::control::{Heard, Order, PartOrder, RankMemory, Served, Speaker, Word,
 use super::deadline::Deadline;
 use super::ending::{end_process, end_soon};
 use crate::mlx::MlxError;
+
+/// The code of the error of a rank whose neighbour has gone.
+pub(crate) const RING_BROKEN: &str = "ring_broken";
 
 /// How long it is waited for a rank to say why it breaks the ring.
 const GRACE: Duration = Duration::from_secs(1);
@@ -72,7 +76,10 @@ pub enum Loss {
         /// What is here.
         ours: &'static str,
     },
-    /// The ranks take too long for what they do together.
+    /// A rank is there, and does not pass on what has reached it.
+    #[error("{0} has stopped computing")]
+    Stopped(String),
+    /// The ranks take too long for what they do together, and it is not known which of them.
     #[error("the ring stands still")]
     Stuck,
     /// What came over the ring is not what was due, or nothing came. Nobody has said why.
@@ -83,7 +90,7 @@ pub enum Loss {
 impl From<&Loss> for ErrorReport {
     fn from(loss: &Loss) -> Self {
         let (code, hint) = match loss {
-            Loss::Ended(_) | Loss::Silent(_) | Loss::Stuck | Loss::Broken(_) => (
+            Loss::Ended(_) | Loss::Silent(_) | Loss::Stopped(_) | Loss::Stuck | Loss::Broken(_) => (
                 "mac_lost",
                 "Check that the other Macs are awake, connected and running Foretoken, then load the model again.",
             ),
@@ -106,6 +113,8 @@ pub struct Members {
     words: Vec<Receiver<Word>>,
     /// What each has said last of its work.
     worked: Vec<Arc<Mutex<Worked>>>,
+    /// Hidden states that rank 0 has sent.
+    sent: Arc<AtomicU64>,
     end: Arc<RingEnd>,
 }
 
@@ -127,7 +136,7 @@ impl RingEnd {
     /// whoever comes later waits here for the end.
     fn lose(&self, loss: &Loss) {
         let is_dismissed = self.is_dismissed.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*is_dismissed || *loss == Loss::Stuck {
+        if !*is_dismissed || matches!(loss, Loss::Stopped(_) | Loss::Stuck) {
             // Nothing that is done on the way may hold it up.
             end_soon(LAST_WORDS);
             (self.on_loss)(loss);
@@ -162,7 +171,14 @@ impl Members {
                     Heard::Line(Word::Beat(now)) => {
                         *heard_of.lock().unwrap_or_else(PoisonError::into_inner) = now
                     }
-                    Heard::Line(Word::Failed(report)) => end.lose(&Loss::Failed { name: name(), report }),
+                    Heard::Line(Word::Failed(report)) => {
+                        if report.code == RING_BROKEN {
+                            // It may be the first to tell of what became of its neighbour.
+                            watch.lift();
+                            thread::sleep(GRACE);
+                        }
+                        end.lose(&Loss::Failed { name: name(), report });
+                    }
                     // Nobody may wait for it any more.
                     Heard::Line(word) => _ = sender.send(word),
                     Heard::Garbled(problem) => end.lose(&Loss::Garbled { name: name(), problem }),
@@ -176,7 +192,7 @@ impl Members {
             speakers.push(speaker);
             all_words.push(receiver);
         }
-        Self { names, speakers, words: all_words, worked, end }
+        Self { names, speakers, words: all_words, worked, sent: Arc::default(), end }
     }
 
     /// What people call each rank, and how much it has worked as it said last.
@@ -248,10 +264,24 @@ impl Members {
         end_process()
     }
 
+    /// Counts a hidden state that has been sent to the first of them.
+    pub fn count_sent(&self) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A limit for what the ranks do together. The process ends once they take longer.
     pub fn deadline(&self) -> Deadline {
-        let end = Arc::clone(&self.end);
-        Deadline::new(move || end.lose(&Loss::Stuck))
+        let (end, sent) = (Arc::clone(&self.end), Arc::clone(&self.sent));
+        let (names, worked) = (self.names.clone(), self.worked.clone());
+        Deadline::new(move || {
+            // Whoever is the first to have passed on less than has reached it.
+            let mut reached = sent.load(Ordering::Relaxed);
+            let stopped = names.into_iter().zip(worked).find(|(_, worked)| {
+                let passed = worked.lock().unwrap_or_else(PoisonError::into_inner).passes;
+                passed < std::mem::replace(&mut reached, passed)
+            });
+            end.lose(&stopped.map_or(Loss::Stuck, |(name, _)| Loss::Stopped(name)));
+        })
     }
 
     fn tell(&self, order: &Order) {

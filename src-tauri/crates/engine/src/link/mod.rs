@@ -31,6 +31,7 @@ pub use ending::end_process;
 pub(crate) use frame::following;
 pub use frame::{Frame, FrameError, FrameKind, FrameRow, MOST_OPERATIONS, MOST_ROWS, Operation, WORDS};
 pub use hosts::write_hosts;
+pub(crate) use members::RING_BROKEN;
 pub use members::{Channel, Loss, Members, OnLoss};
 pub(crate) use remote::REST;
 pub use remote::{Flight, Link, LinkError, RemoteAnchor, RemoteRow, RemoteState, Times};

@@ -393,6 +393,7 @@ impl Link {
         let _under_way = self.deadline.begin(SENDING);
         self.send_frame(&Frame::state(self.epoch, announced, failed));
         self.or_broken(self.ring.send(x));
+        self.members.count_sent();
         let mut in_flight = self.in_flight.borrow_mut();
         let own = self.announced_at.take().filter(|_| in_flight.is_empty()).map(|at| at.elapsed());
         // Of steps in company it cannot be told what each takes.

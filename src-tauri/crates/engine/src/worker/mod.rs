@@ -6,4 +6,4 @@ mod stage;
 
 pub use member::{Member, run};
 pub use run::{WorkerError, serve};
-pub use stage::{Faults, Stage, StageError};
+pub use stage::{Faults, Point, Stage, StageError};

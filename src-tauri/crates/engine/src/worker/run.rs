@@ -7,8 +7,8 @@ use std::time::Instant;
 use foretoken_protocol::ErrorReport;
 use thiserror::Error;
 
-use super::stage::{Stage, StageError};
-use crate::link::{Frame, FrameError, FrameKind, Served, WORDS, Worked, following};
+use super::stage::{Point, Stage, StageError};
+use crate::link::{Frame, FrameError, FrameKind, RING_BROKEN, Served, WORDS, Worked, following};
 use crate::mlx::{Array, Dtype, MlxError, Residency, Ring};
 
 /// Why a rank has left its ring. The process has to end: that is how the others hear of it.
@@ -34,7 +34,7 @@ pub enum WorkerError {
 impl From<&WorkerError> for ErrorReport {
     fn from(error: &WorkerError) -> Self {
         let hint = "Load the model again; if it happens again, restart both programs.";
-        Self { code: "ring_broken".into(), message: format!("{error}."), hint: hint.into() }
+        Self { code: RING_BROKEN.into(), message: format!("{error}."), hint: hint.into() }
     }
 }
 
@@ -57,6 +57,7 @@ pub fn serve(
             go.recv().map_err(|_| WorkerError::Alone)?;
             residency = Some(Residency::hold());
         }
+        stage.reach(Point::Receive);
         let words = receive(ring)?;
         let frame = Frame::expect(&words, epoch, sequence)?;
         // Sent on at once: the next ranks get ready while this one computes.
@@ -76,6 +77,7 @@ pub fn serve(
         };
         stage.apply(&frame.operations).and_then(|()| stage.check(&frame)).map_err(WorkerError::Stage)?;
         if frame.kind == FrameKind::Rest {
+            stage.reach(Point::Rest);
             residency = None;
         }
         match frame.kind {
@@ -90,10 +92,12 @@ pub fn serve(
                 });
             }
             FrameKind::Step | FrameKind::Chunk { .. } => {
+                stage.reach(Point::State);
                 let failed = Frame::expect_state(&receive(ring)?, epoch, sequence)?;
                 let tokens = frame.tokens() as i32;
                 let x = ring.receive(&[tokens, width], dtype)?;
                 let begin = Instant::now();
+                stage.reach(Point::Compute);
                 let computed = match failed {
                     Some(_) => None,
                     None => match stage.run(&frame, rotation, &x) {
@@ -117,11 +121,14 @@ pub fn serve(
                 let own = || ring.rank() as u32;
                 let failed = failed.or_else(|| computed.is_none().then(own));
                 let state = Frame::state(epoch, sequence, failed).encode();
+                stage.reach(Point::Send);
                 ring.send(&Array::from_slice(&state, &[WORDS as i32])?)?;
+                stage.reach(Point::Hidden);
                 match computed {
                     Some(y) => ring.send(&y)?,
                     None => ring.send(&Array::zeros(&[tokens, own_width], dtype)?)?,
                 }
+                worked.lock().unwrap_or_else(PoisonError::into_inner).passes += 1;
             }
             FrameKind::Operations | FrameKind::Rest => {}
             FrameKind::State { .. } => return Err(FrameError::NotOne.into()),

@@ -1,6 +1,7 @@
 //! Some layers of a model with the caches and states of their rows, rolled back by counts alone.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::rc::Rc;
 
 use foretoken_protocol::KvPrecision;
@@ -66,8 +67,9 @@ pub struct Stage {
     taps: Vec<usize>,
     /// Bytes that its rows may take.
     memory: u64,
-    /// Which frames are to fail, for tests.
+    /// Which frames are to fail, and what is done at each point of a frame, for tests.
     faults: Faults,
+    at: Option<Watch>,
     /// Rows that do not decode in company now, by name.
     apart: HashMap<u32, Apart>,
     /// What was kept of rows, by name.
@@ -76,6 +78,33 @@ pub struct Stage {
     lost: [HashSet<u32>; 2],
     /// Rows that made their last step together: one group for each step that may be under way.
     groups: Vec<Group>,
+}
+
+/// What a rank is about to do.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Point {
+    /// To receive what comes next, of which the ranks before know nothing yet.
+    Receive,
+    /// To receive a hidden state whose header it has passed on.
+    State,
+    /// To compute.
+    Compute,
+    /// To send on what it has computed.
+    Send,
+    /// To send the hidden state behind the frame that tells of it.
+    Hidden,
+    /// To rest.
+    Rest,
+}
+
+/// What is done at each point.
+struct Watch(Box<dyn FnMut(Point)>);
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch")
+    }
 }
 
 /// Which frames are to fail.
@@ -179,14 +208,27 @@ impl Stage {
     /// model whose outputs the draft model reads, ascending; `memory`: bytes that its rows may take.
     pub fn new(stack: Stack, kv_precision: KvPrecision, rotated: i32, taps: Vec<usize>, memory: u64) -> Self {
         let (apart, anchors, lost, groups) = Default::default();
-        let faults = Faults::default();
-        Self { stack, kv_precision, rotated, taps, memory, faults, apart, anchors, lost, groups }
+        let (faults, at) = (Faults::default(), None);
+        Self { stack, kv_precision, rotated, taps, memory, faults, at, apart, anchors, lost, groups }
     }
 
     /// Has frames fail, as if there were too little memory for their rows.
     #[doc(hidden)]
     pub fn fail(&mut self, faults: Faults) {
         self.faults = faults;
+    }
+
+    /// Has something done at each point of each frame.
+    #[doc(hidden)]
+    pub fn watch(&mut self, at: impl FnMut(Point) + 'static) {
+        self.at = Some(Watch(Box::new(at)));
+    }
+
+    /// Says what is about to be done.
+    pub(super) fn reach(&mut self, point: Point) {
+        if let Some(Watch(at)) = &mut self.at {
+            at(point);
+        }
     }
 
     /// Entries of a head that are rotated.

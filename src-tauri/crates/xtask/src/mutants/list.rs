@@ -17,7 +17,7 @@ pub(super) struct Mutant {
 const SPANNING: &str = "foretoken-tests";
 const ENGINE: &str = "foretoken-engine";
 
-pub(super) const MUTANTS: [Mutant; 38] = [
+pub(super) const MUTANTS: [Mutant; 42] = [
     Mutant {
         name: "one update too few is folded",
         file: "cache/delta_state.rs",
@@ -294,8 +294,8 @@ pub(super) const MUTANTS: [Mutant; 38] = [
     Mutant {
         name: "another machine folds all that it has computed",
         file: "worker/stage.rs",
-        from: "rows.iter().zip(&self.group).map(|(row, member)| row.length - member.length).collect();",
-        to: "rows.iter().zip(&self.group).map(|(_, member)| member.tokens).collect();",
+        from: "rows.iter().zip(&*members).map(|(row, member)| row.length - member.length).collect();",
+        to: "rows.iter().zip(&*members).map(|(_, member)| member.tokens).collect();",
         package: SPANNING,
         tests: "test(whatever_is_accepted_they_do)",
     },
@@ -326,10 +326,42 @@ pub(super) const MUTANTS: [Mutant; 38] = [
     Mutant {
         name: "other machines never rest",
         file: "link/remote.rs",
-        from: "if !self.is_at_rest.get() && self.announce(",
-        to: "if false && self.announce(",
+        from: "if self.announce(FrameKind::Rest, Vec::new(), None).is_ok() {",
+        to: "if false && self.announce(FrameKind::Rest, Vec::new(), None).is_ok() {",
         package: SPANNING,
         tests: "test(a_rank_at_rest_computes_nothing)",
+    },
+    Mutant {
+        name: "another machine goes on with rows of which it could not compute a chunk",
+        file: "worker/run.rs",
+        from: "stage.lose_rows(&frame);",
+        to: "",
+        package: SPANNING,
+        tests: "test(steps_and_chunks_in_flight_may_fail)",
+    },
+    Mutant {
+        name: "what comes back from other machines goes to whoever asks first",
+        file: "link/remote.rs",
+        from: "landed.iter().position(|(other, _)| *other == announced)",
+        to: "landed.iter().position(|(other, _)| *other == announced || true)",
+        package: SPANNING,
+        tests: "test(steps_and_chunks_in_flight_change_nothing)",
+    },
+    Mutant {
+        name: "a prompt whose next chunk is under way on other machines keeps nothing there",
+        file: "decode/prefill_task.rs",
+        from: "before.end.remote = before.end.remote.as_ref().map(RemoteState::keep);",
+        to: "",
+        package: SPANNING,
+        tests: "test(steps_and_chunks_in_flight_change_nothing)",
+    },
+    Mutant {
+        name: "what takes too long on other machines is waited for",
+        file: "link/members.rs",
+        from: "end.lose(&stopped.map_or(Loss::Stuck, |(name, _)| Loss::Stopped(name)));",
+        to: "drop((stopped, &end));",
+        package: SPANNING,
+        tests: "test(a_step_that_takes_too_long_ends_the_ring)",
     },
 ];
 

@@ -126,6 +126,7 @@ impl Scheduler {
         Flight { shape, in_company }: Flight,
         events: &mut Vec<SchedulerEvent>,
     ) -> Vec<Departed> {
+        let _span = tracing::trace_span!("step", rows = shape.rows, width = shape.width).entered();
         let joining = |stage: &Stage| matches!(stage, Stage::Prefilling(_) | Stage::SwappingIn(_));
         let rows_change = self.requests.values().any(|request| joining(&request.stage));
         let next = match rows_change {

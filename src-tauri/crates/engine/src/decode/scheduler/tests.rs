@@ -270,7 +270,7 @@ fn what_takes_time_is_a_span() {
             }
         }
     });
-    let of_a_step = ["build drafts", "build verify", "hand over", "wait", "commit"];
+    let of_a_step = ["build drafts", "build verify", "build logits", "hand over", "wait", "commit"];
     let expected =
         ["prefill", "request", "step", "swap in", "swap out"].into_iter().chain(of_a_step).collect();
     assert_eq!(*names.0.lock().unwrap(), expected);

@@ -696,3 +696,6 @@ impl Apart {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -164,7 +164,7 @@ fn a_benchmark_of_a_model_without_a_head_measures_look_up() {
     let questions = Questions::Kinds(vec![TextKind::Code]);
     let options = Options { questions, prompt_tokens: 32, gen_tokens: 300, ..Options::default() };
     let options = Options { decoding_only: true, runs: 1, ..options };
-    let report = bench(&model, &options, &mut |_, _| {}).unwrap();
+    let report = bench(&model, &options, None, &mut |_, _| {}).unwrap();
     let [text] = &report.texts[..] else { panic!("{} texts", report.texts.len()) };
     assert_eq!((text.depths.len(), text.auto.is_some()), (1, true));
     let lookup = text.lookup.as_ref().unwrap();

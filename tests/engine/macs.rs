@@ -188,7 +188,8 @@ fn a_paired_mac_computes_for_another_and_the_text_is_the_same() {
     let paired = Paired::new();
     let macs = paired.macs("laptop");
     let studio = paired.studio(None);
-    let expected = printed(&asked(&demo_model(), 40));
+    let demo = demo_model();
+    let expected = printed(&asked(&demo, 40));
     assert_eq!(printed(&paired.over(&macs, &TWO_PARTS)), expected);
     // As many layers as is best.
     assert_eq!(printed(&paired.over(&macs, &[])), expected);
@@ -204,6 +205,23 @@ fn a_paired_mac_computes_for_another_and_the_text_is_the_same() {
         let copied = to.join("checkpoint").join(file.file_name());
         assert!(fs::read(&copied).unwrap() == fs::read(file.path()).unwrap(), "{}", copied.display());
     }
+    // What a step takes there, as it was calculated and as it is measured, and what goes over the ring, which is
+    // counted.
+    let short =
+        ["--decoding-only", "--runs", "1", "--gen-tokens", "12", "--prompt-tokens", "20", "--texts", "prose"];
+    let measured = ["bench", "--json", "--depths", "0,1", "--hosts", &paired.name, "--in-flight", "2"];
+    let model = ["--model", demo.to_str().unwrap(), "--macs", macs.to_str().unwrap()];
+    let report = printed(&[&measured[..], &TWO_PARTS, &short, &model].concat());
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let ring = &report["ring"];
+    assert_eq!((&ring["macs"][0]["layers"], &ring["macs"][1]["layers"]), (&5.into(), &3.into()), "{ring}");
+    assert_eq!(ring["macs"][1]["name"], paired.name.as_str());
+    // A header, how everybody fared, and a hidden state; a frame now and then that rows are forgotten with.
+    let messages = ring["messages_per_step"].as_f64().unwrap();
+    assert!((3.0..3.5).contains(&messages), "{ring}");
+    let positive = |value: &serde_json::Value| value.as_f64().is_some_and(|value| value > 0.0);
+    assert!(positive(&ring["step_ms"]) && positive(&ring["calculated"]["step_ms"]), "{ring}");
+    assert_eq!(ring["calculated"]["bytes_per_second"].as_array().map(Vec::len), Some(2));
     // A private key is its owner's alone.
     let key = fs::metadata(macs.join("key.pem")).unwrap().permissions();
     assert_eq!(key.mode() & 0o777, 0o600);

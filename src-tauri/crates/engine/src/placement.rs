@@ -135,13 +135,35 @@ pub fn place(
                 Some((seconds, all, ends))
             });
             if let Some((seconds, all, ends)) = found.min_by(|a, b| a.0.total_cmp(&b.0)) {
-                let hops = if count == 0 { 0.0 } else { (count + 1) as f64 * model.hop(hop) };
-                return model.placement(config, layout, draft, &all, &ends, seconds + hops);
+                let seconds = seconds + model.hops(count + 1, hop);
+                return model.placement(config, layout, draft, &all, &ends, seconds);
             }
         }
     }
     let usable = machines.iter().map(usable).sum();
     Err(NoPlace::TooLarge { needed: model.whole(CONTEXTS[3]), usable, machines: machines.len() })
+}
+
+/// Seconds that a token takes without drafts where each machine has so many layers and reads so many bytes of them in a
+/// second, the first one what is not a layer too: weights are read once, and go over each hop once. Calculated.
+pub fn seconds_per_token(
+    config: &Config,
+    layout: &Layout,
+    draft: Option<DraftMemory>,
+    layers: &[usize],
+    bytes_per_second: &[u64],
+    hop: Hop,
+) -> f64 {
+    let model = Model::of(config, layout, draft);
+    let mut begin = 0;
+    let of_machine = |(rank, (&layers, &speed)): (usize, (&usize, &u64))| {
+        let end = (begin + layers).min(config.layers.len());
+        let seconds = model.seconds(begin..end, rank == 0, speed);
+        begin = end;
+        seconds
+    };
+    let computing: f64 = layers.iter().zip(bytes_per_second).enumerate().map(of_machine).sum();
+    computing + model.hops(layers.len(), hop)
 }
 
 /// Bytes of a machine's memory that layers may take.
@@ -218,10 +240,11 @@ impl<'a> Model<'a> {
         MemoryEstimate::of(self.config, self.layout, self.draft, context).total
     }
 
-    /// Seconds that the hidden state of a token takes over a hop.
-    fn hop(&self, hop: Hop) -> f64 {
-        hop.latency
-            + (self.config.hidden_size as u64 * self.layout.compute.bytes()) as f64 / hop.bytes_per_second
+    /// Seconds that the hidden state of a token takes once round so many machines.
+    fn hops(&self, machines: usize, hop: Hop) -> f64 {
+        let bytes = (self.config.hidden_size as u64 * self.layout.compute.bytes()) as f64;
+        let hops = if machines > 1 { machines } else { 0 };
+        hops as f64 * (hop.latency + bytes / hop.bytes_per_second)
     }
 
     /// The way to spread all layers over these machines, at least one each, by which a token takes least: its seconds,
@@ -241,7 +264,7 @@ impl<'a> Model<'a> {
                     if self.needed(begin..end, rank == 0, &whole) > usable(machine) {
                         break;
                     }
-                    let seconds = seconds + self.seconds(begin..end, rank == 0, machine);
+                    let seconds = seconds + self.seconds(begin..end, rank == 0, machine.bytes_per_second);
                     if best.as_ref().is_none_or(|(other, _): &(f64, _)| seconds < *other) {
                         *best = Some((seconds, [ends.as_slice(), &[end]].concat()));
                     }
@@ -252,10 +275,10 @@ impl<'a> Model<'a> {
         best.pop().flatten()
     }
 
-    /// Seconds that a machine takes to read what a token needs of some layers.
-    fn seconds(&self, layers: Range<usize>, is_first: bool, machine: &Machine) -> f64 {
+    /// Seconds that a machine which reads so many bytes in one takes to read what a token needs of some layers.
+    fn seconds(&self, layers: Range<usize>, is_first: bool, bytes_per_second: u64) -> f64 {
         let ends = if is_first { self.ends.1 } else { 0 };
-        (self.read[layers.end] - self.read[layers.start] + ends) as f64 / machine.bytes_per_second as f64
+        (self.read[layers.end] - self.read[layers.start] + ends) as f64 / bytes_per_second.max(1) as f64
     }
 
     /// Bytes that some layers take with a chat, and what is not a layer where they are the first. `whole`: what all of
@@ -384,7 +407,11 @@ mod tests {
             let seconds = |ends: &[usize]| -> f64 {
                 let begins = std::iter::once(&0).chain(ends);
                 let parts = begins.zip(ends).zip(&ranks);
-                parts.map(|((&begin, &end), machine)| model.seconds(begin..end, begin == 0, machine)).sum()
+                parts
+                    .map(|((&begin, &end), machine)| {
+                        model.seconds(begin..end, begin == 0, machine.bytes_per_second)
+                    })
+                    .sum()
             };
             let ways = all_ends(config.layers.len(), ranks.len()).into_iter().filter(|ends| fits(ends));
             let best = ways.map(|ends| seconds(&ends)).min_by(f64::total_cmp);

@@ -5,6 +5,7 @@
 
 mod auto;
 mod report;
+mod ring;
 mod rows;
 mod second_turn;
 mod spread;
@@ -29,7 +30,7 @@ use crate::error::EngineError;
 use crate::learned::Learned;
 use crate::mlx::{self, DeviceKind};
 use crate::model::Qwen;
-use crate::session::{Prepared, Session};
+use crate::session::{Prepared, RingSeat, Session};
 use report::medians;
 use rows::Steps;
 use spread::{median, milliseconds, spread};
@@ -39,6 +40,7 @@ use tower::Looked;
 pub use crate::decode::HeadInput;
 pub use auto::Auto;
 pub use report::{Depth, Report, TextFigures, Width};
+pub use ring::{CalculatedStep, RingFigures};
 pub use rows::Rows;
 pub use second_turn::SecondTurn;
 pub use spread::Spread;
@@ -118,17 +120,20 @@ pub enum Speculation {
     Auto,
 }
 
-/// Loads the model in a folder and measures it. `observe` is told after each load and each run how many of them are
-/// done, and how many there are.
+/// Loads the model in a folder and measures it. `seat`: the place of this process in the ring that the model is spread
+/// over, if it is. `observe` is told after each load and each run how many of them are done, and how many there are.
 pub fn bench(
     dir: &Path,
     options: &Options,
+    seat: Option<RingSeat>,
     observe: &mut dyn FnMut(usize, usize),
 ) -> Result<Report, EngineError> {
     options.check()?;
-    // Each run that counts has a load of its own, and there is a run more.
-    let parts = 2 * options.runs + 1;
-    let (mut session, load_seconds) = timed_loads(dir, options, &mut |loads| observe(loads, parts))?;
+    // Each run that counts has a load of its own, and there is a run more. A ring is loaded once.
+    let loads = if seat.is_some() { 1 } else { options.runs };
+    let parts = loads + options.runs + 1;
+    let (mut session, load_seconds) =
+        timed_loads(dir, options, loads, seat, &mut |loads| observe(loads, parts))?;
     // As in a chat, or the figures would be another machine's.
     let _residency = mlx::Residency::hold();
     let asked = match options.force_acceptance {
@@ -145,10 +150,10 @@ pub fn bench(
     // Compiles kernels and fills caches; for that a prompt of each kind is enough.
     let first_prompts: Vec<Text> = bench.texts.iter().map(Text::first_prompt).collect();
     bench.run(&first_prompts, &mut policy)?;
-    observe(options.runs + 1, parts);
+    observe(loads + 1, parts);
     for run in 0..options.runs {
         runs.push(bench.run(&bench.texts, &mut policy)?);
-        observe(options.runs + run + 2, parts);
+        observe(loads + run + 2, parts);
     }
     let figures = policy.state().clone().with_costs(medians(&runs));
     if let Some(dir) = &options.state_dir {
@@ -157,7 +162,11 @@ pub fn bench(
         let known = learned.read().unwrap_or_else(|| session.policy_state().clone());
         learned.keep_now(&known.with_costs(medians(&runs)));
     }
-    bench.report(spread(load_seconds), &figures, &runs)
+    let (report, counted) = (bench.report(spread(load_seconds), &figures, &runs)?, bench.count_sent()?);
+    let deepest = session.model().rest.as_ref().map_or(0, |rest| rest.deepest());
+    let ring =
+        session.ring().zip(counted).map(|(view, counted)| counted.of(view.macs, view.link_ms, deepest));
+    Ok(Report { ring, ..report })
 }
 
 impl Options {
@@ -263,21 +272,24 @@ fn refuse<T>(message: String, hint: &'static str) -> Result<T, EngineError> {
     Err(EngineError::Request { code: "invalid_option", message, hint })
 }
 
-/// Loads the model once a run and keeps the last one. Only one is in memory at a time.
+/// Loads the model so many times and keeps the last one. Only one is in memory at a time.
 fn timed_loads(
     dir: &Path,
     options: &Options,
+    loads: usize,
+    mut seat: Option<RingSeat>,
     observe: &mut dyn FnMut(usize),
 ) -> Result<(Session, Vec<f64>), EngineError> {
-    let mut seconds = Vec::with_capacity(options.runs);
+    let mut seconds = Vec::with_capacity(loads);
     loop {
         let begin = Instant::now();
         let mut prepared = Prepared::read(dir, options.kv_precision)?;
         options.draft_model.as_deref().map_or(Ok(()), |draft| prepared.set_draft_model(draft))?;
+        seat.take().map_or(Ok(()), |seat| prepared.spread(seat))?;
         let session = prepared.load(None, &mut |_, _| ControlFlow::Continue(()))?;
         seconds.push(begin.elapsed().as_secs_f64());
         observe(seconds.len());
-        if seconds.len() == options.runs {
+        if seconds.len() == loads {
             return Ok((session, seconds));
         }
         drop(session);
@@ -521,6 +533,10 @@ impl<'a> Bench<'a> {
 
     /// Primitives of the second step of a row by itself, by name: the first one has the whole prompt's last pair alone.
     fn primitives(&self, plan: DraftPlan) -> Result<BTreeMap<String, usize>, EngineError> {
+        if self.model().rest.is_some() {
+            // There is no such graph: it is computed piece by piece.
+            return Ok(BTreeMap::new());
+        }
         let mut batch = Batch::default();
         batch.join(self.read(0, self.spec(self.any_prompt(), plan.depth))?)?;
         batch.step(self.model(), &[plan])?;
@@ -529,6 +545,9 @@ impl<'a> Bench<'a> {
 
     /// Kernels that a second step of a row by itself hands to a GPU of Apple, with no draft and more.
     fn dispatches(&self) -> Result<Vec<usize>, EngineError> {
+        if self.model().rest.is_some() {
+            return Ok(Vec::new());
+        }
         let on_metal = match mlx::device() {
             // As it was chosen there.
             DeviceKind::Metal => self.model().clone(),
@@ -659,7 +678,7 @@ mod tests {
 
     #[test]
     fn the_demo_model_is_measured_and_the_figures_agree() {
-        let report = bench(&demo(), &small(None), &mut |_, _| {}).unwrap();
+        let report = bench(&demo(), &small(None), None, &mut |_, _| {}).unwrap();
         check_sums(&report);
         let SecondTurn { prompt_tokens, cached_tokens, .. } = report.second_turn.unwrap();
         assert!(100 < cached_tokens + 8 && cached_tokens < prompt_tokens && prompt_tokens < 300);
@@ -684,7 +703,8 @@ mod tests {
     #[test]
     fn known_drafts_are_all_right_or_all_wrong() {
         for rate in [0.0, 1.0] {
-            let report = bench(&demo(), &Options { runs: 1, ..small(Some(rate)) }, &mut |_, _| {}).unwrap();
+            let report =
+                bench(&demo(), &Options { runs: 1, ..small(Some(rate)) }, None, &mut |_, _| {}).unwrap();
             check_sums(&report);
             let [text] = &report.texts[..] else { panic!("{report:?}") };
             assert_eq!(
@@ -713,7 +733,7 @@ mod tests {
         let code = Questions::Kinds(vec![TextKind::Code]);
         let options = Options { questions: code, decoding_only: true, runs: 1, ..small(None) };
         let mut told = Vec::new();
-        let report = bench(&demo(), &options, &mut |done, total| told.push((done, total))).unwrap();
+        let report = bench(&demo(), &options, None, &mut |done, total| told.push((done, total))).unwrap();
         assert_eq!(told, [(1, 3), (2, 3), (3, 3)], "a load, a run that does not count and one that does");
         assert_eq!((report.second_turn, report.rows.len(), report.texts.len()), (None, 0, 1));
         assert_eq!((report.texts[0].kind, report.texts[0].depths.len()), (TextKind::Code, 4));
@@ -723,7 +743,7 @@ mod tests {
         let questions = Questions::One(Box::new(question));
         let off = Some(Speculation::Off);
         let options = Options { questions, speculation: off, depths: None, ..options };
-        let report = bench(&demo(), &options, &mut |_, _| {}).unwrap();
+        let report = bench(&demo(), &options, None, &mut |_, _| {}).unwrap();
         let [text] = &report.texts[..] else { panic!("{report:?}") };
         assert_eq!((text.kind, text.tokens, text.depths.len()), (TextKind::Any, 12, 1));
         assert_eq!((&text.auto, &text.lookup), (&None, &None));
@@ -733,8 +753,7 @@ mod tests {
     fn no_way_to_decode_changes_a_text() {
         let draft_model = demo().parent().unwrap().join("dflash");
         let options = Options { draft_model: Some(draft_model), depths: None, gen_tokens: 24, ..small(None) };
-        let (mut session, _) =
-            timed_loads(&demo(), &Options { runs: 1, ..options.clone() }, &mut |_| {}).unwrap();
+        let (mut session, _) = timed_loads(&demo(), &options, 1, None, &mut |_| {}).unwrap();
         let texts = options.questions.texts(&mut session).unwrap();
         let bench = Bench::new(&session, &options, texts).unwrap();
         assert_eq!(bench.plans.len(), 6, "plain, 1 to 3 drafts of the head, 3 and 7 of the draft model");
@@ -775,7 +794,7 @@ mod tests {
             (Options { prompt_tokens: 10_000_000, ..base.clone() }, "can read"),
         ];
         for (options, named) in cases {
-            let error = bench(&demo(), &options, &mut |_, _| {}).unwrap_err().to_string();
+            let error = bench(&demo(), &options, None, &mut |_, _| {}).unwrap_err().to_string();
             assert!(error.contains(named), "{error}");
         }
     }

@@ -6,6 +6,7 @@ use foretoken_protocol::{Counters, MAX_DEPTH, PositionStats, TextKind};
 use serde::Serialize;
 
 use super::auto::{self, Auto};
+use super::ring::RingFigures;
 use super::rows::{self, Rows};
 use super::second_turn::SecondTurn;
 use super::spread::{Spread, all_positions, median, spread, spread_of_known};
@@ -59,6 +60,9 @@ pub struct Report {
     pub dispatches: Vec<usize>,
     /// MLX's settings that are in effect.
     pub environment: Vec<(&'static str, String)>,
+    /// The machines that compute it together; `None` where this one computes alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ring: Option<RingFigures>,
 }
 
 /// Decoding texts of one kind.
@@ -182,6 +186,7 @@ impl Bench<'_> {
             primitives: self.primitives(0.into())?,
             dispatches: self.dispatches()?,
             environment: mlx::environment::in_effect(),
+            ring: None,
         })
     }
 

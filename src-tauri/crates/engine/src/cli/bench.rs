@@ -4,19 +4,24 @@
 //! tokens per second, as tables or as JSON.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use foretoken_engine::bench::{
-    Depth, HeadInput, Options, Questions, Report, SecondTurn, Spread, TextFigures, Tower, bench,
+    CalculatedStep, Depth, HeadInput, Options, Questions, Report, RingFigures, SecondTurn, Spread,
+    TextFigures, Tower, bench,
 };
+use foretoken_engine::placement::{Hop, seconds_per_token};
 use foretoken_engine::session::Prepared;
 use foretoken_protocol::{Counters, DraftingNote, PositionStats, TextKind};
 
+use super::macs::Model;
 use super::options::{Speculation, Text};
 use super::picture::Detail;
 use super::pictures::question;
-use super::{CliError, KvBits, engine, kv_precision};
+use super::place::{assumptions, planned};
+use super::ring::{OtherProcesses, RingOptions};
+use super::{CliError, KvBits, engine, harmless, kv_precision};
 
 #[derive(Debug, Args)]
 pub(super) struct Bench {
@@ -69,6 +74,8 @@ pub(super) struct Bench {
     /// Keep keys and values in 8 bits.
     #[arg(long, value_enum)]
     kv_bits: Option<KvBits>,
+    #[command(flatten)]
+    ring: RingOptions,
     /// Keep what is measured in this folder, for `serve` with the same one.
     #[arg(long)]
     state_dir: Option<PathBuf>,
@@ -83,6 +90,8 @@ pub(super) struct Bench {
 impl Bench {
     pub(super) fn run(self) -> Result<(), CliError> {
         let kv_precision = kv_precision(self.kv_bits);
+        let draft = self.draft_model.as_deref();
+        let mut ring = self.ring.start(&Model { folder: &self.model, kv_precision, draft })?;
         // The pixels are there until all is measured.
         let (questions, _pixels) = match &self.question {
             Some(text) => {
@@ -114,14 +123,64 @@ impl Bench {
                 told = writeln!(out, "{}", serde_json::json!({ "done": done, "total": total }));
             }
         };
-        let report = bench(&self.model, &options, &mut tell).map_err(engine)?;
+        let seat = ring.as_mut().map(OtherProcesses::seat);
+        let mut report = bench(&self.model, &options, seat, &mut tell).map_err(engine)?;
         told?;
+        if let (Some(figures), Some(ring)) = (&mut report.ring, &ring) {
+            figures.calculated = calculated(&self.model, &options, figures, ring.speeds())?;
+        }
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(&report).map_err(io::Error::from)?)?;
         } else {
             print(&mut out, &report)?;
         }
         Ok(())
+    }
+}
+
+/// What a plain step should take on machines of these speeds; `None` where these are not known.
+fn calculated(
+    model: &Path,
+    options: &Options,
+    figures: &RingFigures,
+    speeds: &[u64],
+) -> Result<Option<CalculatedStep>, CliError> {
+    if speeds.len() != figures.macs.len() {
+        return Ok(None);
+    }
+    let planned = planned(model, options.kv_precision, options.draft_model.as_deref());
+    let ((config, layout, draft), hop) = (planned.map_err(engine)?, Hop::THUNDERBOLT);
+    let layers: Vec<usize> = figures.macs.iter().map(|mac| mac.layers as usize).collect();
+    let seconds = seconds_per_token(&config, &layout, draft, &layers, speeds, hop);
+    Ok(Some(CalculatedStep {
+        step_ms: 1e3 * seconds,
+        bytes_per_second: speeds.to_vec(),
+        hop_latency_ms: 1e3 * hop.latency,
+        hop_bytes_per_second: hop.bytes_per_second,
+    }))
+}
+
+fn print_ring(out: &mut impl Write, ring: &RingFigures) -> io::Result<()> {
+    let ms = |time: Option<f64>| time.map_or("-".into(), |time| format!("{time:.2}"));
+    writeln!(out)?;
+    for mac in &ring.macs {
+        let (name, bytes) = (harmless(&mac.name), mac.bytes as f64 / 1e9);
+        writeln!(out, "{name}: {} layers, {bytes:.1} GB, {} ms a step", mac.layers, ms(mac.step_ms))?;
+    }
+    writeln!(out, "between  {} ms a step; up to {} in flight", ms(ring.link_ms), ring.deepest_in_flight)?;
+    writeln!(
+        out,
+        "sent     {:.2} messages and {:.2} KB a plain step from here (counted)",
+        ring.messages_per_step,
+        ring.bytes_per_step / 1e3
+    )?;
+    let measured = ring.step_ms;
+    match &ring.calculated {
+        Some(CalculatedStep { step_ms, bytes_per_second, .. }) => {
+            writeln!(out, "step     {measured:.2} ms measured, {step_ms:.2} ms calculated")?;
+            write!(out, "{}", assumptions(bytes_per_second, Hop::THUNDERBOLT))
+        }
+        None => writeln!(out, "step     {measured:.2} ms measured"),
     }
 }
 
@@ -156,7 +215,13 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         )?;
     }
     let dispatches: Vec<String> = report.dispatches.iter().map(usize::to_string).collect();
-    writeln!(out, "kernels  {} a step of 0, 1, … drafts on Apple's GPUs, counted", dispatches.join(", "))?;
+    if !dispatches.is_empty() {
+        writeln!(
+            out,
+            "kernels  {} a step of 0, 1, … drafts on Apple's GPUs, counted",
+            dispatches.join(", ")
+        )?;
+    }
     let environment: Vec<String> =
         report.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
     writeln!(out, "MLX      {}", environment.join(" "))?;
@@ -175,6 +240,9 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
     if let Some(block) = report.block_milliseconds {
         writeln!(out, "block  {} ms for a pass of the draft model", range(block, 2))?;
+    }
+    if let Some(ring) = &report.ring {
+        print_ring(out, ring)?;
     }
     for text in &report.texts {
         writeln!(out)?;

@@ -79,7 +79,7 @@ impl Place {
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(&placement).map_err(io::Error::from)?)?;
         } else {
-            write!(out, "{}", in_words(&placement))?;
+            write!(out, "{}", in_words(&placement, &self.machines, hop))?;
         }
         Ok(())
     }
@@ -111,7 +111,7 @@ pub(super) fn planned(
     Ok((config, layout, draft))
 }
 
-fn in_words(placement: &Placement) -> String {
+fn in_words(placement: &Placement, machines: &[Machine], hop: Hop) -> String {
     let mut words = String::new();
     for machine in &placement.machines {
         let (needed, usable) = (machine.needed as f64 / GB, machine.usable as f64 / GB);
@@ -122,5 +122,22 @@ fn in_words(placement: &Placement) -> String {
         "Context {} tokens, about {speed:.1} tokens/s without drafts (calculated)\n",
         placement.context
     );
-    words
+    let used =
+        machines.iter().filter(|machine| placement.machines.iter().any(|used| used.name == machine.name));
+    let speeds: Vec<u64> = used.map(|machine| machine.bytes_per_second).collect();
+    words + &assumptions(&speeds, hop)
+}
+
+/// What a calculated speed stands on.
+pub(super) fn assumptions(bytes_per_second: &[u64], hop: Hop) -> String {
+    let speeds: Vec<String> =
+        bytes_per_second.iter().map(|&speed| format!("{:.0}", speed as f64 / GB)).collect();
+    let mut words = format!(
+        "Assumed: weights are read once a token, at {} GB/s; one chat; nothing is computed meanwhile",
+        speeds.join(" + ")
+    );
+    if bytes_per_second.len() > 1 {
+        words += &format!("; {:.2} ms and {:.1} GB/s a hop", 1e3 * hop.latency, hop.bytes_per_second / GB);
+    }
+    words + "\n"
 }

@@ -40,6 +40,9 @@ pub(super) struct RingOptions {
     /// Where the other processes are, for the process that the ring was made for.
     #[arg(long, hide = true, value_name = "SOCKET=NAME", conflicts_with_all = ["hosts", "ring_test"])]
     channel: Vec<ChannelOption>,
+    /// How many bytes of weights each of them reads in a second, this one first.
+    #[arg(long, hide = true, requires = "channel", value_delimiter = ',')]
+    speeds: Vec<u64>,
     /// All of them are on this machine, and share its processors.
     #[arg(long, hide = true, requires = "channel")]
     one_machine: bool,
@@ -53,6 +56,8 @@ pub(super) struct OtherProcesses {
     processes: Arc<Mutex<Vec<Child>>>,
     layers: Vec<usize>,
     most_in_flight: Option<usize>,
+    /// How many bytes of weights each reads in a second; none where it is not known.
+    speeds: Vec<u64>,
     clocks: Clocks,
     /// Where each listens, for as long as they join.
     _hosts: Option<TempDir>,
@@ -101,6 +106,7 @@ impl RingOptions {
             processes: Arc::default(),
             layers: self.layers.clone(),
             most_in_flight: self.in_flight.map(usize::from),
+            speeds: self.speeds.clone(),
             clocks: if self.one_machine { Clocks::ONE_MACHINE } else { Clocks::MACHINES },
             _hosts: None,
         })
@@ -131,7 +137,15 @@ impl RingOptions {
         let processes = Arc::new(Mutex::new(processes));
         let (layers, clocks) = (self.layers.clone(), Clocks::ONE_MACHINE);
         let most_in_flight = self.in_flight.map(usize::from);
-        Ok(OtherProcesses { channels, processes, layers, most_in_flight, clocks, _hosts: Some(folder) })
+        Ok(OtherProcesses {
+            channels,
+            processes,
+            layers,
+            most_in_flight,
+            speeds: Vec::new(),
+            clocks,
+            _hosts: Some(folder),
+        })
     }
 }
 
@@ -140,6 +154,11 @@ impl OtherProcesses {
     pub(super) fn spread(mut self, prepared: &mut Prepared) -> Result<Self, CliError> {
         prepared.spread(self.seat()).map_err(engine)?;
         Ok(self)
+    }
+
+    /// How many bytes of weights each reads in a second, this one first; none where it is not known.
+    pub(super) fn speeds(&self) -> &[u64] {
+        &self.speeds
     }
 
     /// The place of this process among them, for the model that it is asked to load.

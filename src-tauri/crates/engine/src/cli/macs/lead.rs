@@ -66,9 +66,10 @@ pub(crate) fn lead(
     let name =
         name.ok_or_else(|| CliError::Usage(format!("{} is no folder of a model.", model.folder.display())))?;
     run(async {
+        let machines = machines(&others).await?;
         let (order, layers) = match layers {
             [] => {
-                let placement = best(model, &others).await?;
+                let placement = best(model, &machines)?;
                 eprint!("{}", in_words(&placement));
                 let others = placement.machines.iter().skip(1).map(|machine| machine.name.clone());
                 (others.collect(), placement.machines.iter().map(|machine| machine.layers).collect())
@@ -83,7 +84,11 @@ pub(crate) fn lead(
         let mut ring = Ring::form(&lenders, &name, None).await.map_err(network)?;
         let lead = Lead::of(&mut ring, &lenders, &layers).await.map_err(network)?;
         let mut command = Command::new(std::env::current_exe().map_err(CliError::Output)?);
-        command.args(arguments_without_macs()).args(&lead.arguments).envs(lead.environment.clone());
+        let named = |name: &String| machines.iter().find(|machine| machine.name == *name);
+        let used = machines.first().into_iter().chain(order.iter().filter_map(named));
+        let speeds: Vec<String> = used.map(|machine| machine.bytes_per_second.to_string()).collect();
+        command.args(arguments_without_macs()).args(&lead.arguments).args(["--speeds", &speeds.join(",")]);
+        command.envs(lead.environment.clone());
         command.kill_on_drop(true);
         // Ctrl-C is for the process that does what was asked.
         tokio::spawn(async { while tokio::signal::ctrl_c().await.is_ok() {} });
@@ -122,8 +127,8 @@ fn arguments_without_macs() -> Vec<OsString> {
     left
 }
 
-/// The way to spread a model over this Mac and all of the others by which a token takes least.
-async fn best(model: &Model<'_>, others: &[(&String, Borrower)]) -> Result<Placement, CliError> {
+/// What this Mac and the others have for models.
+async fn machines(others: &[(&String, Borrower)]) -> Result<Vec<Machine>, CliError> {
     let own_speed = read_speed().map_err(engine)?;
     let mut machines =
         vec![Machine { name: "This Mac".into(), usable: usable_memory(), bytes_per_second: own_speed }];
@@ -132,8 +137,13 @@ async fn best(model: &Model<'_>, others: &[(&String, Borrower)]) -> Result<Place
         let (usable, bytes_per_second) = (inventory.free_bytes, inventory.bytes_per_second);
         machines.push(Machine { name: (*name).clone(), usable, bytes_per_second });
     }
+    Ok(machines)
+}
+
+/// The way to spread a model over all of these machines by which a token takes least.
+fn best(model: &Model<'_>, machines: &[Machine]) -> Result<Placement, CliError> {
     let (config, layout, draft) = planned(model.folder, model.kv_precision, model.draft).map_err(engine)?;
-    place(&config, &layout, draft, &machines, Hop::THUNDERBOLT, true).map_err(|error| match error {
+    place(&config, &layout, draft, machines, Hop::THUNDERBOLT, true).map_err(|error| match error {
         NoPlace::Checkpoint(error) => engine(error),
         error => CliError::Usage(error.to_string()),
     })

@@ -96,8 +96,9 @@ impl Attempt {
             return Err(PairingError::DeclinedThere);
         }
         self.lasts.left()?;
+        // Whoever gives up waiting does so before this or learns of it: nothing is waited for behind it.
         self.peers.pin(self.key, &self.agreed.name, self.role);
-        sockets::leave(self.stream).await;
+        tokio::spawn(sockets::leave(self.stream));
         Ok(Paired { key: self.key, name: self.agreed.name })
     }
 }
@@ -124,4 +125,30 @@ impl Lasts {
 
 fn expired() -> PairingError {
     PairingError::Expired { within: OPEN }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::task::Poll;
+
+    use super::*;
+    use crate::book::Book;
+    use crate::identity::Identity;
+
+    /// Whoever ends an attempt in the last moment would have a Mac in the book that nobody has heard of.
+    #[tokio::test]
+    async fn a_mac_that_is_paired_is_told_of_at_once() {
+        let (peers, key) = (Peers::new(Book::default()), Identity::generate().unwrap().key());
+        let (stream, mut other) = tokio::io::duplex(1024);
+        let agreed = Agreed { digits: "123456".into(), name: "Studio".into() };
+        let lasts = Lasts::two_minutes();
+        let attempt = Attempt::new(stream, agreed, (key, Role::Lender), peers.clone(), lasts);
+        // It has confirmed, and does not go.
+        line::write(&mut other, &Said { confirmed: true }).await.unwrap();
+        let mut confirming = pin!(attempt.confirm(true));
+        let told = poll_fn(|context| Poll::Ready(confirming.as_mut().poll(context))).await;
+        assert!(matches!(told, Poll::Ready(Ok(_))) && peers.has(&key, Role::Lender), "{told:?}");
+    }
 }

@@ -1,15 +1,16 @@
 //! What becomes of one connection: who is it, what is asked, and is it granted.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use foretoken_protocol::ErrorReport;
 use serde::Serialize;
 use tokio::net::TcpStream;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio_rustls::{TlsAcceptor, TlsStream};
 
 use super::files::{self, Copies};
 use super::host::{Host, Loan};
+use super::queue::Place;
 use super::refusal::{Refusal, SIZES};
 use super::rings::Rings;
 use super::work::work;
@@ -41,14 +42,16 @@ pub(super) struct Door {
 type Stream = TlsStream<TcpStream>;
 
 impl Door {
-    /// Serves a connection to its end. `handshake`: given back as soon as it is known what is asked.
-    pub(super) async fn serve(&self, stream: TcpStream, handshake: OwnedSemaphorePermit) {
+    /// Serves a connection from this address to its end, once it is its turn.
+    pub(super) async fn serve(&self, stream: TcpStream, from: IpAddr, place: Place) {
+        // Given back as soon as it is known what is asked.
+        let handshake = place.turn().await;
         sockets::set_up(&stream);
         let Some(Connected { mut stream, key }) = tls::accept(&self.acceptor, stream).await else { return };
         let first = line::read(&mut stream, LONGEST_ASK, LINE).await;
         drop(handshake);
         match first {
-            Ok(Ask::Pair { name, commitment }) => self.pair(stream, key, &name, commitment).await,
+            Ok(Ask::Pair { name, commitment }) => self.pair(stream, (key, from), &name, commitment).await,
             Ok(ask) => match self.peers.stay(key, Role::Borrower) {
                 // All that a connection holds goes with it when it is not paired any more.
                 Some(stay) => tokio::select! {
@@ -180,8 +183,14 @@ impl Door {
         }
     }
 
-    async fn pair(&self, mut stream: Stream, key: PublicKey, name: &str, commitment: Hex<32>) {
-        let slot = match self.pairing.begin() {
+    async fn pair(
+        &self,
+        mut stream: Stream,
+        (key, from): (PublicKey, IpAddr),
+        name: &str,
+        commitment: Hex<32>,
+    ) {
+        let slot = match self.pairing.begin(from) {
             Ok(slot) => slot,
             Err(error) => return refuse(stream, error).await,
         };

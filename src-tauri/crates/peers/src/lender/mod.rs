@@ -4,6 +4,7 @@ mod door;
 mod files;
 mod folder;
 mod host;
+mod queue;
 mod refusal;
 mod rings;
 mod work;
@@ -14,12 +15,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 
 use self::door::Door;
 use self::files::Copies;
+use self::queue::Queue;
 use self::rings::Rings;
 use crate::book::{Peers, Role};
 use crate::error::PeerError;
@@ -30,9 +31,6 @@ use crate::tls;
 pub use folder::{files_of, open_of};
 pub use host::{Host, Inventory, InventoryModel, Loan, Process, Worker};
 pub(crate) use refusal::SIZES;
-
-/// Connections of which it is not yet known who they are or what they want, at most. More of them wait.
-const MOST_HANDSHAKES: usize = 8;
 
 /// After a connection could not be taken, as when too many files are open.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -108,17 +106,18 @@ impl fmt::Debug for Lending {
 }
 
 async fn listen(listener: TcpListener, door: Arc<Door>) {
-    let handshakes = Arc::new(Semaphore::new(MOST_HANDSHAKES));
+    let queue = Queue::default();
     // They end when this task does.
     let mut connections = JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}
-        // It is never closed.
-        let Ok(handshake) = Arc::clone(&handshakes).acquire_owned().await else { return };
         match listener.accept().await {
-            Ok((stream, _)) => {
-                let door = Arc::clone(&door);
-                connections.spawn(async move { door.serve(stream, handshake).await });
+            Ok((stream, from)) => {
+                // One of a machine that has too many already is closed.
+                if let Some(place) = queue.enter(from.ip()) {
+                    let door = Arc::clone(&door);
+                    connections.spawn(async move { door.serve(stream, from.ip(), place).await });
+                }
             }
             Err(_) => sleep(PAUSE).await,
         }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,8 +10,10 @@ use super::error::PairingError;
 
 /// How long it is open.
 pub const OPEN: Duration = Duration::from_secs(120);
-/// How many attempts there may be in [`OFTEN`].
+/// How many attempts there may be from one address in [`OFTEN`].
 pub const MOST_ATTEMPTS: usize = 5;
+/// How many there may be from all addresses: whoever has many of them gets no more tries at the six digits than this.
+const MOST_OF_ALL: usize = 20;
 /// In what time attempts are counted.
 pub const OFTEN: Duration = Duration::from_secs(60 * 60);
 
@@ -43,7 +46,7 @@ struct State {
     open: Option<(u64, Instant)>,
     openings: u64,
     is_busy: bool,
-    begun: VecDeque<Instant>,
+    begun: VecDeque<(Instant, IpAddr)>,
 }
 
 /// The right to one attempt. The next one may begin when it is dropped.
@@ -88,8 +91,8 @@ impl Desk {
         open.is_some_and(|(opening, _)| self.left(opening).is_some())
     }
 
-    /// Begins an attempt.
-    pub(crate) fn begin(&self) -> Result<Slot, PairingError> {
+    /// Begins an attempt of a machine at this address. Others of the network do not use up its attempts.
+    pub(crate) fn begin(&self, from: IpAddr) -> Result<Slot, PairingError> {
         if !self.is_open() {
             return Err(PairingError::Closed);
         }
@@ -99,11 +102,14 @@ impl Desk {
         if state.is_busy {
             return Err(PairingError::Busy);
         }
-        state.begun.retain(|begun| now.saturating_duration_since(*begun) < OFTEN);
-        if state.begun.len() >= MOST_ATTEMPTS {
-            return Err(PairingError::TooOften { most: MOST_ATTEMPTS, within: OFTEN });
+        state.begun.retain(|(begun, _)| now.saturating_duration_since(*begun) < OFTEN);
+        let of_it = state.begun.iter().filter(|(_, other)| *other == from).count();
+        for (begun, most) in [(of_it, MOST_ATTEMPTS), (state.begun.len(), MOST_OF_ALL)] {
+            if begun >= most {
+                return Err(PairingError::TooOften { most, within: OFTEN });
+            }
         }
-        state.begun.push_back(now);
+        state.begun.push_back((now, from));
         state.is_busy = true;
         Ok(Slot { desk: self.clone(), opening })
     }
@@ -128,7 +134,11 @@ impl Drop for Slot {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[derive(Debug)]
     struct ByHand(Instant, Mutex<Duration>);
@@ -153,15 +163,15 @@ mod tests {
     fn it_is_open_for_two_minutes_and_never_by_default() {
         let clock = ByHand::new();
         let desk = Desk::new(clock.clone());
-        assert!(!desk.is_open() && matches!(desk.begin(), Err(PairingError::Closed)));
+        assert!(!desk.is_open() && matches!(desk.begin(HERE), Err(PairingError::Closed)));
         let opening = desk.open();
         clock.advance(119);
-        let slot = desk.begin().unwrap();
+        let slot = desk.begin(HERE).unwrap();
         assert_eq!(slot.left(), Some(Duration::from_secs(1)));
         clock.advance(1);
         assert!(slot.left().is_none() && !desk.is_open());
         drop(slot);
-        assert!(matches!(desk.begin(), Err(PairingError::Closed)));
+        assert!(matches!(desk.begin(HERE), Err(PairingError::Closed)));
         desk.open();
         desk.close(opening);
         assert!(desk.is_open(), "an older opening closes no newer one");
@@ -172,29 +182,43 @@ mod tests {
         let clock = ByHand::new();
         let desk = Desk::new(clock.clone());
         desk.open();
-        let slot = desk.begin().unwrap();
-        assert!(matches!(desk.begin(), Err(PairingError::Busy)));
+        let slot = desk.begin(HERE).unwrap();
+        assert!(matches!(desk.begin(HERE), Err(PairingError::Busy)));
         drop(slot);
         for _ in 0..4 {
             clock.advance(60);
             desk.open();
-            drop(desk.begin().unwrap());
+            drop(desk.begin(HERE).unwrap());
         }
-        assert!(matches!(desk.begin(), Err(PairingError::TooOften { most: 5, .. })));
+        assert!(matches!(desk.begin(HERE), Err(PairingError::TooOften { most: 5, .. })));
         clock.advance(60 * 60 - 4 * 60);
         desk.open();
-        drop(desk.begin().unwrap());
+        drop(desk.begin(HERE).unwrap());
         assert!(
-            matches!(desk.begin(), Err(PairingError::TooOften { .. })),
+            matches!(desk.begin(HERE), Err(PairingError::TooOften { .. })),
             "the first is forgotten, no more"
         );
+    }
+
+    #[test]
+    fn one_machine_takes_no_attempts_from_another() {
+        let desk = Desk::new(Arc::new(SystemClock));
+        desk.open();
+        let begin = |last: u8| desk.begin(Ipv4Addr::new(10, 0, 0, last).into()).map(drop);
+        for last in 1..=4 {
+            for _ in 0..MOST_ATTEMPTS {
+                begin(last).unwrap();
+            }
+            assert!(matches!(begin(last), Err(PairingError::TooOften { most: MOST_ATTEMPTS, .. })));
+        }
+        assert!(matches!(begin(5), Err(PairingError::TooOften { most: MOST_OF_ALL, .. })));
     }
 
     #[test]
     fn an_attempt_of_an_earlier_opening_comes_to_nothing() {
         let desk = Desk::new(Arc::new(SystemClock));
         desk.open();
-        let slot = desk.begin().unwrap();
+        let slot = desk.begin(HERE).unwrap();
         desk.open();
         assert!(slot.left().is_none());
     }

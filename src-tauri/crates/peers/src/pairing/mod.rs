@@ -7,6 +7,7 @@ mod digits;
 mod error;
 mod exchange;
 
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::mpsc;
@@ -29,7 +30,8 @@ pub struct Pairing {
     attempts: Arc<Mutex<Option<mpsc::Sender<Attempt>>>>,
 }
 
-/// That a Mac may be asked to pair: for two minutes, by one Mac at a time, five times an hour. Ends when it is dropped.
+/// That a Mac may be asked to pair: for two minutes, by one Mac at a time, by each five times an hour. Ends
+/// when it is dropped.
 #[derive(Debug)]
 pub struct Opening {
     desk: Desk,
@@ -61,9 +63,9 @@ impl Pairing {
         self.desk.is_open()
     }
 
-    /// The right to one attempt.
-    pub(crate) fn begin(&self) -> Result<Slot, PairingError> {
-        self.desk.begin()
+    /// The right to one attempt of a machine at this address.
+    pub(crate) fn begin(&self, from: IpAddr) -> Result<Slot, PairingError> {
+        self.desk.begin(from)
     }
 
     /// Shows an attempt to the owner. It ends if nobody looks.

@@ -3,6 +3,8 @@
 use foretoken_peers::{Borrower, Identity, Peer, PeerError, Ring, RingId};
 use rustls::version::{TLS12, TLS13};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+#[cfg(target_os = "linux")]
+use tokio::net::TcpSocket;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::macs::{Laptop, Studio, Work, echoes};
@@ -218,4 +220,19 @@ async fn those_who_say_nothing_are_closed() {
     for mut stream in silent {
         assert!(is_closed(&mut stream).await);
     }
+}
+
+/// Other addresses of this machine stand for other machines, which only Linux has without more.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_machine_that_says_nothing_keeps_no_paired_mac_out() {
+    let (studio, laptop) = (Studio::new(Work::None).await, Laptop::new());
+    let borrower = studio.paired(&laptop);
+    let mut silent = Vec::new();
+    for _ in 0..64 {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+        silent.push(socket.connect(studio.lender.address()).await.unwrap());
+    }
+    assert_eq!(borrower.inventory().await.unwrap().models[0].id, "small");
 }

@@ -11,7 +11,7 @@ use foretoken_engine::bench::{
     CalculatedStep, Depth, HeadInput, Options, Questions, Report, RingFigures, SecondTurn, Spread,
     TextFigures, Tower, bench,
 };
-use foretoken_engine::placement::{Hop, seconds_per_token};
+use foretoken_engine::placement::{Hop, read_speed, seconds_per_token};
 use foretoken_engine::session::Prepared;
 use foretoken_protocol::{Counters, DraftingNote, PositionStats, TextKind};
 
@@ -127,7 +127,12 @@ impl Bench {
         let mut report = bench(&self.model, &options, seat, &mut tell).map_err(engine)?;
         told?;
         if let (Some(figures), Some(ring)) = (&mut report.ring, &ring) {
-            figures.calculated = calculated(&self.model, &options, figures, ring.speeds())?;
+            let speeds = match ring.speeds() {
+                // All of them are this machine.
+                [] => vec![read_speed().map_err(engine)?; figures.macs.len()],
+                speeds => speeds.to_vec(),
+            };
+            figures.calculated = calculated(&self.model, &options, figures, speeds)?;
         }
         if self.json {
             writeln!(out, "{}", serde_json::to_string_pretty(&report).map_err(io::Error::from)?)?;
@@ -143,7 +148,7 @@ fn calculated(
     model: &Path,
     options: &Options,
     figures: &RingFigures,
-    speeds: &[u64],
+    speeds: Vec<u64>,
 ) -> Result<Option<CalculatedStep>, CliError> {
     if speeds.len() != figures.macs.len() {
         return Ok(None);
@@ -151,10 +156,10 @@ fn calculated(
     let planned = planned(model, options.kv_precision, options.draft_model.as_deref());
     let ((config, layout, draft), hop) = (planned.map_err(engine)?, Hop::THUNDERBOLT);
     let layers: Vec<usize> = figures.macs.iter().map(|mac| mac.layers as usize).collect();
-    let seconds = seconds_per_token(&config, &layout, draft, &layers, speeds, hop);
+    let seconds = seconds_per_token(&config, &layout, draft, &layers, &speeds, hop);
     Ok(Some(CalculatedStep {
         step_ms: 1e3 * seconds,
-        bytes_per_second: speeds.to_vec(),
+        bytes_per_second: speeds,
         hop_latency_ms: 1e3 * hop.latency,
         hop_bytes_per_second: hop.bytes_per_second,
     }))

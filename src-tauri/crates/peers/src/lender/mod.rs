@@ -1,11 +1,14 @@
 //! A Mac that lends itself: it listens at one port, and does what paired Macs may ask for.
 
+mod answer;
 mod door;
 mod files;
 mod folder;
+mod gifts;
 mod host;
 mod refusal;
 mod rings;
+mod store;
 mod work;
 
 use std::fmt;
@@ -28,8 +31,9 @@ use crate::pairing::Pairing;
 use crate::tls;
 
 pub use folder::{files_of, open_of};
-pub use host::{Host, Inventory, InventoryModel, Loan, Process, Worker};
+pub use host::{Host, Inventory, InventoryModel, Keep, Loan, Offer, Process, Worker};
 pub(crate) use refusal::SIZES;
+pub use store::{Held, LayerStore, StoreError, StoredModel};
 
 /// Connections of which it is not yet known who they are or what they want, at most. More of them wait.
 const MOST_HANDSHAKES: usize = 8;

@@ -11,14 +11,14 @@ use crate::support::models_screen::open_models;
 use crate::support::sandbox::{Sandbox, free_port};
 use crate::support::window::Window;
 
-/// A Mac that has the model, and would lend itself at this port.
-fn mac(port: u16) -> Sandbox {
+/// A Mac that would lend itself at this port, with the model or without.
+fn mac(port: u16, has_model: bool) -> Sandbox {
     let sandbox = Sandbox::new(1280, 900);
-    let model = endless_model(sandbox.home());
+    let models: Vec<_> = has_model.then(|| endless_model(sandbox.home())).into_iter().collect();
     fs::create_dir_all(sandbox.settings()).unwrap();
     let settings = json!({
         "lending": {"on": false, "port": port, "only_on_power": true, "only_unused": true},
-        "model_folders": [model],
+        "model_folders": models,
     });
     fs::write(sandbox.settings().join("settings.json"), settings.to_string()).unwrap();
     sandbox
@@ -63,7 +63,7 @@ fn kill_worker(sandbox: &Sandbox) {
 #[test]
 fn two_macs_pair_and_compute_together_until_one_is_lost_and_the_reply_goes_on() {
     let port = free_port();
-    let (studio, laptop) = (mac(port), mac(free_port()));
+    let (studio, laptop) = (mac(port, false), mac(free_port(), true));
     let (there, here) = (studio.open(), laptop.open());
     there.open_settings("other_macs");
     here.open_settings("other_macs");
@@ -84,6 +84,8 @@ fn two_macs_pair_and_compute_together_until_one_is_lost_and_the_reply_goes_on() 
         here.text("model-picker").contains("2 Macs") && !here.is_shown("engine-banner")
     });
     there.wait_until("its owner sees who uses it", || there.is_shown("loan"));
+    there.wait_until("and what it was given", || there.is_shown("stored-layers"));
+    assert!(there.text("stored-layers").contains("endless"), "{}", there.text("stored-layers"));
     there.picture("macs-loan");
 
     here.click("new-chat");
@@ -108,4 +110,6 @@ fn two_macs_pair_and_compute_together_until_one_is_lost_and_the_reply_goes_on() 
     there.click("take-back");
     there.wait_until("it is free", || !there.is_shown("loan"));
     here.wait_until("it is told", || here.is_shown("load-again"));
+    there.click("remove-layers");
+    there.wait_until("they are gone", || !there.is_shown("stored-layers"));
 }

@@ -74,8 +74,9 @@ struct Studio {
 impl Studio {
     fn start(macs: &Path, models: Option<&Path>, more: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let model = models.map_or_else(demo_model, Path::to_owned);
-        symlink(model, folder.path().join("checkpoint")).unwrap();
+        if let Some(model) = models {
+            symlink(model, folder.path().join("checkpoint")).unwrap();
+        }
         let arguments = [
             &["worker", "--listen", "127.0.0.1:0", "--models", folder.path().to_str().unwrap()],
             &["--macs", macs.to_str().unwrap()][..],
@@ -152,9 +153,9 @@ impl Paired {
         paired
     }
 
-    /// The lending Mac, started again; the other one knows where.
-    fn studio(&self, models: Option<&Path>) -> Studio {
-        let studio = Studio::start(&self.macs("studio"), models, &[]);
+    /// The lending Mac, started again; the other one knows where. `model`: what it has under the demo model's name.
+    fn studio(&self, model: Option<&Path>, more: &[&str]) -> Studio {
+        let studio = Studio::start(&self.macs("studio"), model, more);
         let book = self.macs("laptop").join("macs.json");
         let mut kept: serde_json::Value = serde_json::from_slice(&fs::read(&book).unwrap()).unwrap();
         kept["addresses"].as_object_mut().unwrap().values_mut().for_each(|address| {
@@ -187,7 +188,7 @@ const TWO_PARTS: [&str; 2] = ["--layers", "5,3"];
 fn a_paired_mac_computes_for_another_and_the_text_is_the_same() {
     let paired = Paired::new();
     let macs = paired.macs("laptop");
-    let studio = paired.studio(None);
+    let studio = paired.studio(Some(&demo_model()), &[]);
     let demo = demo_model();
     let expected = printed(&asked(&demo, 40));
     assert_eq!(printed(&paired.over(&macs, &TWO_PARTS)), expected);
@@ -244,6 +245,54 @@ fn a_paired_mac_computes_for_another_and_the_text_is_the_same() {
 }
 
 #[test]
+fn a_mac_without_the_model_is_given_its_layers_alone() {
+    let paired = Paired::new();
+    let macs = paired.macs("laptop");
+    let over = |layers: &[&str]| {
+        let output = engine(&paired.over(&macs, layers));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        (String::from_utf8(output.stdout).unwrap(), said.contains("gets its layers"))
+    };
+    let expected = printed(&asked(&demo_model(), 40));
+    let studio = paired.studio(None, &["--keep", "1"]);
+    assert_eq!(over(&TWO_PARTS), (expected.clone(), true));
+    assert_eq!(over(&TWO_PARTS), (expected.clone(), false), "nothing is given twice");
+    let kept = paired.macs("studio").join("layers");
+    let kept = fs::read_dir(kept).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    let names = || {
+        let files =
+            fs::read_dir(&kept[0]).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = files.filter(|name| name != "kept.json").collect();
+        names.sort();
+        names
+    };
+    let layer = |number| format!("layer-0000{number}.safetensors");
+    let config = || "config.json".to_owned();
+    assert_eq!((kept.len(), names()), (1, vec![config(), layer(5), layer(6), layer(7)]));
+    // Only what is missing for another split.
+    assert_eq!(over(&["--layers", "4,4"]), (expected.clone(), true));
+    assert_eq!(names(), [config(), layer(4), layer(5), layer(6), layer(7)]);
+    // As many layers as is best.
+    assert_eq!(over(&[]).0, expected);
+    // What is damaged there is named, and nothing is computed.
+    let file = kept[0].join(layer(7));
+    let mut bytes = fs::read(&file).unwrap();
+    let half = bytes.len() / 2;
+    bytes[half..].iter_mut().for_each(|byte| *byte ^= 1);
+    fs::write(&file, bytes).unwrap();
+    let said = refused(&paired.over(&macs, &TWO_PARTS));
+    assert!(said.contains("Layer 7 there is that of another model"), "{said}");
+    drop(studio);
+    // A Mac that has another model under the name gets the layers of this one.
+    fs::remove_file(file).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    fs::write(other.path().join("config.json"), "{}").unwrap();
+    let _studio = paired.studio(Some(other.path()), &["--keep", "1"]);
+    assert_eq!(over(&TWO_PARTS), (expected, true));
+}
+
+#[test]
 fn who_is_not_paired_or_has_another_model_computes_nothing() {
     // One of the two people says no.
     let (paired, done) = Paired::attempt(tempfile::tempdir().unwrap(), ["n", "y"]);
@@ -258,10 +307,10 @@ fn who_is_not_paired_or_has_another_model_computes_nothing() {
     }
     let config = other.path().join("config.json");
     let text = fs::read_to_string(&config).unwrap();
-    fs::write(&config, format!("{text} ")).unwrap();
-    let studio = paired.studio(Some(other.path()));
+    fs::write(&config, text.replace("1e-06", "1e-05")).unwrap();
+    let studio = paired.studio(Some(other.path()), &[]);
     let said = refused(&paired.over(&macs, &TWO_PARTS));
-    assert!(said.contains("The model there is another one"), "{said}");
+    assert!(said.contains("keeps no layers of models") && said.contains("--keep"), "{said}");
     // A Mac that was never paired, whatever it claims to know.
     let stranger = paired.macs("stranger");
     printed(&["peers", "--macs", stranger.to_str().unwrap(), "list"]);

@@ -10,13 +10,14 @@ use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use foretoken_engine::checkpoint::Config;
 use foretoken_engine::decode::RowId;
 use foretoken_engine::link::{Served, write_hosts};
 use foretoken_protocol::KvPrecision;
 use foretoken_tests::fixtures::{demo_draft_model, demo_model};
 use foretoken_tests::oracle::write_preset;
 use foretoken_tests::programs::built;
-use foretoken_tests::rings::{Played, RingPlan, RingReport, Scene, first_layers};
+use foretoken_tests::rings::{Played, RingPlan, RingReport, Scene, first_layers, part_folder};
 use tempfile::TempDir;
 
 /// How long a ring may take.
@@ -200,6 +201,28 @@ const SCENE: Scene = Scene {
 fn several_processes_write_what_one_writes() {
     let played = same(&demo_model(), &[&[4, 8], &[1, 8], &[3, 5, 8]], KvPrecision::Full, SCENE);
     assert!(played.replies.values().all(|reply| reply.len() >= 12));
+}
+
+/// A machine that was given its own layers needs nothing else of a model.
+#[test]
+fn a_machine_that_has_its_own_layers_alone_writes_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    write_preset("tiny-moe-q36", folder.path(), &["--no-tokenizer", "--dtype", "float32"]);
+    for (model, all) in
+        [(&*demo_model(), 8), (folder.path(), Config::read(folder.path()).unwrap().layers.len())]
+    {
+        let part = part_folder(model, all - 3..all);
+        let cuts = [all - 3, all];
+        let wanted = Wanted { other_model: Some(part.path()), ..Wanted::new(model, &cuts, SCENE) };
+        let whole = first_layers(model, all, KvPrecision::Full, None);
+        assert_eq!(wanted.run().played.replies, SCENE.play(&whole, &BTreeMap::new()).replies);
+    }
+    let part = part_folder(&demo_model(), 6..8);
+    let model = demo_model();
+    let wanted = Wanted { other_model: Some(part.path()), ..Wanted::new(&model, &[5, 8], SCENE) };
+    let (said, outputs) = wanted.start().end();
+    assert!(outputs.iter().all(|output| !output.status.success()), "{outputs:?}");
+    assert!(said.contains("lost: Mac 1: ") && said.contains("layers.5."), "{said}");
 }
 
 #[test]
@@ -450,7 +473,7 @@ fn all_ranks_have_the_same_model() {
     let wanted = Wanted { other_model: Some(other), ..Wanted::new(&model, &[3, 5, 8], SCENE) };
     let (said, outputs) = wanted.start().end();
     assert!(outputs.iter().all(|output| !output.status.success()), "{outputs:?}");
-    assert!(said.contains("lost: Mac 2: The model there is another one"), "{said}");
+    assert!(said.contains("lost: Mac 2: The config.json there is that of another model"), "{said}");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! What a ring and a single process are compared by: a model, requests that come and go, and what became of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use foretoken_engine::checkpoint::{Config, Index, Layout};
+use foretoken_engine::checkpoint::{Config, Index, Layout, PartFile, PartPiece, part_files};
 use foretoken_engine::decode::{
     Footprint, Limits, PREFILL_CHUNK, Policy, RowId, RowSpec, Scheduler, SchedulerEvent,
 };
@@ -13,6 +15,7 @@ use foretoken_engine::link::Served;
 use foretoken_engine::model::Qwen;
 use foretoken_protocol::{Drafting, KvPrecision, Sampling};
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
 use crate::drafted::load_draft;
 use crate::rng::Rng;
@@ -94,7 +97,7 @@ pub struct Played {
 }
 
 /// Configuration and layout of a model.
-fn layout(model: &Path, kv_precision: KvPrecision) -> (Config, Layout) {
+pub fn layout(model: &Path, kv_precision: KvPrecision) -> (Config, Layout) {
     let config = Config::read(model).unwrap();
     let layout = Layout::plan(&config, &Index::read(model, &config).unwrap()).unwrap();
     let layout = layout.keeping_kv(&config, kv_precision).unwrap();
@@ -235,4 +238,23 @@ struct Request {
     spec: RowSpec,
     drafting: Drafting,
     turn: usize,
+}
+
+/// A folder with the files that a lent machine gets for some layers of a model, and no more.
+pub fn part_folder(model: &Path, layers: Range<usize>) -> TempDir {
+    let (_, layout) = layout(model, KvPrecision::Full);
+    let folder = tempfile::tempdir().unwrap();
+    for PartFile { name, header, length_first, pieces } in part_files(model, &layout, layers).unwrap() {
+        let mut file = File::create(folder.path().join(name)).unwrap();
+        if length_first {
+            file.write_all(&(header.len() as u64).to_le_bytes()).unwrap();
+        }
+        file.write_all(header.as_bytes()).unwrap();
+        for PartPiece { file: source, offset, bytes } in pieces {
+            let mut source = File::open(source).unwrap();
+            source.seek(SeekFrom::Start(offset)).unwrap();
+            std::io::copy(&mut source.take(bytes), &mut file).unwrap();
+        }
+    }
+    folder
 }

@@ -62,6 +62,21 @@ pub(crate) async fn take_mac_back(app: State<'_, Arc<App>>) -> Result<(), ErrorR
     Ok(())
 }
 
+/// Removes layers of a model that another Mac has given to this one.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn remove_layers(app: State<'_, Arc<App>>, id: String) -> Result<(), ErrorReport> {
+    app.macs.remove_layers(id).await
+}
+
+/// Stops giving other Macs the layers that they are to compute. The model is not loaded then.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn stop_giving(app: State<'_, Arc<App>>) -> Result<(), ErrorReport> {
+    app.macs.stop_giving();
+    Ok(())
+}
+
 /// Forgets a paired Mac. What runs with it ends, and neither may use the other.
 #[tauri::command]
 #[specta::specta]

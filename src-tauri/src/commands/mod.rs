@@ -149,6 +149,8 @@ pub(crate) fn builder() -> Builder<Wry> {
         macs::answer_pairing,
         macs::set_lending,
         macs::take_mac_back,
+        macs::remove_layers,
+        macs::stop_giving,
         macs::forget_mac,
         macs::allow_mac,
         macs::set_mac_address,

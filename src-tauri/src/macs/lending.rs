@@ -6,8 +6,8 @@ use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use foretoken_peers::{
-    Advert, Host, Inventory, InventoryModel, Lender, Lending, Loan as Asked, ModelFile, Terms, Worker,
-    files_of, open_of, start_worker,
+    Advert, Host, Inventory, InventoryModel, Keep, Lender, Lending, Loan as Asked, ModelFile, Offer, Terms,
+    Worker, files_of, open_of, start_worker,
 };
 use foretoken_protocol::{EngineState, ErrorReport, LendingSettings, Loan};
 use tokio::fs::File;
@@ -126,7 +126,7 @@ impl Macs {
     }
 
     /// The folder of a model. What comes over the network is never a path: it is the name of a model here, or nothing.
-    fn folder(&self, model: &str) -> Result<PathBuf, ErrorReport> {
+    pub(super) fn folder(&self, model: &str) -> Result<PathBuf, ErrorReport> {
         let found = self.shelved().into_iter().find(|shelved| shelved.id() == model);
         found.map(|shelved| shelved.folder).ok_or_else(|| {
             let words = format!("It has no model called {model}.");
@@ -135,7 +135,7 @@ impl Macs {
     }
 
     async fn start_loan(self: &Arc<Self>, asked: Asked) -> Result<Worker, ErrorReport> {
-        let folder = self.folder(&asked.model)?;
+        let (folder, held) = self.part(&asked).await?;
         let settings = self.settings.current().lending;
         let Measured { on_battery, .. } = self.measured().await?;
         if settings.only_on_power && on_battery {
@@ -154,10 +154,11 @@ impl Macs {
         })?;
         let book = self.kept.peers().book();
         let mac = book.peers.get(&asked.borrower).map(|peer| peer.name.clone()).unwrap_or_default();
-        let (key, since) = (asked.borrower.to_string(), now());
+        let (key, model, since) = (asked.borrower.to_string(), asked.model.name, now());
         self.lent.send_replace(true);
-        self.change(|standing| standing.in_use = Some(Loan { key, mac, model: asked.model, since }));
-        Ok(worker.holding(Ends { macs: Arc::downgrade(self), since }))
+        self.change(|standing| standing.in_use = Some(Loan { key, mac, model, since }));
+        self.look_at_layers().await;
+        Ok(worker.holding(held).holding(Ends { macs: Arc::downgrade(self), since }))
     }
 }
 
@@ -183,6 +184,7 @@ impl Host for Here {
             engine: env!("CARGO_PKG_VERSION").into(),
             free_bytes: macs.lent_bytes(),
             bytes_per_second: macs.read_speed().await.unwrap_or_default(),
+            keeps_bytes: macs.keeps_bytes(),
             models: models.map(|model| InventoryModel { id: model.id(), bytes: model.bytes }).collect(),
         }
     }
@@ -190,6 +192,10 @@ impl Host for Here {
     async fn start(&self, loan: Asked) -> Result<Worker, ErrorReport> {
         let macs = self.macs.upgrade().ok_or_else(foretoken_host::closed)?;
         macs.start_loan(loan).await
+    }
+
+    async fn keep(&self, offer: &Offer) -> Result<Keep, ErrorReport> {
+        self.macs.upgrade().ok_or_else(foretoken_host::closed)?.take(offer).await
     }
 
     async fn files(&self, model: &str) -> Result<Vec<ModelFile>, ErrorReport> {

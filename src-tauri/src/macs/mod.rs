@@ -1,5 +1,7 @@
 //! Other Macs in the app: pairing with them, lending this one, and spreading a model over them.
 
+mod giving;
+mod keeping;
 mod kept;
 mod lending;
 mod looking;
@@ -14,9 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use foretoken_host::{Engine, EngineProgram, Tool};
-use foretoken_peers::{Borrower, Pairing, PublicKey};
+use foretoken_peers::{Borrower, LayerStore, Pairing, PublicKey};
 use foretoken_protocol::{
-    AppEvent, ErrorReport, Lending, Loan, MacPairing, MacState, NearMac, OtherMacs, PairedMac, SpreadModel,
+    AppEvent, ErrorReport, Giving, Lending, Loan, MacPairing, MacState, NearMac, OtherMacs, PairedMac,
+    SpreadModel, StoredLayers,
 };
 use serde::Deserialize;
 use sysinfo::System;
@@ -83,6 +86,8 @@ enum MacsError {
     KeyNotKept(String),
     #[error("This model does not fit on the Macs that are there.")]
     DoesNotFit,
+    #[error("Giving the other Mac its layers was stopped.")]
+    GivingStopped,
     #[error("What is known of other Macs cannot be kept: {0}.")]
     NotKept(std::io::Error),
 }
@@ -101,6 +106,9 @@ impl From<MacsError> for ErrorReport {
             MacsError::KeyNotKept(_) => ("mac_key_not_kept", "Unlock the keychain and try again."),
             MacsError::DoesNotFit => {
                 ("macs_do_not_fit", "Lend more memory there, pair another Mac, or choose a smaller model.")
+            }
+            MacsError::GivingStopped => {
+                ("mac_giving_stopped", "Load it again to go on: what has arrived there is kept.")
             }
             MacsError::NotKept(_) => {
                 ("macs_not_kept", "Check that the folder of the app's data can be written to.")
@@ -129,6 +137,8 @@ pub(crate) struct Macs {
     /// How many replies are being written.
     replies: watch::Receiver<usize>,
     kept: Kept,
+    /// Layers that others have given this Mac.
+    layers: LayerStore,
     pairing: Pairing,
     standing: Mutex<Standing>,
     /// The listener, while this Mac lends itself. Held while that changes.
@@ -147,6 +157,10 @@ struct Standing {
     address: Option<String>,
     error: Option<ErrorReport>,
     in_use: Option<Loan>,
+    stored: Vec<StoredLayers>,
+    giving: Option<Giving>,
+    /// Ends that.
+    stop_giving: Option<oneshot::Sender<()>>,
     open_until: Option<u64>,
     states: BTreeMap<PublicKey, MacState>,
     near: Vec<NearMac>,
@@ -178,6 +192,7 @@ impl Macs {
             shelf: OnceLock::new(),
             replies,
             kept: Kept::open(keychain, &folder),
+            layers: LayerStore::at(folder.join("layers")),
             pairing: Pairing::new(),
             standing: Mutex::default(),
             lender: AsyncMutex::default(),
@@ -192,6 +207,7 @@ impl Macs {
     pub(crate) async fn run(self: Arc<Self>, shelf: impl Fn() -> Vec<Shelved> + Send + Sync + 'static) {
         // It is set once.
         let _ = self.shelf.set(Arc::new(shelf));
+        self.look_at_layers().await;
         if self.settings.current().lending.on {
             self.apply_lending().await;
         }
@@ -207,6 +223,7 @@ impl Macs {
             error: standing.error.clone(),
             in_use: standing.in_use.clone(),
             open_until: standing.open_until,
+            stored: standing.stored.clone(),
         };
         let mut paired: Vec<PairedMac> = self
             .kept
@@ -234,6 +251,7 @@ impl Macs {
             paired,
             near: standing.near.clone(),
             pairing: standing.pairing.clone(),
+            giving: standing.giving.clone(),
             spread: spread.map(|(path, parts)| SpreadModel { path, parts }).collect(),
         }
     }

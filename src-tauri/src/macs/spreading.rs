@@ -70,9 +70,10 @@ impl Macs {
             return Ok(SpreadOutlook::Nobody);
         }
         let id = id_of(Path::new(folder));
-        let (having, lacking): (Vec<_>, Vec<_>) = here
-            .into_iter()
-            .partition(|(_, _, inventory)| inventory.models.iter().any(|model| model.id == id));
+        let (having, lacking): (Vec<_>, Vec<_>) = here.into_iter().partition(|(_, _, inventory)| {
+            // Whoever has not got it is given its layers.
+            inventory.keeps_bytes.is_some() || inventory.models.iter().any(|model| model.id == id)
+        });
         if having.is_empty() {
             return Ok(SpreadOutlook::Lacking {
                 macs: lacking.into_iter().map(|(_, name, _)| name).collect(),
@@ -87,7 +88,7 @@ impl Macs {
         let others = having.into_iter().map(|(key, name, inventory)| Candidate {
             key: Some(key),
             name,
-            usable: inventory.free_bytes,
+            usable: inventory.usable_for(&id),
             bytes_per_second: inventory.bytes_per_second,
         });
         let candidates: Vec<Candidate> = std::iter::once(own).chain(others).collect();
@@ -230,10 +231,11 @@ impl Macs {
         for (key, _) in &layers.others {
             lenders.push(self.located(&key_of(key)?).await?);
         }
-        let mut ring = PeerRing::form(&lenders, &id_of(Path::new(&model.folder)), None).await?;
         let own = std::iter::once(layers.own);
-        let counts = own.chain(layers.others.iter().map(|(_, layers)| *layers));
-        let counts: Vec<usize> = counts.map(|layers| layers as usize).collect();
+        let counts: Vec<u32> = own.chain(layers.others.iter().map(|(_, layers)| *layers)).collect();
+        let id = self.give(Path::new(&model.folder), &lenders, &counts).await?;
+        let mut ring = PeerRing::form(&lenders, &id, None).await?;
+        let counts: Vec<usize> = counts.into_iter().map(|layers| layers as usize).collect();
         let lead = Lead::of(&mut ring, &lenders, &counts).await?;
         let (arguments, environment) = (lead.arguments.clone(), lead.environment.clone().into());
         let ended = Box::pin(async move {

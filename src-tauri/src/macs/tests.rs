@@ -19,9 +19,13 @@ use crate::testing::{Running, TIMEOUT, running};
 
 /// An app that knows the demo model alone, as it is started by the shell.
 async fn mac() -> Running {
+    mac_with(vec![Shelved { folder: demo_model(), bytes: 1 }]).await
+}
+
+/// An app whose models for others are these.
+async fn mac_with(models: Vec<Shelved>) -> Running {
     let running = running().await;
-    let shelved = Shelved { folder: demo_model(), bytes: 1 };
-    tokio::spawn(Arc::clone(&running.app.macs).run(move || vec![shelved.clone()]));
+    tokio::spawn(Arc::clone(&running.app.macs).run(move || models.clone()));
     running
 }
 
@@ -117,14 +121,15 @@ fn is_lost(state: &EngineState) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_macs_pair_compute_together_and_part() {
-    let (laptop, studio) = (mac().await, mac().await);
+    // The one that lends itself has not got the model.
+    let (laptop, studio) = (mac().await, mac_with(Vec::new()).await);
     let (laptop, studio) = (&*laptop.app, (&*studio.app, &studio));
     let (studio, engine_there) = (studio.0, &studio.1.engine);
     let alone = answer(laptop).await;
     assert_eq!(studio.macs.shown().lending.address, None, "nothing listens before somebody wants it");
     pair(laptop, studio).await;
     let told = wait(laptop, "it answers", |shown| {
-        matches!(shown.paired[..], [PairedMac { state: MacState::Here { models: 1, .. }, lends: true, .. }])
+        matches!(shown.paired[..], [PairedMac { state: MacState::Here { models: 0, .. }, lends: true, .. }])
     })
     .await;
     let key = told.paired[0].key.clone();
@@ -140,11 +145,25 @@ async fn two_macs_pair_compute_together_and_part() {
     let refused = laptop.models.load_spread(&path, Some(vec![8, 8])).await.unwrap_err();
     assert_eq!(refused.code, "macs_do_not_fit");
 
+    // Its owner may say no.
+    let terms = studio.settings.current().lending;
+    studio.macs.set_lending(LendingSettings { keep_gigabytes: None, ..terms.clone() }).await.unwrap();
+    let lacking = laptop.models.spread_outlook(&path).await.unwrap();
+    assert!(matches!(lacking, SpreadOutlook::Lacking { macs } if macs.len() == 1));
+    studio.macs.set_lending(terms).await.unwrap();
+
     let info = laptop.models.load_spread(&path, Some(vec![3, 5])).await.unwrap();
     assert_eq!(info.macs.iter().map(|mac| mac.layers).collect::<Vec<_>>(), [3, 5]);
     assert_eq!(laptop.macs.shown().spread[0].parts.len(), 2);
     let lent = studio.macs.shown().lending.in_use.unwrap();
     assert_eq!(lent.model, "checkpoint");
+    let stored = wait(studio, "its owner sees what is kept", |shown| {
+        shown.lending.stored.iter().any(|stored| stored.in_use && stored.layers == 5)
+    })
+    .await;
+    let stored = stored.lending.stored[0].id.clone();
+    assert_eq!(studio.macs.remove_layers(stored.clone()).await.unwrap_err().code, "store_in_use");
+    assert_eq!(laptop.macs.shown().giving, None);
     assert!(process_of(engine_there).is_some(), "its worker runs");
     assert!(
         matches!(studio.engine.state(), EngineState::Ready { in_memory: false, .. }),
@@ -164,6 +183,9 @@ async fn two_macs_pair_compute_together_and_part() {
     laptop.macs.forget(&key).await.unwrap();
     wait_for_engine(laptop, "what ran with it ends", is_lost).await;
     wait(studio, "the loan has ended", |shown| shown.lending.in_use.is_none()).await;
+    wait(studio, "they are free", |shown| shown.lending.stored.iter().all(|stored| !stored.in_use)).await;
+    studio.macs.remove_layers(stored).await.unwrap();
+    assert!(studio.macs.shown().lending.stored.is_empty());
     assert!(laptop.macs.shown().spread.is_empty() && laptop.macs.shown().paired.is_empty());
     assert!(laptop.models.load(&path).await.unwrap().macs.is_empty());
     assert_eq!(answer(laptop).await, alone);

@@ -11,11 +11,11 @@ use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
-use foretoken_engine::checkpoint::{Files, Metadata};
+use foretoken_engine::checkpoint::Part;
 use foretoken_engine::link::{Channel, Clocks, Link, PartOrder};
 use foretoken_engine::mlx;
 use foretoken_engine::worker::{Faults, Member, Point};
-use foretoken_tests::rings::{Played, RingPlan, RingReport, Scene, first_layers};
+use foretoken_tests::rings::{Played, RingPlan, RingReport, Scene, first_layers, layout};
 
 fn main() -> Result<(), Box<dyn Error>> {
     mlx::environment::prepare(None);
@@ -92,9 +92,9 @@ fn lead() -> Result<(), Box<dyn Error>> {
     let draft = plan.draft_model.as_deref();
     let mut first = first_layers(&plan.model, plan.layers[0], plan.kv_precision, draft);
     let clocks = Clocks { silence: plan.patience, pass: plan.patience, ..Clocks::ONE_MACHINE };
+    let (config, layout) = layout(&plan.model, plan.kv_precision);
     let part = PartOrder {
-        fingerprint: format!("{:08x}", Metadata::read(&plan.model, Files::Whole)?.fingerprint()?),
-        layers: 0..0,
+        part: Part::all(&config, &layout)?,
         kv_precision: plan.kv_precision,
         taps: first.draft.as_ref().map_or(Vec::new(), |draft| draft.taps().to_vec()),
         epoch: 77,

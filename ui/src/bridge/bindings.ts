@@ -294,6 +294,10 @@ export const commands = {
 	setLending: (settings: LendingSettings) => typedError<null, ErrorReport>(__TAURI_INVOKE("set_lending", { settings })),
 	/**  Ends what another Mac computes here. */
 	takeMacBack: () => typedError<null, ErrorReport>(__TAURI_INVOKE("take_mac_back")),
+	/**  Removes layers of a model that another Mac has given to this one. */
+	removeLayers: (id: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("remove_layers", { id })),
+	/**  Stops giving other Macs the layers that they are to compute. The model is not loaded then. */
+	stopGiving: () => typedError<null, ErrorReport>(__TAURI_INVOKE("stop_giving")),
 	/**  Forgets a paired Mac. What runs with it ends, and neither may use the other. */
 	forgetMac: (key: string) => typedError<null, ErrorReport>(__TAURI_INVOKE("forget_mac", { key })),
 	/**  Sets whether a paired Mac may use this one. */
@@ -1751,6 +1755,20 @@ export type GenerationSettings = {
 	stop: string[],
 };
 
+/**  How far another Mac has been given its layers of a model. */
+export type Giving = {
+	/**  The model's folder. */
+	path: string,
+	/**  What the other Mac calls itself. */
+	mac: string,
+	/**  Bytes that are there. */
+	done_bytes: number,
+	/**  Of so many. */
+	all_bytes: number,
+	/**  How fast they go there; 0 until it is known. */
+	bytes_per_second: number,
+};
+
 /**  The colour of what was guessed. */
 export type GuessHue = 
 /**  The app's own. */
@@ -1959,6 +1977,8 @@ export type Lending = {
 	in_use: Loan | null,
 	/**  Until when others may pair with it, milliseconds since 1970; `None`: nobody may. */
 	open_until: number | null,
+	/**  Layers of models that others have given it, those that were used last at first. */
+	stored: StoredLayers[],
 };
 
 /**  On what terms this Mac lends itself. */
@@ -1969,6 +1989,8 @@ export type LendingSettings = {
 	port: number,
 	/**  The most memory that a model may take here, in GB (10⁹ bytes); `None`: as much as this Mac gives models. */
 	most_gigabytes: number | null,
+	/**  How much of the disk layers of models may take that others give this Mac, in GB; `None`: it keeps none. */
+	keep_gigabytes: number | null,
 	/**  Not on battery. */
 	only_on_power: boolean,
 	/**  Its owner comes first: nobody gets it while a model writes for them, and a loan ends when theirs is loaded. */
@@ -2619,6 +2641,8 @@ export type OtherMacs = {
 	near: NearMac[],
 	/**  The pairing that is under way, or what became of the last. */
 	pairing: MacPairing | null,
+	/**  Another Mac that is being given layers, so that a model can be loaded. */
+	giving: Giving | null,
 	/**  The models that are loaded over several Macs. */
 	spread: SpreadModel[],
 };
@@ -3639,9 +3663,9 @@ export type SpreadOutlook =
 spreading: Spreading; 
 /**  Paired Macs that it fits without. */
 left_out: string[] } | 
-/**  It would fit, but not all of them have it. */
+/**  None of them has it or keeps layers. */
 { outlook: "lacking"; 
-/**  Macs that do not have it. */
+/**  These Macs. */
 macs: string[] } | 
 /**  It does not fit on all of them together. */
 { outlook: "too_big"; 
@@ -3684,6 +3708,22 @@ export type Stored = {
 	folders: string[],
 	/**  The folder of the model library. */
 	library: string,
+};
+
+/**  Layers of a model that another Mac has given to this one. */
+export type StoredLayers = {
+	/**  By what they are removed. */
+	id: string,
+	/**  The name of the model. */
+	model: string,
+	/**  What the other Mac called itself then. */
+	mac: string,
+	/**  How many layers. */
+	layers: number,
+	/**  What they take on the disk. */
+	bytes: number,
+	/**  Whether they are in use, or more of them are arriving. */
+	in_use: boolean,
 };
 
 /**  How far the summary of the older part of a chat is. */

@@ -1,4 +1,5 @@
 import { t } from "../language/text";
+import { GivingPart } from "../macs/GivingPart";
 import { selectModel } from "../models/choose";
 import { progressBytes } from "../models/labels";
 import { openSettings } from "../settings/actions";
@@ -9,6 +10,7 @@ import { ErrorNote } from "./ErrorNote";
 export function EngineBanner() {
   const opened = useStore((state) => state.opened);
   const engine = useStore((state) => state.engine);
+  const giving = useStore(({ macs }) => macs.giving);
   const model = useModelName();
   const selected = useStore((state) => state.selectedModel);
   if (!opened) return null;
@@ -22,6 +24,12 @@ export function EngineBanner() {
         </p>
       );
     case "loading": {
+      if (giving)
+        return (
+          <div className="banner" role="status" data-testid="engine-banner">
+            <GivingPart giving={giving} />
+          </div>
+        );
       const share = engine.total > 0 ? engine.done / engine.total : 0;
       return (
         <div className="banner" role="status" data-testid="engine-banner">
@@ -75,4 +83,4 @@ export function EngineBanner() {
 }
 
 /** Whether an error is about a Mac that computes a part of the model. */
-const isOfMacs = (code: string): boolean => /^(?:mac|peer|lender|ring|ask|worker)_/.test(code);
+const isOfMacs = (code: string): boolean => /^(?:mac|peer|lender|ring|ask|worker|store|gift)_/.test(code);

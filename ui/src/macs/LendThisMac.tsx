@@ -1,26 +1,30 @@
 import { useState } from "react";
-import type { Lending, LendingSettings, Loan, OtherMacs } from "../bridge/bindings";
+import type { Lending, LendingSettings, Loan, OtherMacs, StoredLayers } from "../bridge/bindings";
 import { shell } from "../bridge/bridge";
 import { ErrorNote } from "../frame/ErrorNote";
 import { t } from "../language/text";
 import { useCountdown } from "../models/useCountdown";
 import { ActionButton } from "../primitives/ActionButton";
 import { CopyButton } from "../primitives/CopyButton";
-import { bytes, shortDate } from "../primitives/format";
+import { bytes, commas, shortDate } from "../primitives/format";
 import { PortRow } from "../settings/PortRow";
 import { Group, Row, SelectRow, SwitchRow } from "../settings/Row";
 import { useDeed } from "../settings/useDeed";
 import { useStore } from "../state/store";
-import { modelOf, timeLabel } from "./labels";
+import { layersLabel, modelOf, timeLabel } from "./labels";
 
 /** How much a model of another Mac may take here, in GB. */
 const SIZES = [8, 16, 32, 64, 128, 256];
+/** How much of the disk layers of others may take here, in GB. */
+const KEPT = [20, 50, 100, 200, 500];
+/** Nothing is kept. */
+const NONE = "none";
 /** No limit but that of this Mac itself. */
 const ALL = "";
 
 /** Whether and on what terms other Macs use this one, and who does now. */
 export function LendThisMac({ macs: { lending, usable_bytes: usable } }: { macs: OtherMacs }) {
-  const { settings, address, error, in_use: loan } = lending;
+  const { settings, address, error, in_use: loan, stored } = lending;
   const { error: failed, run } = useDeed();
   const change = (change: Partial<LendingSettings>) =>
     run(() => shell.setLending({ ...useStore.getState().macs.lending.settings, ...change }));
@@ -64,6 +68,14 @@ export function LendThisMac({ macs: { lending, usable_bytes: usable } }: { macs:
             testId="lend-memory"
             onChange={(most) => change({ most_gigabytes: most === ALL ? null : Number(most) })}
           />
+          <SelectRow
+            name={t("macs-lend-keep")}
+            words={t("macs-lend-keep.words")}
+            value={String(settings.keep_gigabytes ?? NONE)}
+            options={keepChoices(settings.keep_gigabytes)}
+            testId="lend-keep"
+            onChange={(most) => change({ keep_gigabytes: most === NONE ? null : Number(most) })}
+          />
           <SwitchRow
             name={t("macs-lend-power")}
             words={t("macs-lend-power.words")}
@@ -86,8 +98,48 @@ export function LendThisMac({ macs: { lending, usable_bytes: usable } }: { macs:
           />
         </>
       )}
+      {stored.map((layers) => (
+        <Stored key={layers.id} layers={layers} onRemove={() => run(() => shell.removeLayers(layers.id))} />
+      ))}
     </Group>
   );
+}
+
+/** How much of the disk layers may take; what is chosen is always among it. */
+function keepChoices(chosen: number | null): (readonly [string, string])[] {
+  const all = [...new Set(chosen === null ? KEPT : [...KEPT, chosen])].sort((a, b) => a - b);
+  return [
+    [NONE, t("macs-lend-keep.none")] as const,
+    ...all.map((size) => [String(size), t("macs-lend-keep.most", { size: `${size} GB` })] as const),
+  ];
+}
+
+/** Layers that another Mac has given this one. */
+function Stored({ layers: { model, mac, layers, bytes: size, in_use: inUse }, onRemove }: StoredProps) {
+  return (
+    <div className="setting" data-testid="stored-layers">
+      <div className="setting-text">
+        <p className="setting-name">{t("macs-stored", { model: modelOf({ path: model }), mac })}</p>
+        <p className="setting-words numbers">{commas([layersLabel(layers), bytes(size)])}</p>
+      </div>
+      <div className="row-actions">
+        <ActionButton
+          className="button"
+          data-testid="remove-layers"
+          aria-label={t("macs-stored.remove-of", { model: modelOf({ path: model }) })}
+          reason={inUse ? t("macs-stored.in-use") : null}
+          onClick={onRemove}
+        >
+          {t("macs-stored.remove")}
+        </ActionButton>
+      </div>
+    </div>
+  );
+}
+
+interface StoredProps {
+  layers: StoredLayers;
+  onRemove: () => void;
 }
 
 /** All that this Mac gives models, and less; what is chosen is always among it. */

@@ -77,12 +77,12 @@ describe("what other Macs could do for a model", () => {
     [
       { outlook: "lacking", macs: ["Studio"] },
       "Studio does not have this model.",
-      "Copy or download it there.",
+      "On that Mac, in Settings › Other Macs, let it keep layers of models, or download the model there.",
     ],
     [
       { outlook: "lacking", macs: ["Studio", "Mac mini"] },
       "Studio and Mac mini do not have this model.",
-      "Copy or download it there.",
+      "On that Mac, in Settings › Other Macs, let it keep layers of models, or download the model there.",
     ],
     [
       { outlook: "too_big", usable_bytes: 253e9 },
@@ -102,6 +102,21 @@ describe("what other Macs could do for a model", () => {
   it("says that it is being asked", async () => {
     await opened(BIG);
     expect(screen.getByText("Asking your other Macs…")).toBeTruthy();
+  });
+
+  it("says how far another Mac has been given its layers, before it is loaded, and ends that", async () => {
+    const stop = vi.spyOn(shell, "stopGiving").mockResolvedValue(null);
+    const giving = { path: "/big", mac: "Studio", done_bytes: 3e9, all_bytes: 18e9, bytes_per_second: 5e8 };
+    const engine: EngineState = { state: "loading", path: "/big", done: 0, total: 0 };
+    useStore.setState({ engine, macs: otherMacs({ giving }) });
+    render(<EngineBanner />);
+    const banner = screen.getByTestId("giving");
+    expect(banner.textContent).toContain("Giving Studio its layers3.0 of 18.0 GB, 500 MB/s, 30 s left");
+    await userEvent.click(screen.getByTestId("stop-giving"));
+    expect(stop).toHaveBeenCalledOnce();
+    act(() => useStore.setState({ macs: otherMacs() }));
+    expect(screen.queryByTestId("giving")).toBeNull();
+    expect(screen.getByTestId("engine-banner").textContent).toContain("Loading");
   });
 
   it("says what went wrong, and asks again", async () => {

@@ -298,6 +298,28 @@ describe("lending this Mac", () => {
     expect(stop).toHaveBeenCalledOnce();
   });
 
+  it("lists what others have given it, and removes what nobody uses", async () => {
+    const remove = vi.spyOn(shell, "removeLayers").mockResolvedValue(null);
+    const layers = {
+      id: "one",
+      model: "Qwen3.5-122B",
+      mac: "MacBook Pro",
+      layers: 12,
+      bytes: 18e9,
+      in_use: true,
+    };
+    tell({ lending: lendingOf({ stored: [layers] }) });
+    render(<OtherMacsPage />);
+    const stored = screen.getByTestId("stored-layers");
+    expect(stored.textContent).toContain("Qwen3.5-122B, from MacBook Pro");
+    expect(stored.textContent).toContain("12 layers, 18.0 GB");
+    await userEvent.click(within(stored).getByTestId("remove-layers"));
+    expect(remove).not.toHaveBeenCalled();
+    tell({ lending: lendingOf({ stored: [{ ...layers, in_use: false }] }) });
+    await userEvent.click(screen.getByTestId("remove-layers"));
+    expect(remove).toHaveBeenCalledWith("one");
+  });
+
   it("says why it does not listen, or was not changed", async () => {
     const taken = { code: "peer_listen", message: "Port 7421 is taken.", hint: "Choose another port." };
     tell({ lending: lendingOf({ address: null, error: taken }) });

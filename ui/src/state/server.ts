@@ -205,15 +205,24 @@ export const NO_MACS: OtherMacs = {
   chip: null,
   usable_bytes: 0,
   lending: {
-    settings: { on: false, port: 7421, most_gigabytes: null, only_on_power: true, only_unused: true },
+    settings: {
+      on: false,
+      port: 7421,
+      most_gigabytes: null,
+      keep_gigabytes: 100,
+      only_on_power: true,
+      only_unused: true,
+    },
     address: null,
     error: null,
     in_use: null,
     open_until: null,
+    stored: [],
   },
   paired: [],
   near: [],
   pairing: null,
+  giving: null,
   spread: [],
 };
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::error::PeerError;
+use crate::gift::{Announced, ModelId};
 use crate::hex::Hex;
 use crate::{line, text};
 
@@ -22,7 +23,9 @@ pub(crate) enum Ask {
     /// To hear what there is.
     Inventory,
     /// To be a worker's input and output, with a model of the inventory.
-    Lend { ring: RingId, rank: u32, size: u32, model: String },
+    Lend { ring: RingId, rank: u32, size: u32, model: ModelId },
+    /// To give files of a model, so that a worker there can use them.
+    Give { model: ModelId, files: Vec<Announced> },
     /// To carry what comes to a worker from the one before it.
     RingIn { ring: RingId },
     /// To carry what a worker has for the next one.
@@ -41,6 +44,17 @@ pub(crate) enum Ask {
 pub(crate) enum Answer<T> {
     Granted(T),
     Refused(ErrorReport),
+}
+
+/// The answer to whoever wants to give files.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Has {
+    /// The model itself is there.
+    Model,
+    /// So many bytes of each file, in the order of the ask; `None`: it is whole. The rest of each is awaited, with the
+    /// hash of the whole behind it; after each is told whether it has arrived.
+    Files(Vec<Option<u64>>),
 }
 
 /// The answer to an ask for a pipe.
@@ -114,9 +128,22 @@ mod tests {
     fn asks_and_answers_are_these_lines() {
         let ring = RingId(Hex([0xab; 16]));
         let line =
-            r#"{"ask":"lend","ring":"abababababababababababababababab","rank":1,"size":2,"model":"small"}"#;
-        let lend = Ask::Lend { ring, rank: 1, size: 2, model: "small".into() };
-        assert_eq!(serde_json::to_string(&lend).unwrap(), line);
+            r#"{"ask":"lend","ring":"abababababababababababababababab","rank":1,"size":2,"model":MODEL}"#;
+        let named = format!(r#"{{"name":"small","digest":"{}"}}"#, "07".repeat(32));
+        let line = &line.replace("MODEL", &named);
+        let lend = Ask::Lend { ring, rank: 1, size: 2, model: model() };
+        assert_eq!(&serde_json::to_string(&lend).unwrap(), line);
+        let line = r#"{"ask":"give","model":MODEL,"files":[{"name":"config.json","bytes":3}]}"#;
+        let line = &line.replace("MODEL", &named);
+        let file = Announced { name: "config.json".into(), bytes: 3 };
+        let give = Ask::Give { model: model(), files: vec![file] };
+        assert_eq!(&serde_json::to_string(&give).unwrap(), line);
+        assert_eq!(line::parse::<Ask>(line.as_bytes()).unwrap(), give);
+        let has = Answer::Granted(Has::Files(vec![None, Some(7)]));
+        assert_eq!(serde_json::to_string(&has).unwrap(), r#"{"granted":{"files":[null,7]}}"#);
+        let line =
+            r#"{"ask":"lend","ring":"abababababababababababababababab","rank":1,"size":2,"model":MODEL}"#;
+        let line = &line.replace("MODEL", &named);
         assert_eq!(line::parse::<Ask>(line.as_bytes()).unwrap(), lend);
         assert_eq!(line::parse::<Ask>(br#"{"ask":"inventory"}"#).unwrap(), Ask::Inventory);
         assert_eq!(serde_json::to_string(&Answer::Granted(Pipe {})).unwrap(), r#"{"granted":{}}"#);
@@ -133,6 +160,10 @@ mod tests {
         let whole = Answer::Granted(Whole { bytes: 9 });
         assert_eq!(serde_json::to_string(&whole).unwrap(), r#"{"granted":{"bytes":9}}"#);
         assert_eq!(format!("{ring:?}"), "RingId(..)");
+    }
+
+    fn model() -> ModelId {
+        ModelId { name: "small".into(), digest: Sha256::of_bytes([7; 32]) }
     }
 
     proptest! {
@@ -167,7 +198,7 @@ mod tests {
 
         #[test]
         fn an_ask_with_one_changed_byte_does_no_harm(at in 0..70usize, byte in any::<u8>()) {
-            let ask = Ask::Lend { ring: RingId(Hex([7; 16])), rank: 3, size: 4, model: "m".into() };
+            let ask = Ask::Lend { ring: RingId(Hex([7; 16])), rank: 3, size: 4, model: model() };
             let mut line = serde_json::to_vec(&ask).unwrap();
             line[at] = byte;
             if let Ok(read) = line::parse::<Ask>(&line) {

@@ -148,6 +148,20 @@ pub enum PeerError {
         /// Why not.
         source: io::Error,
     },
+    /// A file of this Mac's that is to be given cannot be read.
+    #[error("{} cannot be read: {source}.", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Giving ended before its end. What has arrived is kept.
+    #[error("The connection broke while {name} was being sent.")]
+    GivingCut {
+        /// The file.
+        name: String,
+    },
     /// Other Macs cannot be looked for, nor this one be found.
     #[error("Bonjour cannot be used: {detail}.")]
     Bonjour {
@@ -198,6 +212,8 @@ impl PeerError {
             Self::DiskFull { .. } => "disk_full",
             Self::FileInUse { .. } => "peer_file_in_use",
             Self::File { .. } => "peer_file",
+            Self::Unreadable { .. } => "peer_unreadable",
+            Self::GivingCut { .. } => "peer_giving_cut",
             Self::Bonjour { .. } => "peer_bonjour",
             Self::NoAddress => "peer_no_address",
             Self::Socket { .. } => "peer_socket",
@@ -225,6 +241,10 @@ impl PeerError {
             Self::DiskFull { .. } => "Free some space, then fetch it again: what has arrived is kept.",
             Self::FileInUse { .. } => "Wait until the other has ended.",
             Self::File { .. } => "Check that the folder exists and that you may write in it.",
+            Self::Unreadable { .. } => "Check the folder of the model here.",
+            Self::GivingCut { .. } => {
+                "Check that the other Mac is awake, and load the model again: what has arrived is kept."
+            }
             Self::Silent { .. } | Self::Broken { .. } => {
                 "Check that the other Mac is awake and that the network holds, and try again."
             }

@@ -12,7 +12,7 @@ use crate::hex::Hex;
 const LONGEST_NAME: usize = 250;
 
 /// The SHA-256 of a file's content. Shown as 64 hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Sha256(Hex<32>);
 
@@ -20,6 +20,11 @@ impl Sha256 {
     /// Reads what `Display` writes; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         Hex::parse(text).map(Self)
+    }
+
+    /// The hash of these bytes.
+    pub(crate) fn of_bytes(bytes: [u8; 32]) -> Self {
+        Self(Hex(bytes))
     }
 
     /// Whether it is what was computed.

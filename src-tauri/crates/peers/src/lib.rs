@@ -6,6 +6,7 @@
 //! [`Browser`] finds. A Mac that uses others opens every connection, through a [`Borrower`] for each, and makes a
 //! [`Ring`] of them.
 
+mod arriving;
 mod ask;
 mod book;
 mod borrower;
@@ -13,6 +14,7 @@ mod discovery;
 mod error;
 mod files;
 mod forward;
+mod gift;
 mod hex;
 mod identity;
 mod lender;
@@ -20,6 +22,7 @@ mod line;
 mod loopback;
 mod measure;
 mod pairing;
+mod partial;
 mod process;
 mod sockets;
 mod text;
@@ -32,9 +35,11 @@ pub use discovery::{Advert, Browser, Found};
 pub use error::PeerError;
 pub use files::{ModelFile, Sha256};
 pub use forward::{Shape, join};
+pub use gift::{Gift, GiftFile, GiftPiece, ModelId};
 pub use identity::{Identity, PublicKey};
 pub use lender::{
-    Host, Inventory, InventoryModel, Lender, Lending, Loan, Process, Worker, files_of, open_of,
+    Held, Host, Inventory, InventoryModel, Keep, LayerStore, Lender, Lending, Loan, Offer, Process,
+    StoreError, StoredModel, Worker, files_of, open_of,
 };
 pub use loopback::RingPlace;
 pub use measure::{MEASURED_BYTES, Measured};

@@ -73,8 +73,9 @@ pub use local_api::{
 };
 pub use logprobs::{MAX_TOP_LOGPROBS, TokenLogprob, TokenLogprobs};
 pub use macs::{
-    LENDING_PORT, Lending, LendingSettings, Loan, MacLink, MacPairing, MacState, NearMac, OtherMacs,
-    PairedMac, RingMac, RingView, SpreadModel, SpreadOutlook, SpreadPart, Spreading,
+    Giving, KEPT_GIGABYTES, LENDING_PORT, Lending, LendingSettings, Loan, MacLink, MacPairing, MacState,
+    NearMac, OtherMacs, PairedMac, RingMac, RingView, SpreadModel, SpreadOutlook, SpreadPart, Spreading,
+    StoredLayers,
 };
 pub use model::{Blindness, DraftModelInfo, MacLayers, ModelInfo, MtpState, PictureInput};
 pub use model_note::ModelNote;

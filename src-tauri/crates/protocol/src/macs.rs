@@ -9,6 +9,9 @@ use crate::ErrorReport;
 /// The port at which a Mac lends itself until its owner chooses another.
 pub const LENDING_PORT: u16 = 7421;
 
+/// How much of its disk a Mac that lends itself gives to layers until its owner says something else, in GB.
+pub const KEPT_GIGABYTES: u32 = 100;
+
 /// On what terms this Mac lends itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 #[serde(default)]
@@ -19,6 +22,8 @@ pub struct LendingSettings {
     pub port: u16,
     /// The most memory that a model may take here, in GB (10⁹ bytes); `None`: as much as this Mac gives models.
     pub most_gigabytes: Option<u32>,
+    /// How much of the disk layers of models may take that others give this Mac, in GB; `None`: it keeps none.
+    pub keep_gigabytes: Option<u32>,
     /// Not on battery.
     pub only_on_power: bool,
     /// Its owner comes first: nobody gets it while a model writes for them, and a loan ends when theirs is loaded.
@@ -27,7 +32,14 @@ pub struct LendingSettings {
 
 impl Default for LendingSettings {
     fn default() -> Self {
-        Self { on: false, port: LENDING_PORT, most_gigabytes: None, only_on_power: true, only_unused: true }
+        Self {
+            on: false,
+            port: LENDING_PORT,
+            most_gigabytes: None,
+            keep_gigabytes: Some(KEPT_GIGABYTES),
+            only_on_power: true,
+            only_unused: true,
+        }
     }
 }
 
@@ -48,8 +60,42 @@ pub struct OtherMacs {
     pub near: Vec<NearMac>,
     /// The pairing that is under way, or what became of the last.
     pub pairing: Option<MacPairing>,
+    /// Another Mac that is being given layers, so that a model can be loaded.
+    pub giving: Option<Giving>,
     /// The models that are loaded over several Macs.
     pub spread: Vec<SpreadModel>,
+}
+
+/// How far another Mac has been given its layers of a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Type)]
+pub struct Giving {
+    /// The model's folder.
+    pub path: String,
+    /// What the other Mac calls itself.
+    pub mac: String,
+    /// Bytes that are there.
+    pub done_bytes: u64,
+    /// Of so many.
+    pub all_bytes: u64,
+    /// How fast they go there; 0 until it is known.
+    pub bytes_per_second: f64,
+}
+
+/// Layers of a model that another Mac has given to this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
+pub struct StoredLayers {
+    /// By what they are removed.
+    pub id: String,
+    /// The name of the model.
+    pub model: String,
+    /// What the other Mac called itself then.
+    pub mac: String,
+    /// How many layers.
+    pub layers: u32,
+    /// What they take on the disk.
+    pub bytes: u64,
+    /// Whether they are in use, or more of them are arriving.
+    pub in_use: bool,
 }
 
 /// A model that is loaded over several Macs whenever it is loaded, as its owner has chosen.
@@ -74,6 +120,8 @@ pub struct Lending {
     pub in_use: Option<Loan>,
     /// Until when others may pair with it, milliseconds since 1970; `None`: nobody may.
     pub open_until: Option<u64>,
+    /// Layers of models that others have given it, those that were used last at first.
+    pub stored: Vec<StoredLayers>,
 }
 
 /// That another Mac uses this one.
@@ -228,9 +276,9 @@ pub enum SpreadOutlook {
         /// Paired Macs that it fits without.
         left_out: Vec<String>,
     },
-    /// It would fit, but not all of them have it.
+    /// None of them has it or keeps layers.
     Lacking {
-        /// Macs that do not have it.
+        /// These Macs.
         macs: Vec<String>,
     },
     /// It does not fit on all of them together.

@@ -79,7 +79,7 @@ const LAYERS: Layers = Layers {
                 ("mlx", &[]),
                 ("checkpoint", &["mlx"]),
                 ("machine", &["checkpoint"]),
-                ("link", &["mlx"]),
+                ("link", &["checkpoint", "mlx"]),
                 ("cache", &["link", "mlx"]),
                 ("text", &[]),
                 ("constrain", &["mlx", "text"]),

@@ -2,6 +2,7 @@
 //! and those of MTP heads in files apart from it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use safetensors::Dtype;
@@ -9,6 +10,7 @@ use safetensors::Dtype;
 use super::CheckpointError;
 use super::declaration::HeadDeclaration;
 use super::metadata::{FileHeader, Header};
+use super::names::{Name, classify, trunk_layer};
 
 /// A tensor as the header of its file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +73,18 @@ impl Index {
     /// The tensor file at a path.
     pub fn file(&self, path: &Path) -> Option<&TensorFile> {
         self.files.iter().find(|file| file.path == path)
+    }
+
+    /// What there is of some layers of the trunk; what no model has stays, so that it is noticed.
+    pub(super) fn of_layers(&self, layers: &Range<usize>) -> Self {
+        let is_of_them = |raw: &str| match classify(raw) {
+            Name::Text(name) => trunk_layer(&name).is_some_and(|layer| layers.contains(&layer)),
+            Name::Visual(_) | Name::Derived => false,
+            Name::Unknown => true,
+        };
+        let tensors = self.tensors.iter().filter(|(raw, _)| is_of_them(raw));
+        let tensors = tensors.map(|(raw, info)| (raw.clone(), info.clone())).collect();
+        Self { tensors, files: self.files.clone(), ..Self::default() }
     }
 
     /// Adds the tensors of one more file.

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use safetensors::Dtype;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The model types that can be loaded. Qwen3.6 and later models of the same design carry those of Qwen3.5.
 pub const SUPPORTED_ARCHITECTURES: [&str; 5] =
@@ -30,7 +30,7 @@ pub enum MlpKind {
 }
 
 /// A floating-point type that a model can compute in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FloatType {
     /// 8 exponent bits, 7 mantissa bits.
@@ -92,7 +92,7 @@ pub enum HiddenMode {
 }
 
 /// How RMSNorm weights are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NormEncoding {
     /// As weight minus one, which Qwen publishes.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use foretoken_protocol::{DRAFT_VOCABULARY_FILE, KvPrecision, ModelNote, MtpState};
+use foretoken_protocol::{Blindness, DRAFT_VOCABULARY_FILE, KvPrecision, ModelNote, MtpState};
 use safetensors::Dtype;
 
 use super::CheckpointError;
@@ -104,6 +104,43 @@ impl Layout {
             (self.mtp_norms, self.draft_vocabulary) = (None, None);
         }
         self
+    }
+
+    /// Decides how to load some layers alone, from an index that has these or the whole model. What is in it of the
+    /// rest is not looked at: whoever has all of it tells what it computes in and how its norms are stored.
+    pub fn plan_part(
+        config: &Config,
+        index: &Index,
+        layers: &Range<usize>,
+        (compute, norms): (FloatType, NormEncoding),
+    ) -> Result<Self, CheckpointError> {
+        let index = index.of_layers(layers);
+        let sorted = Sorted::of(&index, classify)?;
+        let mut slots = expected::trunk(config)?;
+        slots.retain(|slot| layer_of(&slot.name).is_some_and(|layer| layers.contains(&layer)));
+        let Planned { tensors, weights, parameters, .. } = CheckpointPart {
+            family: Family::Model(&config.linear),
+            compute,
+            norms,
+            quantization: config.quantization.as_ref(),
+        }
+        .plan(&slots, &sorted.trunk)?;
+        Ok(Self {
+            tensors,
+            weights,
+            compute,
+            kv_precision: KvPrecision::default(),
+            trunk_norms: norms,
+            mtp_norms: None,
+            hidden_mode: HiddenMode::default(),
+            mtp: MtpState::Absent,
+            draft_vocabulary: None,
+            draft_model_bytes: 0,
+            vision: VisionPlan::Unavailable(Blindness::TextAlone),
+            skipped: Vec::new(),
+            notes: Vec::new(),
+            parameters,
+        })
     }
 
     /// [`Self::plan`] for a purpose.

@@ -28,6 +28,7 @@ mod layout;
 mod metadata;
 mod names;
 mod norms;
+mod part;
 mod plan;
 mod planner;
 mod quantization;
@@ -51,6 +52,7 @@ pub use kinds::{FloatType, HiddenMode, LayerKind, MlpKind, NormEncoding, SUPPORT
 pub use layout::Layout;
 pub use metadata::{FileHeader, Files, Metadata};
 pub(crate) use names::{is_mtp, mlx_name};
+pub use part::{Difference, Part, PartFile, PartPiece, part_files};
 pub use plan::{Purpose, Rows, Run, SkipReason, Skipped, Source, TensorPlan, Transform, Weight, WeightKind};
 pub use quantization::{QuantSpec, Quantization, is_small};
 pub use vision::{TowerPlan, VisionPlan};

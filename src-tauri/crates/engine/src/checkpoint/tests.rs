@@ -8,6 +8,7 @@ mod fuzz;
 mod loads;
 mod mismatches;
 mod mtp;
+mod parts;
 mod quantized;
 mod sidecars;
 mod told;

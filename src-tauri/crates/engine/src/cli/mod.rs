@@ -10,6 +10,7 @@ mod draft_vocabulary;
 mod generate;
 mod harmless;
 mod inspect;
+mod layers;
 mod macs;
 mod options;
 mod picture;
@@ -60,6 +61,7 @@ enum Command {
     Bench(bench::Bench),
     /// Tell which of several machines would get which layers of a model, and how fast they would be together.
     Place(place::Place),
+    Layers(layers::Layers),
     /// Choose the tokens that a model's MTP head drafts from, where fewer are faster.
     DraftVocabulary(draft_vocabulary::DraftVocabulary),
     DocumentText(document_text::DocumentText),
@@ -148,6 +150,7 @@ impl Cli {
             Command::DocumentText(command) => command.run(),
             Command::Picture(command) => command.run(),
             Command::Place(command) => command.run(),
+            Command::Layers(command) => command.run(),
             Command::Check(command) => command.run(),
             Command::Peers(command) => command.run(),
             Command::Worker(command) => command.run(),

@@ -2,7 +2,6 @@
 //! JSON both ways. The ring carries what is computed; the channel tells who is there at all.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -10,6 +9,8 @@ use std::time::Duration;
 use foretoken_protocol::{ErrorReport, KvPrecision};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::checkpoint::Part;
 
 /// How often each side says that it is there.
 const BEAT: Duration = Duration::from_millis(250);
@@ -33,10 +34,8 @@ pub enum Order {
 /// What a rank is to compute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PartOrder {
-    /// Which model it must be, by [`Metadata::fingerprint`](crate::checkpoint::Metadata::fingerprint).
-    pub fingerprint: String,
-    /// Its layers.
-    pub layers: Range<usize>,
+    /// Its layers, and what tells whether they are the right ones.
+    pub part: Part,
     /// How keys and values are kept.
     pub kv_precision: KvPrecision,
     /// The layers of the model whose outputs the draft model reads, ascending.
@@ -52,7 +51,7 @@ impl PartOrder {
     pub fn spread(&self, layers: &[usize]) -> Vec<Self> {
         let mut begin = layers.first().copied().unwrap_or(0);
         let of_rank = |&layers: &usize| {
-            let part = Self { layers: begin..begin + layers, ..self.clone() };
+            let part = Self { part: self.part.only(begin..begin + layers), ..self.clone() };
             begin += layers;
             part
         };

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use foretoken_protocol::{MacLayers, RingMac, RingView};
 
 use super::Prepared;
+use crate::checkpoint::Part;
 use crate::error::EngineError;
 use crate::link::{Channel, Clocks, Link, Loss, OnLoss, PartOrder, Times, Worked, evenly};
 
@@ -116,8 +117,7 @@ impl Prepared {
             });
         }
         let part = PartOrder {
-            fingerprint: self.info.fingerprint.clone(),
-            layers: 0..0,
+            part: Part::all(&self.config, &self.layout)?,
             kv_precision: self.layout.kv_precision,
             taps: self.draft_model.as_ref().map_or(Vec::new(), |(config, _)| config.target_layer_ids.clone()),
             // 31 bits that no other ring has.

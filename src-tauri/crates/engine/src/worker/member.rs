@@ -12,7 +12,7 @@ use foretoken_protocol::ErrorReport;
 
 use super::run::{WorkerError, serve};
 use super::stage::Stage;
-use crate::checkpoint::{Config, Files, Index, Layout, Metadata};
+use crate::checkpoint::{Config, Layout};
 use crate::error::EngineError;
 use crate::link::{
     Deadline, Heard, Order, PartOrder, RankMemory, Served, Speaker, Word, Worked, end_process, listen,
@@ -171,20 +171,14 @@ impl Member {
 
 /// Configuration and layout of a part of the model in a folder, which must be the one that is meant, and have room in
 /// `usable` bytes; 0 if it is not known how many there are.
-fn read(dir: &Path, part: &PartOrder, usable: u64) -> Result<(Config, Layout), EngineError> {
-    let metadata = Metadata::read(dir, Files::Whole)?;
-    let found = format!("{:08x}", metadata.fingerprint()?);
-    if found != part.fingerprint {
-        return Err(EngineError::Request {
-            code: "mac_differs",
-            message: format!("The model there is another one ({found}, not {}).", part.fingerprint),
-            hint: "Download or convert the model on one Mac and copy it to the others.",
-        });
-    }
-    let config = Config::of(&metadata)?;
-    let layout = Layout::plan(&config, &Index::of(&metadata, &config)?)?;
-    let layout = layout.keeping_kv(&config, part.kv_precision)?.of_layers(&part.layers);
-    let config = config.of_layers(&part.layers)?;
+fn read(dir: &Path, order: &PartOrder, usable: u64) -> Result<(Config, Layout), EngineError> {
+    let (config, layout) = order.part.read(dir)?.map_err(|difference| EngineError::Request {
+        code: "mac_differs",
+        message: format!("{difference}."),
+        hint: "Remove this model on that Mac, then load it again: it gets its layers from here.",
+    })?;
+    let (layers, layout) = (&order.part.layers, layout.keeping_kv(&config, order.kv_precision)?);
+    let config = config.of_layers(layers)?;
     let needed = MemoryEstimate::of(&config, &layout, None, LEAST_CONTEXT).total;
     if usable > 0 && needed > usable {
         let [needed, usable] = [needed, usable].map(|bytes| bytes as f64 / 1e9);
@@ -192,7 +186,7 @@ fn read(dir: &Path, part: &PartOrder, usable: u64) -> Result<(Config, Layout), E
             code: "mac_too_small",
             message: format!(
                 "Its {} layers need {needed:.1} GB, and {usable:.1} GB are there for them.",
-                part.layers.len()
+                layers.len()
             ),
             hint: "Give it fewer layers or more memory, or choose a smaller model.",
         });

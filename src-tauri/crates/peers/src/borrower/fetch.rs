@@ -4,30 +4,21 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::sync::mpsc::{self, Sender};
-use tokio::task::spawn_blocking;
+use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
 use super::Borrower;
-use super::partial::Partial;
-use super::stream::PeerStream;
+use crate::arriving::{STUCK, on_disk, receive};
 use crate::ask::{Ask, Whole, ask};
 use crate::book::Role;
 use crate::error::PeerError;
 use crate::files::{self, ModelFile};
 use crate::line::LINE;
+use crate::partial::Partial;
 use crate::tls;
-
-/// Bytes that are written at a time, and how many such pieces the disk may be behind.
-const PIECE: usize = 1024 * 1024;
-const BEHIND: usize = 4;
 
 /// How long the other Mac may take to find its files.
 const OPEN: Duration = Duration::from_secs(15);
-
-/// How long nothing may arrive.
-const STUCK: Duration = Duration::from_secs(30);
 
 impl Borrower {
     /// The files of a model of the inventory. Fails where one of them has a name that is none.
@@ -52,7 +43,7 @@ impl Borrower {
         mut progress: impl FnMut(u64),
     ) -> Result<(), PeerError> {
         let (wanted, place) = (file.clone(), to.to_owned());
-        let partial = on_disk(move || Partial::open(wanted, place)).await?;
+        let partial = on_disk(move || Partial::open(wanted, place, false)).await?;
         let from = partial.bytes();
         let mut stream = self.connect().await?;
         let wants = Ask::File { model: model.to_owned(), name: file.name.clone(), from };
@@ -60,44 +51,11 @@ impl Borrower {
         if bytes != file.bytes {
             return Err(PeerError::FileChanged { name: file.name.clone(), listed: file.bytes, bytes });
         }
-        let (pieces, arriving) = mpsc::channel(BEHIND);
-        let appended = on_disk(move || partial.append(arriving));
-        let received = async {
-            let received = self.receive(&mut stream, file, from, &pieces, &mut progress).await;
-            drop(pieces);
-            received
-        };
-        // The disk's failure comes first: it ends what is received.
-        let (appended, received) = tokio::join!(appended, received);
-        let partial = appended?;
-        received?;
-        on_disk(move || partial.finish()).await
-    }
-
-    /// Passes on what arrives of a file, until it is whole or nobody takes it.
-    async fn receive(
-        &self,
-        stream: &mut PeerStream,
-        file: &ModelFile,
-        from: u64,
-        pieces: &Sender<Vec<u8>>,
-        progress: &mut impl FnMut(u64),
-    ) -> Result<(), PeerError> {
-        let mut arrived = from;
-        progress(arrived);
-        while arrived < file.bytes {
-            let mut piece = Vec::with_capacity(PIECE);
-            let filled = fill(stream, &mut piece, file.bytes - arrived).await;
-            arrived += piece.len() as u64;
-            progress(arrived);
-            if pieces.send(piece).await.is_err() {
-                return Ok(());
-            }
-            filled.map_err(|error| self.ended(error, file, arrived))?;
-        }
+        let (partial, arrived, received) = receive(&mut stream, partial, file.bytes, &mut progress).await?;
+        received.map_err(|error| self.ended(error, file, arrived))?;
         // Its end says that the other Mac is ready for the next.
         let _ = timeout(LINE, stream.read_u8()).await;
-        Ok(())
+        on_disk(move || partial.finish()).await
     }
 
     /// Why a file is not whole.
@@ -111,23 +69,4 @@ impl Borrower {
             _ => tls::broken(error),
         }
     }
-}
-
-/// Reads a piece of the bytes that are left. Where that fails, `piece` has those that came before.
-async fn fill(stream: &mut (impl AsyncRead + Unpin), piece: &mut Vec<u8>, left: u64) -> io::Result<()> {
-    let mut stream = stream.take(left.min(PIECE as u64));
-    while stream.limit() > 0 {
-        if timeout(STUCK, stream.read_buf(piece)).await?? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-    }
-    Ok(())
-}
-
-/// Does what waits for the disk where nobody else waits for it.
-async fn on_disk<T: Send + 'static>(
-    what: impl FnOnce() -> Result<T, PeerError> + Send + 'static,
-) -> Result<T, PeerError> {
-    let local = |error: tokio::task::JoinError| PeerError::Local { source: error.into() };
-    spawn_blocking(what).await.map_err(local)?
 }

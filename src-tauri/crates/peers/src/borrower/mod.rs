@@ -3,7 +3,7 @@
 mod connect;
 mod expose;
 mod fetch;
-mod partial;
+mod give;
 mod ring;
 mod stream;
 
@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::ask::{Ask, Pipe, RingId, ask};
 use crate::book::{Peers, Role};
 use crate::error::PeerError;
+use crate::gift::ModelId;
 use crate::identity::{Identity, PublicKey};
 use crate::lender::Inventory;
 use crate::line::LINE;
@@ -105,9 +106,9 @@ impl Borrower {
         ask(&mut stream, &Ask::Inventory, LINE).await.map(Inventory::cleaned)
     }
 
-    /// Starts a worker there, as a rank of a ring, with a model of the inventory.
-    pub async fn lend(&self, ring: RingId, rank: u32, size: u32, model: &str) -> Result<Lent, PeerError> {
-        let lend = Ask::Lend { ring, rank, size, model: model.to_owned() };
+    /// Starts a worker there, as a rank of a ring, with a model of its library, or with what it was given of one.
+    pub async fn lend(&self, ring: RingId, rank: u32, size: u32, model: &ModelId) -> Result<Lent, PeerError> {
+        let lend = Ask::Lend { ring, rank, size, model: model.clone() };
         Ok(Lent { control: self.pipe(&lend, START).await? })
     }
 

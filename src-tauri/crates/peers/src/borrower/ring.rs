@@ -9,6 +9,7 @@ use super::stream::PeerStream;
 use crate::ask::RingId;
 use crate::error::PeerError;
 use crate::forward::{Shape, join};
+use crate::gift::ModelId;
 use crate::lender::SIZES;
 use crate::loopback::{RingPlace, Seat, way_in, way_out};
 
@@ -26,8 +27,13 @@ pub struct Ring {
 impl Ring {
     /// Starts a worker on each lending Mac, as ranks 1, 2 and so on, and connects each with the next, the last with
     /// rank 0, which a process of this Mac is to become. Fails if one of them refuses; the others' workers end then.
-    /// `model`: which one, by its name in all inventories; `shape`: how slow each link is to be; `None`: not at all.
-    pub async fn form(lenders: &[Borrower], model: &str, shape: Option<Shape>) -> Result<Self, PeerError> {
+    /// `model`: which one, which each of them has or was given its part of; `shape`: how slow each link is to be;
+    /// `None`: not at all.
+    pub async fn form(
+        lenders: &[Borrower],
+        model: &ModelId,
+        shape: Option<Shape>,
+    ) -> Result<Self, PeerError> {
         let size = u32::try_from(lenders.len().saturating_add(1)).unwrap_or(u32::MAX);
         if !SIZES.contains(&size) {
             return Err(PeerError::Ranks { ranks: lenders.len() + 1 });

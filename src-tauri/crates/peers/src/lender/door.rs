@@ -3,22 +3,23 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use foretoken_protocol::ErrorReport;
-use serde::Serialize;
 use tokio::net::TcpStream;
-use tokio_rustls::{TlsAcceptor, TlsStream};
+use tokio_rustls::TlsAcceptor;
 
+use super::answer::{Stream, grant, refuse};
 use super::files::{self, Copies};
-use super::host::{Host, Loan};
+use super::gifts;
+use super::host::{Host, Loan, Offer};
 use super::queue::Place;
 use super::refusal::{Refusal, SIZES};
 use super::rings::Rings;
 use super::work::work;
-use crate::ask::{Answer, Ask, Pipe, RingId, Whole};
+use crate::ask::{Ask, Pipe, RingId, Whole};
 use crate::book::{Peers, Role};
 use crate::error::PeerError;
 use crate::files::is_plain;
 use crate::forward::join;
+use crate::gift::ModelId;
 use crate::hex::Hex;
 use crate::identity::PublicKey;
 use crate::line::{self, LINE, LONGEST_ASK};
@@ -38,8 +39,6 @@ pub(super) struct Door {
     pub(super) rings: Rings,
     pub(super) copies: Copies,
 }
-
-type Stream = TlsStream<TcpStream>;
 
 impl Door {
     /// Serves a connection from this address to its end, once it is its turn.
@@ -78,6 +77,10 @@ impl Door {
             }
             Ask::Lend { ring, rank, size, model } => {
                 self.lend(stream, key, ring, (rank, size), model).await;
+            }
+            Ask::Give { model, files } => {
+                let from = self.peers.book().peers.remove(&key).map_or(String::new(), |peer| peer.name);
+                gifts::take(stream, &*self.host, Offer { borrower: key, model }, from, files).await;
             }
             Ask::RingIn { ring } => match self.rings.way_in(ring, key) {
                 Ok((listen, alive)) => {
@@ -133,7 +136,7 @@ impl Door {
         key: PublicKey,
         ring: RingId,
         (rank, size): (u32, u32),
-        model: String,
+        model: ModelId,
     ) {
         if !SIZES.contains(&size) || rank == 0 || rank >= size {
             return refuse(stream, Refusal::Place { rank, size }).await;
@@ -203,18 +206,5 @@ impl Door {
             Err(error @ PairingError::Mismatch) => refuse(stream, error).await,
             Err(_) => {}
         }
-    }
-}
-
-/// Says yes. `None` if nobody hears it.
-async fn grant(mut stream: Stream, granted: impl Serialize) -> Option<Stream> {
-    line::write(&mut stream, &Answer::Granted(granted)).await.ok()?;
-    Some(stream)
-}
-
-/// Says no, and why.
-async fn refuse(mut stream: Stream, why: impl Into<ErrorReport>) {
-    if line::write(&mut stream, &Answer::<Pipe>::Refused(why.into())).await.is_ok() {
-        sockets::leave(stream).await;
     }
 }

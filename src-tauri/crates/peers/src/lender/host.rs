@@ -10,8 +10,10 @@ use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Child;
 
+use super::store::{LayerStore, StoreError};
 use crate::book::Terms;
 use crate::files::ModelFile;
+use crate::gift::ModelId;
 use crate::identity::PublicKey;
 use crate::loopback::RingPlace;
 use crate::text;
@@ -40,6 +42,12 @@ pub trait Host: Send + Sync {
     /// it is a link, it is the host's to know whether it may be followed.
     async fn open(&self, model: &str, name: &str) -> Result<File, ErrorReport>;
 
+    /// Where layers of a model are kept that a Mac wants to give. Refuses with a reason for people; none are kept where
+    /// nothing else is said.
+    async fn keep(&self, _offer: &Offer) -> Result<Keep, ErrorReport> {
+        Err(StoreError::Off.into())
+    }
+
     /// How many workers there may be at a time.
     fn most_workers(&self) -> usize {
         1
@@ -59,9 +67,20 @@ pub struct Inventory {
     pub bytes_per_second: u64,
     /// The models in its library.
     pub models: Vec<InventoryModel>,
+    /// Bytes that layers of other models may take there; `None`: it keeps none.
+    #[serde(default)]
+    pub keeps_bytes: Option<u64>,
 }
 
 impl Inventory {
+    /// Memory that a worker could have for a model of this name, in bytes. What it would have to be given of it is no
+    /// more than what it may keep; a Mac that keeps nothing says so when it is given something.
+    pub fn usable_for(&self, model: &str) -> u64 {
+        let has_it = self.models.iter().any(|other| other.id == model);
+        let keeps = self.keeps_bytes.filter(|_| !has_it);
+        keeps.map_or(self.free_bytes, |keeps| keeps.min(self.free_bytes))
+    }
+
     /// What may be shown of another Mac's: short lines, and models whose names are such.
     pub(crate) fn cleaned(self) -> Self {
         let is_clean = |model: &InventoryModel| text::line(&model.id, LONGEST_ID) == model.id;
@@ -83,6 +102,30 @@ pub struct InventoryModel {
     pub bytes: u64,
 }
 
+/// Who wants to give layers of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The Mac that gives.
+    pub borrower: PublicKey,
+    /// The model.
+    pub model: ModelId,
+}
+
+/// What becomes of an offer.
+pub enum Keep {
+    /// The model itself is here: nothing is needed.
+    Model,
+    /// They are kept here, as long as all that is kept takes at most so many bytes. What is held is dropped once
+    /// nothing more arrives.
+    In(LayerStore, u64, Box<dyn Send>),
+}
+
+impl fmt::Debug for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Self::Model) { "Model" } else { "In(..)" })
+    }
+}
+
 /// Who wants a worker, on what terms, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loan {
@@ -91,7 +134,7 @@ pub struct Loan {
     /// What its owner was allowed.
     pub terms: Terms,
     /// The model that it names, which may be none of this Mac's.
-    pub model: String,
+    pub model: ModelId,
     /// The worker's place in the ring.
     pub place: RingPlace,
 }

@@ -1,12 +1,15 @@
 //! A Mac that lends itself: it listens at one port, and does what paired Macs may ask for.
 
+mod answer;
 mod door;
 mod files;
 mod folder;
+mod gifts;
 mod host;
 mod queue;
 mod refusal;
 mod rings;
+mod store;
 mod work;
 
 use std::fmt;
@@ -29,8 +32,9 @@ use crate::pairing::Pairing;
 use crate::tls;
 
 pub use folder::{files_of, open_of};
-pub use host::{Host, Inventory, InventoryModel, Loan, Process, Worker};
+pub use host::{Host, Inventory, InventoryModel, Keep, Loan, Offer, Process, Worker};
 pub(crate) use refusal::SIZES;
+pub use store::{Held, LayerStore, StoreError, StoredModel};
 
 /// After a connection could not be taken, as when too many files are open.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -36,6 +36,8 @@ pub(super) enum Refusal {
     Unreadable { detail: String },
     #[error("This Mac copies {most} files from there already.")]
     Copies { most: usize },
+    #[error("The lending Mac was offered files that no model has.")]
+    Gift,
     #[error("The lending Mac has no port free: {detail}")]
     NoPort { detail: String },
 }
@@ -56,6 +58,7 @@ impl Refusal {
             Self::Beyond { .. } => "file_beyond",
             Self::Unreadable { .. } => "file_unreadable",
             Self::Copies { .. } => "lender_copies",
+            Self::Gift => "gift_odd",
             Self::NoPort { .. } => "lender_no_port",
         }
     }
@@ -66,7 +69,7 @@ impl Refusal {
             Self::NotUnderstood | Self::TooLong { .. } | Self::Place { .. } | Self::Measure { .. } => {
                 "Update Foretoken on both Macs."
             }
-            Self::FileName => "Update Foretoken on both Macs.",
+            Self::FileName | Self::Gift => "Update Foretoken on both Macs.",
             Self::NoFile { .. } => "Look again which files the model has.",
             Self::Beyond { .. } => "Look again which files the model has, and fetch it anew.",
             Self::Unreadable { .. } => "Check the disk of the other Mac, and try again.",

@@ -5,13 +5,13 @@ use std::process::Command;
 use foretoken_peers::{Lent, PeerError, RingId, Terms};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
-use crate::macs::{Laptop, Studio, Work, echoes, until};
+use crate::macs::{Laptop, Studio, Work, echoes, model, until};
 
 /// A worker that tells its process and then repeats what it hears.
 const TELLS: Work = Work::Shell("echo $$; exec cat");
 
 async fn lend(borrower: &foretoken_peers::Borrower) -> Result<Lent, PeerError> {
-    borrower.lend(RingId::random().unwrap(), 1, 2, "small").await
+    borrower.lend(RingId::random().unwrap(), 1, 2, &model("small")).await
 }
 
 /// The worker's process, and its stream.

@@ -7,8 +7,9 @@ use std::sync::Mutex;
 use std::sync::{Arc, atomic::AtomicUsize, atomic::Ordering};
 
 use foretoken_peers::{
-    Book, Borrower, Host, Identity, Inventory, InventoryModel, Lender, Lending, Loan, ModelFile, Pairing,
-    Peer, Peers, Process, PublicKey, RingPlace, Sha256, Terms, Worker,
+    Book, Borrower, Host, Identity, Inventory, InventoryModel, Keep, LayerStore, Lender, Lending, Loan,
+    ModelFile, ModelId, Offer, Pairing, Peer, Peers, Process, PublicKey, RingPlace, Sha256, StoreError,
+    Terms, Worker,
 };
 use foretoken_protocol::ErrorReport;
 use tempfile::TempDir;
@@ -16,6 +17,11 @@ use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::process::Command;
 use tokio::task::JoinHandle;
+
+/// A model by its name.
+pub(crate) fn model(name: &str) -> ModelId {
+    ModelId { name: name.into(), digest: Sha256::parse(&"07".repeat(32)).unwrap() }
+}
 
 /// What a worker is.
 #[derive(Clone, Copy)]
@@ -39,6 +45,8 @@ pub(crate) struct TestHost {
     pub(crate) hashes: Mutex<BTreeMap<String, Sha256>>,
     /// What it was asked to open.
     pub(crate) opened: Mutex<Vec<String>>,
+    /// Where it keeps layers, and how many bytes; `None`: it keeps none.
+    pub(crate) store: Mutex<Option<(LayerStore, u64)>>,
 }
 
 struct Task(JoinHandle<()>, Arc<AtomicUsize>);
@@ -60,6 +68,7 @@ impl Host for TestHost {
             free_bytes: 1 << 40,
             bytes_per_second: 1 << 39,
             models,
+            keeps_bytes: None,
         }
     }
 
@@ -99,6 +108,14 @@ impl Host for TestHost {
         Ok(files.collect())
     }
 
+    async fn keep(&self, offer: &Offer) -> Result<Keep, ErrorReport> {
+        if offer.model.name == "small" {
+            return Ok(Keep::Model);
+        }
+        let store = self.store.lock().unwrap().clone();
+        store.map(|(store, most)| Keep::In(store, most, Box::new(()))).ok_or_else(|| StoreError::Off.into())
+    }
+
     async fn open(&self, _: &str, name: &str) -> Result<File, ErrorReport> {
         self.opened.lock().unwrap().push(name.to_owned());
         Ok(File::open(self.model.path().join(name)).await.unwrap())
@@ -129,6 +146,7 @@ impl Studio {
             model: tempfile::tempdir().unwrap(),
             hashes: Mutex::default(),
             opened: Mutex::default(),
+            store: Mutex::default(),
         });
         let lending = Lending {
             identity: identity.clone(),

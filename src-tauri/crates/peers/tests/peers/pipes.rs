@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-use crate::macs::{Laptop, Studio, Work};
+use crate::macs::{Laptop, Studio, Work, model};
 
 const BYTES: usize = 64 << 20;
 const PIECE: usize = 1 << 20;
@@ -67,7 +67,7 @@ fn bytes(place: RingPlace, mut control: DuplexStream) -> JoinHandle<()> {
 
 async fn formed(work: fn(RingPlace, DuplexStream) -> JoinHandle<()>) -> (Studio, Ring) {
     let (studio, laptop) = (Studio::new(Work::Task(work)).await, Laptop::new());
-    let ring = Ring::form(&[studio.paired(&laptop)], "small", None).await.unwrap();
+    let ring = Ring::form(&[studio.paired(&laptop)], &model("small"), None).await.unwrap();
     (studio, ring)
 }
 

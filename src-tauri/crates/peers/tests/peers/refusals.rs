@@ -2,16 +2,18 @@
 
 use foretoken_peers::{Borrower, Identity, Peer, PeerError, Ring, RingId};
 use rustls::version::{TLS12, TLS13};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 #[cfg(target_os = "linux")]
 use tokio::net::TcpSocket;
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::macs::{Laptop, Studio, Work, echoes};
+use crate::macs::{Laptop, Studio, Work, echoes, model};
 use crate::raw;
 
-const LEND: &[u8] =
-    br#"{"ask":"lend","ring":"00000000000000000000000000000000","rank":1,"size":2,"model":"small"}"#;
+fn lend(ring: &str) -> Vec<u8> {
+    json!({"ask": "lend", "ring": ring, "rank": 1, "size": 2, "model": model("small")}).to_string().into()
+}
 
 /// Whether a connection is closed without a word.
 async fn is_closed(stream: &mut (impl AsyncReadExt + Unpin)) -> bool {
@@ -26,7 +28,7 @@ async fn without_the_right_tls_nothing_is_heard() {
     studio.paired(&laptop);
     let address = studio.address();
     let mut plain = TcpStream::connect(&address).await.unwrap();
-    plain.write_all(LEND).await.unwrap();
+    plain.write_all(&lend(&"00".repeat(16))).await.unwrap();
     plain.write_all(b"\n").await.unwrap();
     plain.shutdown().await.unwrap();
     let mut said = Vec::new();
@@ -41,7 +43,7 @@ async fn without_the_right_tls_nothing_is_heard() {
     {
         // In TLS 1.3 the client is done before the server has looked at it.
         if let Ok(mut stream) = raw::connect(&address, key, &[&TLS13], protocols).await {
-            raw::write(&mut stream, LEND).await;
+            raw::write(&mut stream, &lend(&"00".repeat(16))).await;
             assert!(is_closed(&mut stream).await);
         }
     }
@@ -50,7 +52,7 @@ async fn without_the_right_tls_nothing_is_heard() {
         echoes(
             &mut laptop
                 .borrower(&studio)
-                .lend(RingId::random().unwrap(), 1, 2, "small")
+                .lend(RingId::random().unwrap(), 1, 2, &model("small"))
                 .await
                 .unwrap()
                 .control
@@ -66,7 +68,7 @@ async fn a_certificate_without_its_key_is_worth_nothing() {
     let shown = raw::Shown { certificate: &laptop.identity, key: &thief.identity };
     let stolen = raw::connect(&studio.address(), Some(shown), &[&TLS13], &["foretoken/1"]).await;
     if let Ok(mut stream) = stolen {
-        raw::write(&mut stream, LEND).await;
+        raw::write(&mut stream, &lend(&"00".repeat(16))).await;
         assert!(is_closed(&mut stream).await);
     }
     assert!(studio.loans().is_empty());
@@ -139,9 +141,9 @@ async fn anothers_ring_is_as_unknown_as_none() {
     studio.paired(&owner);
     studio.paired(&other);
     let ring = "000000000000000000000000000000ff";
-    let lend = format!(r#"{{"ask":"lend","ring":"{ring}","rank":1,"size":2,"model":"small"}}"#);
+    let lend = lend(ring);
     let mut control = raw::connect_as(&studio.address(), &owner.identity).await;
-    raw::write(&mut control, lend.as_bytes()).await;
+    raw::write(&mut control, &lend).await;
     assert!(raw::read(&mut control).await.unwrap()["granted"].is_object());
     let place = studio.loans()[0].place;
     let worker = TcpListener::bind(place.listen).await.unwrap();
@@ -173,7 +175,7 @@ async fn odd_lines_are_refused_and_do_no_harm() {
     let deep = "[".repeat(60_000);
     let long = format!(r#"{{"ask":"{}"}}"#, "x".repeat(70_000));
     let path = r#"{"ask":"ring_in","ring":"../../../../../../etc/passwd1"}"#;
-    let rank = String::from_utf8(LEND.to_vec()).unwrap().replace(r#""rank":1"#, r#""rank":2"#);
+    let rank = String::from_utf8(lend(&"00".repeat(16))).unwrap().replace(r#""rank":1"#, r#""rank":2"#);
     let much = r#"{"ask":"measure","pings":1,"bytes":18446744073709551615}"#;
     for (line, code) in [
         ("", "ask_not_understood"),
@@ -204,7 +206,7 @@ async fn a_ring_has_two_to_four_macs() {
     for count in [0, 4] {
         let (studio, laptop) = (Studio::new(Work::None).await, Laptop::new());
         let lenders = vec![studio.paired(&laptop); count];
-        let error = Ring::form(&lenders, "small", None).await.unwrap_err();
+        let error = Ring::form(&lenders, &model("small"), None).await.unwrap_err();
         assert!(matches!(error, PeerError::Ranks { ranks } if ranks == count + 1));
     }
 }

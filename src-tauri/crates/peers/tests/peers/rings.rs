@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use crate::macs::{Laptop, Studio, Work, until};
+use crate::macs::{Laptop, Studio, Work, model, until};
 
 /// Connects as MLX's ring does: to the next rank, and from the one before.
 async fn neighbours(place: RingPlace) -> (TcpStream, TcpStream) {
@@ -40,7 +40,7 @@ async fn a_token_goes_round_and_words_go_back() {
         let (one, two) = (Studio::new(Work::Task(token)).await, Studio::new(Work::Task(token)).await);
         let laptop = Laptop::new();
         let lenders = [one.paired(&laptop), two.paired(&laptop)];
-        let mut ring = Ring::form(&lenders, "small", shape).await.unwrap();
+        let mut ring = Ring::form(&lenders, &model("small"), shape).await.unwrap();
         assert_eq!((ring.place.rank, ring.place.size, ring.controls.len()), (0, 3, 2));
         let (mut next, mut before) = neighbours(ring.place).await;
         assert_eq!(next.read_u8().await.unwrap(), b'1');
@@ -67,6 +67,6 @@ async fn a_ring_that_cannot_be_formed_leaves_no_worker() {
     let (one, two) = (Studio::new(Work::Task(token)).await, Studio::new(Work::None).await);
     let laptop = Laptop::new();
     let lenders = [one.paired(&laptop), two.paired(&laptop)];
-    assert_eq!(Ring::form(&lenders, "small", None).await.unwrap_err().code(), "on_battery");
+    assert_eq!(Ring::form(&lenders, &model("small"), None).await.unwrap_err().code(), "on_battery");
     until(|| one.host.killed.load(Ordering::SeqCst) == 1).await;
 }

@@ -98,6 +98,10 @@ macs-lend-memory = Arbeitsspeicher
     .words = Das Höchste, was ein Modell eines anderen Macs hier belegen darf
     .all = So viel, wie dieser Mac Modellen gibt
     .all-of = So viel, wie dieser Mac Modellen gibt ({ $size })
+macs-lend-keep = Schichten von Modellen behalten
+    .words = Andere Macs geben diesem die Schichten, die er berechnet. Was am längsten nicht gebraucht wurde, macht Platz
+    .none = Keine
+    .most = Bis zu { $size }
 macs-lend-power = Nur am Netzteil
     .words = Nicht, solange dieser Mac auf Batterie läuft
 macs-lend-unused = Nie, während ich hier chatte
@@ -105,6 +109,10 @@ macs-lend-unused = Nie, während ich hier chatte
 macs-loan = { $mac } berechnet hier einen Teil von { $model }, seit { $time }
     .words = Dein Mac kann solange langsamer sein
     .stop = Jetzt beenden
+macs-stored = { $model }, von { $mac }
+    .remove = Entfernen
+    .remove-of = Entfernen: { $model }
+    .in-use = Sie werden verwendet.
 
 ## What other Macs could do for a model
 
@@ -122,7 +130,7 @@ macs-outlook = Auf mehreren Macs
             [one] { $macs } hat dieses Modell nicht.
            *[other] { $macs } haben dieses Modell nicht.
         }
-    .lacking-hint = Kopiere oder lade es dort.
+    .lacking-hint = Erlaube dort unter Einstellungen › Andere Macs, dass Schichten von Modellen behalten werden, oder lade das Modell dort.
     .too-big = Es ist auch für alle deine Macs zusammen zu groß.
     .too-big-hint = Zusammen geben sie Modellen { $size }.
     .nobody = Kein gekoppelter Mac antwortet.
@@ -130,6 +138,10 @@ macs-outlook = Auf mehreren Macs
     .settings = Andere Macs …
     .unpaired = Ein anderer Mac könnte einen Teil davon übernehmen: <settings>Einstellungen › Andere Macs</settings>.
     .is-spread = Es ist auf { $macs } verteilt.
+macs-giving = { $mac } bekommt seine Schichten
+    .progress = Übertragene Schichten
+    .words = Das Modell wird geladen, sobald sie da sind. Sie bleiben auf dem anderen Mac für das nächste Mal.
+    .stop = Beenden
 macs-plus = { $first } + { $rest }
 
 ## The Macs that compute

@@ -98,6 +98,10 @@ macs-lend-memory = Memory
     .words = The most that a model of another Mac may take here
     .all = As much as this Mac gives models
     .all-of = As much as this Mac gives models ({ $size })
+macs-lend-keep = Keep layers of models
+    .words = Other Macs give this one the layers that it computes. What was used least makes way
+    .none = None
+    .most = Up to { $size }
 macs-lend-power = Only on power
     .words = Not while this Mac runs on its battery
 macs-lend-unused = Never while I chat here
@@ -105,6 +109,10 @@ macs-lend-unused = Never while I chat here
 macs-loan = { $mac } computes a part of { $model } here, since { $time }
     .words = Your Mac may be slower meanwhile
     .stop = Stop now
+macs-stored = { $model }, from { $mac }
+    .remove = Remove
+    .remove-of = Remove: { $model }
+    .in-use = It is in use.
 
 ## What other Macs could do for a model
 
@@ -122,7 +130,7 @@ macs-outlook = Over several Macs
             [one] { $macs } does not have this model.
            *[other] { $macs } do not have this model.
         }
-    .lacking-hint = Copy or download it there.
+    .lacking-hint = On that Mac, in Settings › Other Macs, let it keep layers of models, or download the model there.
     .too-big = It is too big for your Macs together.
     .too-big-hint = Together they give models { $size }.
     .nobody = No paired Mac answers.
@@ -130,6 +138,10 @@ macs-outlook = Over several Macs
     .settings = Other Macs…
     .unpaired = Another Mac could hold a part of it: <settings>Settings › Other Macs</settings>.
     .is-spread = It is loaded over { $macs }.
+macs-giving = Giving { $mac } its layers
+    .progress = Layers given
+    .words = The model loads when they are there. They are kept on that Mac for the next time.
+    .stop = Stop
 macs-plus = { $first } + { $rest }
 
 ## The Macs that compute

@@ -94,6 +94,10 @@ macs-lend-memory = メモリ
     .words = ほかの Mac のモデルがここで使えるメモリの上限
     .all = この Mac がモデルに使う分まで
     .all-of = この Mac がモデルに使う分まで（{ $size }）
+macs-lend-keep = モデルの層を保存
+    .words = この Mac が計算する層を、ほかの Mac から受け取ります。最も長く使われていないものから削除されます
+    .none = 保存しない
+    .most = { $size } まで
 macs-lend-power = 電源接続時のみ
     .words = この Mac がバッテリーで動いている間は使えません
 macs-lend-unused = 自分がここでチャットしている間は使わせない
@@ -101,6 +105,10 @@ macs-lend-unused = 自分がここでチャットしている間は使わせな�
 macs-loan = { $mac } が { $time } からここで { $model } の一部を計算しています
     .words = その間、この Mac が遅くなることがあります
     .stop = 今すぐ停止
+macs-stored = { $model }（{ $mac } から）
+    .remove = 削除
+    .remove-of = 削除: { $model }
+    .in-use = 使用中です。
 
 ## What other Macs could do for a model
 
@@ -117,7 +125,7 @@ macs-outlook = 複数の Mac で使う
         { $count ->
            *[other] { $macs } にこのモデルがありません。
         }
-    .lacking-hint = そこにコピーするか、ダウンロードしてください。
+    .lacking-hint = その Mac の「設定 › ほかの Mac」でモデルの層の保存を許可するか、そこでモデルをダウンロードしてください。
     .too-big = すべての Mac を合わせても大きすぎます。
     .too-big-hint = 合わせてモデルに使えるのは { $size } です。
     .nobody = ペアリングした Mac が応答しません。
@@ -125,6 +133,10 @@ macs-outlook = 複数の Mac で使う
     .settings = ほかの Mac…
     .unpaired = 別の Mac が一部を受け持てます: <settings>設定 › ほかの Mac</settings>。
     .is-spread = { $macs } に分けて読み込まれます。
+macs-giving = { $mac } に層を送信中
+    .progress = 送信した層
+    .words = 送信が終わるとモデルが読み込まれます。層は次回のために相手の Mac に残ります。
+    .stop = 停止
 macs-plus = { $first } + { $rest }
 
 ## The Macs that compute

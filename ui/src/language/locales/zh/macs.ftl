@@ -94,6 +94,10 @@ macs-lend-memory = 内存
     .words = 其他 Mac 的模型在这里最多可占用的内存
     .all = 与本机供模型使用的一样多
     .all-of = 与本机供模型使用的一样多（{ $size }）
+macs-lend-keep = 保留模型的层
+    .words = 其他 Mac 会把由本机计算的层传给本机。最久未使用的会让出空间
+    .none = 不保留
+    .most = 最多 { $size }
 macs-lend-power = 仅在接通电源时
     .words = 本机使用电池时不行
 macs-lend-unused = 我在这里聊天时不行
@@ -101,6 +105,10 @@ macs-lend-unused = 我在这里聊天时不行
 macs-loan = 自 { $time } 起，{ $mac } 在这里计算 { $model } 的一部分
     .words = 在此期间本机可能会变慢
     .stop = 立即停止
+macs-stored = { $model }，来自 { $mac }
+    .remove = 移除
+    .remove-of = 移除：{ $model }
+    .in-use = 正在使用中。
 
 ## What other Macs could do for a model
 
@@ -117,7 +125,7 @@ macs-outlook = 使用多台 Mac
         { $count ->
            *[other] { $macs } 上没有这个模型。
         }
-    .lacking-hint = 请将它复制过去，或在那里下载。
+    .lacking-hint = 请在那台 Mac 的“设置 › 其他 Mac”中允许保留模型的层，或在那里下载该模型。
     .too-big = 对你所有的 Mac 加起来也太大。
     .too-big-hint = 它们合计可供模型使用 { $size }。
     .nobody = 没有已配对的 Mac 响应。
@@ -125,6 +133,10 @@ macs-outlook = 使用多台 Mac
     .settings = 其他 Mac…
     .unpaired = 另一台 Mac 可以承担其中一部分：<settings>“设置”›“其他 Mac”</settings>。
     .is-spread = 它分布在 { $macs } 上。
+macs-giving = 正在向 { $mac } 传送它的层
+    .progress = 已传送的层
+    .words = 传送完成后将加载模型。这些层会保留在那台 Mac 上，供下次使用。
+    .stop = 停止
 macs-plus = { $first } + { $rest }
 
 ## The Macs that compute

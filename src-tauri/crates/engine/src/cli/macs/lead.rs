@@ -4,11 +4,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use foretoken_engine::checkpoint::{PartFile, PartPiece, part_files};
 use foretoken_engine::mlx::usable_memory;
 use foretoken_engine::placement::{Hop, Machine, NoPlace, Placement, place, read_speed};
-use foretoken_peers::{Borrower, Lead, Ring};
+use foretoken_peers::{Borrower, Gift, GiftFile, GiftPiece, Lead, ModelId, Ring};
 use foretoken_protocol::{ErrorReport, KvPrecision};
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -66,7 +67,7 @@ pub(crate) fn lead(
     let name =
         name.ok_or_else(|| CliError::Usage(format!("{} is no folder of a model.", model.folder.display())))?;
     run(async {
-        let machines = machines(&others).await?;
+        let machines = machines(&name, &others).await?;
         let (order, layers) = match layers {
             [] => {
                 let placement = best(model, &machines)?;
@@ -81,7 +82,8 @@ pub(crate) fn lead(
             .filter_map(|name| others.iter().find(|(other, _)| *other == name))
             .map(|(_, lender)| lender.clone())
             .collect();
-        let mut ring = Ring::form(&lenders, &name, None).await.map_err(network)?;
+        let id = give(model.folder, name, &lenders, &layers).await?;
+        let mut ring = Ring::form(&lenders, &id, None).await.map_err(network)?;
         let lead = Lead::of(&mut ring, &lenders, &layers).await.map_err(network)?;
         let mut command = Command::new(std::env::current_exe().map_err(CliError::Output)?);
         let named = |name: &String| machines.iter().find(|machine| machine.name == *name);
@@ -113,6 +115,46 @@ pub(crate) fn lead(
     })
 }
 
+/// Gives each of the Macs what it has not got of its layers; what the model is called then.
+async fn give(
+    folder: &Path,
+    name: String,
+    lenders: &[Borrower],
+    layers: &[usize],
+) -> Result<ModelId, CliError> {
+    let (layout, digest) = super::super::layers::planned(folder).map_err(engine)?;
+    let id = ModelId { name, digest };
+    let mut begin = layers.first().copied().unwrap_or(0);
+    for (lender, count) in lenders.iter().zip(layers.iter().skip(1)) {
+        let files = part_files(folder, &layout, begin..begin + count).map_err(engine)?;
+        begin += count;
+        let gift = Gift { model: id.clone(), files: files.into_iter().map(gift_file).collect() };
+        let (mac, mut told, since, mut first) = (harmless(&lender.name()), None, Instant::now(), None);
+        let progress = |done: u64, all: u64| {
+            let first = *first.get_or_insert(done);
+            let percent = done * 100 / all.max(1);
+            if first < all && told != Some(percent) {
+                told = Some(percent);
+                let speed = (done - first) as f64 / since.elapsed().as_secs_f64().max(1e-3);
+                let [done, all, speed] = [done as f64, all as f64, speed].map(|bytes| bytes / 1e9);
+                eprint!("\r{mac} gets its layers: {done:.1} of {all:.1} GB, {speed:.2} GB/s");
+            }
+        };
+        let given = lender.give(&gift, progress).await;
+        if told.is_some() {
+            eprintln!();
+        }
+        given.map_err(|error| network(error.of(lender.name())))?;
+    }
+    Ok(id)
+}
+
+fn gift_file(PartFile { name, header, length_first, pieces }: PartFile) -> GiftFile {
+    let pieces =
+        pieces.into_iter().map(|PartPiece { file, offset, bytes }| GiftPiece { file, offset, bytes });
+    GiftFile { name, header, length_first, pieces: pieces.collect() }
+}
+
 /// What this process was called with, but for the Macs, which are connected here.
 fn arguments_without_macs() -> Vec<OsString> {
     let mut left = Vec::new();
@@ -127,14 +169,14 @@ fn arguments_without_macs() -> Vec<OsString> {
     left
 }
 
-/// What this Mac and the others have for models.
-async fn machines(others: &[(&String, Borrower)]) -> Result<Vec<Machine>, CliError> {
+/// What this Mac and the others have for models. `id`: the model, for which a Mac may have more.
+async fn machines(id: &str, others: &[(&String, Borrower)]) -> Result<Vec<Machine>, CliError> {
     let own_speed = read_speed().map_err(engine)?;
     let mut machines =
         vec![Machine { name: "This Mac".into(), usable: usable_memory(), bytes_per_second: own_speed }];
     for (name, lender) in others {
         let inventory = lender.inventory().await.map_err(network)?;
-        let (usable, bytes_per_second) = (inventory.free_bytes, inventory.bytes_per_second);
+        let (usable, bytes_per_second) = (inventory.usable_for(id), inventory.bytes_per_second);
         machines.push(Machine { name: (*name).clone(), usable, bytes_per_second });
     }
     Ok(machines)

@@ -100,6 +100,11 @@ impl Store {
         Ok(())
     }
 
+    /// Where layers are that others have given this Mac.
+    pub(super) fn layers(&self) -> PathBuf {
+        self.folder.join("layers")
+    }
+
     /// What is in the file now.
     fn read(&self) -> Result<Kept, CliError> {
         read(&self.folder.join(BOOK_FILE))

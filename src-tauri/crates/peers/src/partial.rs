@@ -13,7 +13,7 @@ use ring::digest::{Context, SHA256};
 use tokio::sync::mpsc;
 
 use crate::error::PeerError;
-use crate::files::ModelFile;
+use crate::files::{ModelFile, Sha256};
 
 /// Bytes that are read at a time.
 const PIECE: usize = 1024 * 1024;
@@ -23,7 +23,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 const TRIES: usize = 100;
 
 /// What there is of a file, beside its place, under the name with `.part`. Nobody else writes to it meanwhile.
-pub(super) struct Partial {
+pub(crate) struct Partial {
     wanted: ModelFile,
     to: PathBuf,
     path: PathBuf,
@@ -34,23 +34,24 @@ pub(super) struct Partial {
 }
 
 impl Partial {
-    /// Opens what there is of a file, or begins it. Fails if it is being fetched already.
-    pub(super) fn open(wanted: ModelFile, to: PathBuf) -> Result<Self, PeerError> {
+    /// Opens what there is of a file, or begins it. Fails if it is being fetched already. `is_told_later`: whether the
+    /// hash that it must have is told once all of it is there.
+    pub(crate) fn open(wanted: ModelFile, to: PathBuf, is_told_later: bool) -> Result<Self, PeerError> {
         let path = beside(&to)?;
         let file = locked(&path)?;
-        let hash = wanted.sha256.is_some().then(|| Context::new(&SHA256));
+        let hash = (is_told_later || wanted.sha256.is_some()).then(|| Context::new(&SHA256));
         let mut partial = Self { wanted, to, path, file, bytes: 0, hash };
         partial.read().map_err(|error| failed(&partial.path, error))?;
         Ok(partial)
     }
 
     /// How many bytes there are.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Appends what arrives until nothing more does.
-    pub(super) fn append(mut self, mut arriving: mpsc::Receiver<Vec<u8>>) -> Result<Self, PeerError> {
+    pub(crate) fn append(mut self, mut arriving: mpsc::Receiver<Vec<u8>>) -> Result<Self, PeerError> {
         while let Some(piece) = arriving.blocking_recv() {
             self.file.write_all(&piece).map_err(|error| failed(&self.path, error))?;
             self.take(&piece);
@@ -58,8 +59,14 @@ impl Partial {
         Ok(self)
     }
 
+    /// [`Self::finish`] with the hash that was told last.
+    pub(crate) fn finish_as(mut self, sha256: Sha256) -> Result<(), PeerError> {
+        self.wanted.sha256 = Some(sha256);
+        self.finish()
+    }
+
     /// Puts a file that is whole to its place, over what is there. One with another hash is removed.
-    pub(super) fn finish(mut self) -> Result<(), PeerError> {
+    pub(crate) fn finish(mut self) -> Result<(), PeerError> {
         let (arrived, bytes) = (self.bytes, self.wanted.bytes);
         if arrived != bytes {
             return Err(PeerError::CutShort { name: self.wanted.name.clone(), arrived, bytes });
@@ -121,7 +128,7 @@ impl fmt::Debug for Partial {
 }
 
 /// Where a file is until it is whole.
-fn beside(to: &Path) -> Result<PathBuf, PeerError> {
+pub(crate) fn beside(to: &Path) -> Result<PathBuf, PeerError> {
     let no_name = || failed(to, io::ErrorKind::InvalidFilename.into());
     let mut name = to.file_name().map(OsString::from).ok_or_else(no_name)?;
     name.push(".part");
@@ -183,12 +190,12 @@ mod tests {
     fn a_file_is_one_fetchs_alone_and_whole_under_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let (to, part) = (folder.path().join("a"), folder.path().join("a.part"));
-        let partial = append(Partial::open(wanted(5), to.clone()).unwrap(), b"abc");
-        let second = Partial::open(wanted(5), to.clone()).unwrap_err();
+        let partial = append(Partial::open(wanted(5), to.clone(), false).unwrap(), b"abc");
+        let second = Partial::open(wanted(5), to.clone(), false).unwrap_err();
         assert!(matches!(second, PeerError::FileInUse { path } if path == part));
         let short = partial.finish().unwrap_err();
         assert!(matches!(short, PeerError::CutShort { arrived: 3, bytes: 5, .. }) && !to.exists());
-        let partial = Partial::open(wanted(5), to.clone()).unwrap();
+        let partial = Partial::open(wanted(5), to.clone(), false).unwrap();
         assert_eq!(partial.bytes(), 3);
         append(partial, b"de").finish().unwrap();
         assert_eq!((fs::read(&to).unwrap(), part.exists()), (b"abcde".to_vec(), false));
@@ -199,17 +206,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (to, part) = (folder.path().join("a"), folder.path().join("a.part"));
         fs::write(&part, "more than that").unwrap();
-        let partial = Partial::open(wanted(2), to.clone()).unwrap();
+        let partial = Partial::open(wanted(2), to.clone(), false).unwrap();
         assert_eq!((partial.bytes(), fs::read(&part).unwrap()), (0, Vec::new()));
         drop(partial);
         assert!(!part.exists());
         let other = folder.path().join("other");
         fs::write(&other, "mine").unwrap();
         symlink(&other, &part).unwrap();
-        let link = Partial::open(wanted(9), to).unwrap_err();
+        let link = Partial::open(wanted(9), to, false).unwrap_err();
         assert!(matches!(link, PeerError::File { .. }));
         assert_eq!(fs::read(&other).unwrap(), b"mine");
-        assert!(matches!(Partial::open(wanted(9), "/".into()), Err(PeerError::File { .. })));
+        assert!(matches!(Partial::open(wanted(9), "/".into(), false), Err(PeerError::File { .. })));
     }
 
     #[test]

@@ -441,8 +441,9 @@ fn struck(rank: usize, point: &str, signal: &str, becomes: &str) {
     victim.wait().unwrap();
     let (_, outputs) = ring.end();
     assert!(outputs.iter().all(|output| !output.status.success()), "{rank} at {point}: {outputs:?}");
+    // MLX says something there, too, in the same line perhaps.
     let lost = format!("lost: Mac {rank} {becomes}");
-    assert!(said.contains(&lost), "{rank} at {point}: {said:?}");
+    assert!(said.iter().any(|line| line.contains(&lost)), "{rank} at {point}: {said:?}");
 }
 
 /// Whoever waits for a message keeps a processor busy, so nobody does while there is nothing to compute.

@@ -66,8 +66,9 @@ async fn wait_for_ring(engine: &Engine, is_so: impl Fn(&RingView) -> bool) -> Ri
 /// The process that computes for the engine.
 fn other_process(program: &Path) -> String {
     let words = format!("{} worker", program.canonicalize().unwrap().display());
-    let parent =
-        String::from_utf8(Command::new("pgrep").args(["-f", "serve --state-dir"]).output().unwrap().stdout);
+    // Other tests have engines too.
+    let serve = format!("serve --state-dir {}", program.with_file_name("state").display());
+    let parent = String::from_utf8(Command::new("pgrep").args(["-f", &serve]).output().unwrap().stdout);
     let found = parent.unwrap().lines().find_map(|parent| {
         let found = Command::new("pgrep").args(["-P", parent, "-f", &words]).output().unwrap();
         let found = String::from_utf8(found.stdout).unwrap();

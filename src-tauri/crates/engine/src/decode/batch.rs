@@ -5,7 +5,6 @@ use super::plan::NextStep;
 use super::prefill_task::PrefillTask;
 use super::row::Row;
 use super::spec::RowId;
-use super::step::Launched;
 use super::verify_graph::VerifyGraph;
 use crate::cache::DeltaState;
 use crate::mlx::{self, Array, Result};
@@ -24,8 +23,6 @@ pub struct Batch {
     /// The next step, one without drafts, of which the device has got most before the last one was committed. The
     /// caches have a token of it for each row; of the states' tape nothing counts yet.
     pub(super) begun: Option<VerifyGraph>,
-    /// The step that is under way on other machines. Rows neither join nor leave meanwhile.
-    pub(super) launched: Option<Box<Launched>>,
 }
 
 /// A row that has left a batch, with recurrent states of its own.
@@ -130,11 +127,6 @@ impl Batch {
         };
         let goes_on = |row: &Row| row.room() > 1 && depends_on_tokens_alone(row);
         next != NextStep::Unknown && model.stack.layers_per_piece.is_some() && self.rows.iter().all(goes_on)
-    }
-
-    /// Whether a step of it is under way on other machines.
-    pub fn is_in_flight(&self) -> bool {
-        self.launched.is_some()
     }
 
     /// Whether the next step has begun.

@@ -111,32 +111,36 @@ impl Batch {
         drafts: &[D],
         next: NextStep,
     ) -> std::result::Result<Stepped, StepFailed> {
-        self.launch(model, drafts)?;
-        self.land(model, next)
+        match self.launch(model, drafts)? {
+            Some(launched) => self.land(model, launched, next),
+            None => Ok(Stepped::default()),
+        }
     }
 
-    /// The first part of a step: drafts, and the layers that this machine has. Other machines compute the rest until
-    /// [`Self::land`]. Without rows it does nothing. After an error the batch is empty.
-    pub fn launch<D: Into<DraftPlan> + Copy>(
+    /// The first part of a step: drafts, and the layers that this machine has; `None` without rows. Other machines
+    /// compute the rest until [`Self::land`]; rows neither join nor leave meanwhile. After an error the batch is empty.
+    pub(super) fn launch<D: Into<DraftPlan> + Copy>(
         &mut self,
         model: &Qwen,
         drafts: &[D],
-    ) -> std::result::Result<(), StepFailed> {
+    ) -> std::result::Result<Option<Launched>, StepFailed> {
         if self.rows.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let plans: Vec<DraftPlan> = drafts.iter().map(|&draft| draft.into()).collect();
         let tokens = self.token_counts();
-        let launched = self.try_launch(model, &plans).map_err(|error| self.failed(error, &tokens))?;
-        self.launched = Some(Box::new(launched));
-        Ok(())
+        self.try_launch(model, &plans).map(Some).map_err(|error| self.failed(error, &tokens))
     }
 
-    /// The rest of the step that was launched, if one was.
-    pub fn land(&mut self, model: &Qwen, next: NextStep) -> std::result::Result<Stepped, StepFailed> {
-        let Some(launched) = self.launched.take() else { return Ok(Stepped::default()) };
+    /// The rest of a step that was launched. After an error the batch is empty.
+    pub(super) fn land(
+        &mut self,
+        model: &Qwen,
+        launched: Launched,
+        next: NextStep,
+    ) -> std::result::Result<Stepped, StepFailed> {
         let tokens = self.token_counts();
-        self.try_land(model, *launched, next).map_err(|error| self.failed(error, &tokens))
+        self.try_land(model, launched, next).map_err(|error| self.failed(error, &tokens))
     }
 
     fn token_counts(&self) -> HashMap<RowId, usize> {

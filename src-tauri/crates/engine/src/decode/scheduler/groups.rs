@@ -6,6 +6,7 @@ use crate::decode::batch::{Batch, Departed};
 use crate::decode::plan::StepShape;
 use crate::decode::row::Row;
 use crate::decode::spec::RowId;
+use crate::decode::step::Launched;
 use crate::mlx::Result;
 use crate::model::Qwen;
 
@@ -20,6 +21,7 @@ pub(super) struct Group {
 /// A step that is under way.
 #[derive(Debug)]
 pub(super) struct Flight {
+    pub(super) launched: Launched,
     pub(super) shape: StepShape,
     /// Whether steps of other rows were under way when it began.
     pub(super) in_company: bool,

@@ -110,7 +110,7 @@ impl Scheduler {
         let shape = StepShape::of(&plans);
         let _span = tracing::trace_span!("step", rows = plans.len(), width = shape.width).entered();
         match batch.launch(model, &plans) {
-            Ok(()) => Some(Flight { shape, in_company }),
+            Ok(launched) => Some(Flight { launched: launched?, shape, in_company }),
             Err(failed) => {
                 self.quarantine(failed, events);
                 None
@@ -123,7 +123,7 @@ impl Scheduler {
         &mut self,
         model: &Qwen,
         batch: &mut Batch,
-        Flight { shape, in_company }: Flight,
+        Flight { launched, shape, in_company }: Flight,
         events: &mut Vec<SchedulerEvent>,
     ) -> Vec<Departed> {
         let _span = tracing::trace_span!("step", rows = shape.rows, width = shape.width).entered();
@@ -134,7 +134,7 @@ impl Scheduler {
             false if self.policy.is_parked() => NextStep::Plain,
             false => NextStep::Alike,
         };
-        let Stepped { advances, timing, ended, lost } = match batch.land(model, next) {
+        let Stepped { advances, timing, ended, lost } = match batch.land(model, launched, next) {
             Ok(stepped) => stepped,
             Err(failed) => {
                 self.quarantine(failed, events);

@@ -13,12 +13,15 @@ const MOST_OF_ONE: usize = 2;
 /// Connections of one address that wait or are looked at, at most. More of them are closed.
 const MOST_WAITING: usize = 32;
 
+/// By address: the handshakes that it may make at a time, and its connections.
+type Addresses = BTreeMap<IpAddr, (Arc<Semaphore>, usize)>;
+
 /// Connections that nobody knows yet. Copies are the same.
 #[derive(Debug, Clone)]
 pub(super) struct Queue {
     handshakes: Arc<Semaphore>,
     /// By address: its handshakes, and how many of its connections there are.
-    addresses: Arc<Mutex<BTreeMap<IpAddr, (Arc<Semaphore>, usize)>>>,
+    addresses: Arc<Mutex<Addresses>>,
 }
 
 /// A connection's place among those that nobody knows yet. Dropping it lets the next in.
@@ -49,7 +52,7 @@ impl Queue {
         Some(Place { queue: self.clone(), address, own: Arc::clone(own) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<IpAddr, (Arc<Semaphore>, usize)>> {
+    fn lock(&self) -> MutexGuard<'_, Addresses> {
         self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -142,6 +142,8 @@ const COMMANDS: &[&str] = &[
     "spread_outlook",
     "load_spread",
     "load_alone",
+    "stop_giving",
+    "remove_layers",
     "choose_model_folder",
     "open_model",
     "select_model",

@@ -33,7 +33,7 @@ struct Wanted<'a> {
     cuts: &'a [usize],
     kv_precision: KvPrecision,
     draft_model: Option<PathBuf>,
-    /// Frames that fail on all ranks but the first: those of so many rows and more, of these every so manieth, and so
+    /// Frames that fail on all ranks but the first: those of so many rows and more, of these one in so many, and so
     /// many of them.
     faults: [u32; 3],
     most_in_flight: Option<usize>,

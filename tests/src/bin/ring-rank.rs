@@ -1,6 +1,6 @@
 //! One rank of a ring, as a test wants it. Rank 0 reads its plan as a line of JSON from standard input, and says at its
 //! end what was done; the others take their orders there, with the model's folder and which of their frames fail as
-//! arguments: those of at least so many rows, of these every so manieth, and so many at most. The place in the ring is
+//! arguments: those of at least so many rows, of these one in so many, and so many at most. The place in the ring is
 //! in the environment.
 
 use std::error::Error;

@@ -113,7 +113,7 @@ impl fmt::Debug for Watch {
 pub struct Faults {
     /// Those of at least so many rows.
     pub rows: usize,
-    /// Of these every so manieth.
+    /// Of these one in so many.
     pub every: u32,
     /// How many at most.
     pub times: u32,

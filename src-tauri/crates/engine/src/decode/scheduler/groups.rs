@@ -76,9 +76,10 @@ impl Scheduler {
 
     /// Ends the step that began first of those that are under way. Its group is the last to begin the next one.
     fn land_first(&mut self, model: &Qwen, events: &mut Vec<SchedulerEvent>) {
-        let Group { mut batch, flight: Some(flight) } = std::mem::take(&mut self.groups[0]) else { return };
+        let Some(flight) = self.groups[0].flight.take() else { return };
+        let mut batch = std::mem::take(&mut self.groups[0].batch);
         let ended = self.land(model, &mut batch, flight, events);
-        self.groups[0] = Group { batch, flight: None };
+        self.groups[0].batch = batch;
         self.groups.rotate_left(1);
         self.end(model, ended);
     }
